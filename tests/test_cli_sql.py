@@ -129,7 +129,7 @@ def test_explain_runs_nothing(target: str) -> None:
             "Expected data manipulation",
         ),
         ("DELETE FROM absent WHERE pk = 'a'", "Requested resource not found"),
-        ("SELECT * FROM absent", "Requested resource not found: Table: absent not found"),
+        ("SELECT * FROM absent", "Table: absent not found; the tables are: shop"),
         ("SELECT * FROM shop WHERE pk = ?", "Number of parameters in request and statement"),
     ],
 )

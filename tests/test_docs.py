@@ -39,6 +39,7 @@ def blocks(document: str, language: str) -> list[str]:
     "document",
     [
         "README.md",
+        "docs/cost.md",
         "docs/engine.md",
         "docs/operations.md",
         "docs/partiql.md",

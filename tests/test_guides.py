@@ -23,6 +23,7 @@ GUIDES = [
     "docs/modelling.md",
     "docs/errors.md",
     "docs/policies.md",
+    "docs/advice.md",
     "docs/backups.md",
     "docs/stream-events.md",
     "docs/streams.md",

@@ -22,6 +22,7 @@
     ├── TableReplacement                    publish: an update would replace or remove a table
     ├── TransferRefused                     dump, load, copy: the two ends do not fit
     ├── TemplateRefused                     a template cannot be read, or its tables be created
+    ├── ModelFileRefused                    a model file of NoSQL Workbench cannot be read
     ├── CredentialsRefused                  a credentials file cannot be used
     ├── CannotOpen                          the file cannot be opened, or is not a database
     │   └── DamagedFile                     it is a database, but damaged
@@ -260,6 +261,10 @@ class TransferRefused(TablewrightError):
 
 class TemplateRefused(TablewrightError):
     """A template cannot be used. The message names the file, the resource and the property."""
+
+
+class ModelFileRefused(TablewrightError):
+    """A model file has a defect. The message names the file, the table and the row."""
 
 
 class CredentialsRefused(TablewrightError):

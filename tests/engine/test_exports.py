@@ -346,6 +346,8 @@ HOSTILE_PREFIXES = [
     "nul\x00byte",
     "line\nbreak",
     "x" * 300,
+    "é" * 200,
+    "é/" * 400,
 ]
 
 

@@ -7,7 +7,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from tablewright.errors import (
     ImportConflictException,
     ResourceInUseException,
     ResourceNotFoundException,
+    StoreBusy,
     ValidationException,
 )
 from tablewright.wire.lines import encode_lines
@@ -383,3 +384,26 @@ def test_an_import_in_progress_is_not_failed_by_another_engine(
     monkeypatch.setattr("tablewright.engine.operations.imports.read_file", open_meanwhile)
     with Engine(file, s3=bucket.parent) as engine:
         assert import_table(engine)["ImportStatus"] == "COMPLETED"
+
+
+def test_an_import_that_cannot_store_its_outcome_has_failed(
+    bucket: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process begins to write while the file is read."""
+    file = tmp_path / "things.db"
+    (bucket / "items.json").write_bytes(encode_lines(THINGS))
+    reading = "tablewright.engine.operations.imports.read_file"
+    with Engine(file, s3=bucket.parent, busy_seconds=0.01) as engine, Engine(file) as other:
+        with ExitStack() as writing, monkeypatch.context() as patch:
+
+            def write_meanwhile(*arguments: Any) -> list[Any]:
+                writing.enter_context(other.sandbox())
+                return list(read_file(*arguments))
+
+            patch.setattr(reading, write_meanwhile)
+            with pytest.raises(StoreBusy):
+                import_table(engine)
+        assert import_table(engine)["ImportStatus"] == "COMPLETED"
+        first, _ = engine.call("ListImports")["ImportSummaryList"]
+        assert first["ImportStatus"] == "FAILED"
+        assert items(engine) == THINGS

@@ -281,6 +281,23 @@ def test_recovery_begins_with_an_older_log_of_a_stream(clock: Clock) -> None:
         assert [one["pk"]["S"] for one in restored(engine, clock.now - 0.1)] == ["old"]
 
 
+def test_changes_from_before_recovery_was_off_are_not_undone(engine: Engine, clock: Clock) -> None:
+    """The changes in between were not logged, so undoing earlier ones would mix two states."""
+    start = clock.now
+    clock.now += 0.1
+    put(engine, "a", n=1)
+    engine.call("UpdateContinuousBackups", {"TableName": "things", **turn_on(enabled=False)})
+    put(engine, "a", n=2)
+    put(engine, "b")
+    engine.call("UpdateContinuousBackups", {"TableName": "things", **turn_on()})
+    put(engine, "c")
+    assert restored(engine, start) == [
+        item(pk="a", sk="1", n=2),
+        item(pk="b", sk="1"),
+        item(pk="before", sk="1"),
+    ]
+
+
 def test_overrides_are_those_of_backups(engine: Engine, clock: Clock) -> None:
     engine.call(
         "RestoreTableToPointInTime",

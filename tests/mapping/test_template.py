@@ -237,12 +237,12 @@ CODE = part(str, truncated(3), name="code")
         ),
         (
             (TEXT, "X#"),
-            "Order.primary: name can contain 'X', with which the literal 'X#' behind it begins, so "
+            "Order.primary: name can contain 'X', and the next literal, 'X#', begins with it, so "
             "a key cannot be read; write / between them",
         ),
         (
             (FREE_NUMBER, "-", TEXT),
-            "Order.primary: count can contain '-', with which the literal '-' behind it begins, so "
+            "Order.primary: count can contain '-', and the next literal, '-', begins with it, so "
             "a key cannot be read; write / between them",
         ),
         (

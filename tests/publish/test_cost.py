@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from tablewright import Attr, Entity, Table, access_pattern, attr, key
+from tablewright import Attr, Engine, Entity, Table, access_pattern, attr, key
 from tablewright.designs.catalog import bundled, load
 from tablewright.errors import DeclarationError
 from tablewright.plans import Get
-from tablewright.publish.cost import CostReport, Rates, cost, load_prices, load_rates
+from tablewright.publish.cost import (
+    CostReport,
+    Rates,
+    compare,
+    comparison_markdown,
+    cost,
+    load_prices,
+    load_rates,
+)
+from tablewright.publish.cost.prices import DEFAULT_PRICES
+from tablewright.publish.cost.sizes import measure
 from tablewright.verify import Design
 from tests import commands
 
@@ -129,6 +141,12 @@ def test_every_pattern_of_a_bundled_design_is_measured(design: Design) -> None:
     assert all(each.read_units + each.write_units > 0 for each in found.patterns)
 
 
+def test_a_design_without_checks_is_estimated() -> None:
+    write_design()
+    Path("notes.py").write_text(Path("notes.py").read_text().partition("def sample")[0])
+    assert {found["source"] for found in costs().values()} == {"estimate"}
+
+
 def test_a_sentinel_is_written_in_the_transaction_of_its_entity() -> None:
     write_design()
     parts = costs()["add"]["parts"]
@@ -165,16 +183,22 @@ def test_a_failed_check_is_reported() -> None:
     assert "the check 'get' fails" in done.stderr
 
 
+def test_sample_data_that_cannot_be_stored_are_reported() -> None:
+    write_design()
+    text = Path("notes.py").read_text()
+    Path("notes.py").write_text(text.replace('text="x")]', 'text="")]'))
+    done = commands.run("cost", "notes.py")
+    assert (done.returncode, "the sample data cannot be stored" in done.stderr) == (2, True)
+
+
 def test_sizes_are_measured_on_a_target() -> None:
     write_design(length=900)
     assert commands.run("seed", "notes.py", "notes.db").returncode == 0
     put = {"PK": "NOTE#9", "SK": "NOTE", "number": "9", "topic": "a", "text": "w" * 9000}
     put |= {"GSI1PK": "TOPIC#a", "GSI1SK": "NOTE#9", "type": "Note"}
-    item = json.dumps({name: {"S": value} for name, value in put.items()})
-    from tablewright import Engine
-
+    item = {name: {"S": value} for name, value in put.items()}
     with Engine("notes.db") as engine:
-        engine.call("PutItem", {"TableName": "notes", "Item": json.loads(item)})
+        engine.call("PutItem", {"TableName": "notes", "Item": item})
     found = costs("--sample", "notes.db")
     assert costs()["note"]["read_units"] == 0.5
     assert found["note"]["read_units"] == (0.5 + 1.5) / 2  # of 1 and of 3 blocks
@@ -209,6 +233,13 @@ def test_storage_has_100_bytes_more_for_each_item_and_index_row() -> None:
     assert (table["items"], index["items"]) == (2000, 1000)  # each has a sentinel
     row = sum(map(len, ("PK", "NOTE#1", "SK", "NOTE", "GSI1PK", "TOPIC#a", "GSI1SK", "NOTE#1")))
     assert index["size"] == 1000 * (row + 100)
+
+
+def test_measured_items_stand_for_all_items_of_a_table() -> None:
+    table = load("commerce").tables[0].__table__
+    keys = [{"PK": {"S": f"CUST#{n}"}, "SK": {"S": f"PROFILE#{n}"}} for n in range(4)]
+    found = measure({table: (keys, 1000)})
+    assert found.counts == {(table.name, "CustomerProfile"): 1000}
 
 
 def test_rates_are_declared_and_replaced_by_a_file() -> None:
@@ -246,8 +277,7 @@ def test_a_wrong_file_of_rates_is_refused(text: str, problem: str) -> None:
 
 def test_prices_are_replaced_by_a_file() -> None:
     write_design()
-    folder = Path(load_prices.__code__.co_filename).parent
-    text = (folder / "prices.toml").read_text()
+    text = DEFAULT_PRICES.read_text()
     Path("prices.toml").write_text(text.replace("0.125", "0.25").replace('"USD"', '"EUR"'))
     usual, dearer = costs(), costs("--prices", "prices.toml")
     assert dearer["note"]["month"] == 2 * usual["note"]["month"]
@@ -287,7 +317,52 @@ def test_the_table_fits_80_columns() -> None:
     assert "\x1b" not in printed
 
 
+def test_json_and_markdown_exclude_each_other() -> None:
+    done = commands.run("cost", "commerce", "--json", "--markdown")
+    assert (done.returncode, "choose one" in done.stderr) == (2, True)
+
+
 def test_markdown_has_the_table_and_the_reasons() -> None:
     printed = commands.run("cost", "commerce", "--markdown").stdout
     assert "| `update_order_status` |  | 1 | 4 | 10 |  |" in printed
     assert "- `put_order`: 1 unit in gsi_status_orders, 1 write: the item enters" in printed
+
+
+# -- a comparison with another revision ----------------------------------------------------------
+
+
+def test_a_change_of_a_projection_shows_in_the_difference() -> None:
+    write_design()
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
+    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        subprocess.run([*git, *command], check=True)
+    write_design(project='"ALL"')
+    Path("rates.toml").write_text("retitle = 1\n")
+    done = commands.run("cost", "notes.py", "--diff", "HEAD", "--rates", "rates.toml")
+    assert done.stdout.splitlines() == [
+        "pattern  read  write  index      USD/month",
+        "retitle     1      6  0 → 2  10.18 → 13.47",
+        "",
+        "On demand: USD 31.54 → 34.82 a month (+3.28), with the same rates.",
+    ]
+    done = commands.run("cost", "notes.py", "--diff", "v7")
+    assert (done.returncode, "v7 is no revision" in done.stderr) == (2, True)
+
+
+def test_new_and_removed_patterns_show_in_the_difference() -> None:
+    whole = commerce()
+    first, second, *others = whole.patterns
+    before = replace(whole, patterns=(first, *others))
+    after = replace(whole, patterns=(second, *others))
+    text = comparison_markdown(compare(before, after, "v1"))
+    assert "| `+ order_header` | 0.5 |" in text
+    assert "| `- customer_profile` | 0.5 |" in text
+
+
+def test_both_revisions_are_priced_with_the_rates_of_now() -> None:
+    whole = commerce()
+    rated = commerce(Rates({whole.patterns[0].label: 3}, {}))
+    found = compare(whole, rated, "v1")
+    assert found.patterns == ()
+    assert found.month_before == found.month_after > 0
+    assert "No pattern differs from v1." in comparison_markdown(found)

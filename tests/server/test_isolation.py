@@ -135,6 +135,34 @@ def test_arns_of_other_regions_and_accounts_are_refused(connect: Connect) -> Non
     assert denied == "AccessDeniedException"
 
 
+def test_arns_of_the_default_region_are_refused_elsewhere(connect: Connect) -> None:
+    """Inside, every engine has these ARNs."""
+    db = connect("eu-west-1", "123456789012")
+    db.create_table(**table_request("shop"))
+    arn = "arn:aws:dynamodb:us-east-1:000000000000:table/shop"
+    message = f"1 validation error detected: Invalid AWS region in '{arn}'"
+    statement = f'SELECT * FROM "{arn}"'
+    calls: list[Callable[[], object]] = [
+        lambda: db.delete_table(TableName=arn),
+        lambda: db.list_tags_of_resource(ResourceArn=arn),
+        lambda: db.execute_statement(Statement=statement),
+        lambda: db.batch_execute_statement(Statements=[{"Statement": statement}]),
+        lambda: db.execute_transaction(TransactStatements=[{"Statement": statement}]),
+    ]
+    for call in calls:
+        with pytest.raises(ClientError) as caught:
+            call()
+        assert caught.value.response["Error"]["Message"] == message
+
+
+def test_consumed_capacity_names_the_table_as_the_request_does(connect: Connect) -> None:
+    db = connect("eu-west-1", "123456789012")
+    db.create_table(**table_request("shop"))
+    arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/shop"
+    answer = db.put_item(TableName=arn, Item=item(pk="a", sk="1"), ReturnConsumedCapacity="TOTAL")
+    assert answer["ConsumedCapacity"]["TableName"] == arn
+
+
 def test_items_are_never_translated(connect: Connect) -> None:
     db = connect("eu-west-1", "123456789012")
     db.create_table(**table_request("shop"))

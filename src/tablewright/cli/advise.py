@@ -29,7 +29,8 @@ def advise(
     rates: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="A TOML file with the calls per second of patterns, in [rates]."
+            metavar="FILE",
+            help="A TOML file with calls in a second by pattern; it replaces the declared rates.",
         ),
     ] = None,
 ) -> None:
@@ -44,13 +45,13 @@ def advise(
 
     from tablewright.errors import TablewrightError
     from tablewright.publish import advice
+    from tablewright.publish.cost import load_rates
 
     if json and sarif:
         fail("--json and --sarif are two formats; use one of them")
     design = load_or_fail(name)
     try:
-        given = {} if rates is None else advice.read_rates(rates, design)
-        findings = advice.advise(design, given)
+        findings = advice.advise(design, load_rates(design, rates))
     except TablewrightError as error:
         fail(str(error))
     if json or sarif:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,10 +11,13 @@ import typer
 from tablewright.cli import report
 from tablewright.cli.commands import DESIGNS, app, fail
 from tablewright.cli.designs import Name, load_or_fail
+from tablewright.cli.revision import run_at
 from tablewright.cli.transfer import WHERE, exit_on_error
 
 if TYPE_CHECKING:
-    from tablewright.publish.cost import CostReport
+    from rich.console import Console
+
+    from tablewright.publish.cost import CostComparison, CostReport
 
 
 @app.command(rich_help_panel=DESIGNS)
@@ -38,6 +42,12 @@ def cost(
             help=f"Measure the sizes of items at {WHERE}. Default: the sample data of the design.",
         ),
     ] = None,
+    diff: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REVISION", help="Print only what differs from a git revision of the design."
+        ),
+    ] = None,
     details: Annotated[
         bool, typer.Option("--details", help="Print every part of a call, with its reason.")
     ] = False,
@@ -49,12 +59,16 @@ def cost(
     The units are the mean of the calls in the checks of the design. `write` is the table, with
     sentinels and history; `index` are the writes to indexes. Prices need rates: the calls of each
     pattern in a second, from `@access_pattern(rate=…)` or a file.
+
+    With --diff, the patterns that differ, both revisions with the rates and prices of now.
     """
     import msgspec
 
-    from tablewright.errors import InvalidValue
+    from tablewright.errors import TablewrightError
     from tablewright.publish import cost as costs
 
+    if json and markdown:
+        fail("--json and --markdown exclude each other; choose one")
     design = load_or_fail(name)
     tables = [table.__table__ for table in design.tables]
     try:
@@ -66,14 +80,48 @@ def cost(
             prices=costs.load_prices(prices),
             sizes=sizes,
         )
-    except InvalidValue as error:
+    except TablewrightError as error:
         fail(str(error))
+    compared = None
+    if diff is not None:
+        compared = costs.compare(_report_at(diff, name, sample), found, diff)
     if json:
-        typer.echo(msgspec.json.format(msgspec.json.encode(found), indent=2))
+        typer.echo(msgspec.json.format(msgspec.json.encode(compared or found), indent=2))
+    elif markdown and compared is not None:
+        typer.echo(costs.comparison_markdown(compared), nl=False)
     elif markdown:
         typer.echo(costs.markdown(found), nl=False)
+    elif compared is not None:
+        _print_comparison(compared)
     else:
         _print(found, details=details)
+
+
+def _report_at(revision: str, name: str, sample: str | None) -> CostReport:
+    """Return the report of the design at a git revision, with the same sizes of items."""
+    import msgspec
+
+    from tablewright.publish.cost import CostReport
+    from tablewright.transfer.endpoints import is_file_target
+
+    arguments = ["cost", name, "--json"]
+    if sample is not None:
+        where = str(Path(sample).resolve()) if is_file_target(sample) else sample
+        arguments += ["--sample", where]
+    return msgspec.json.decode(run_at(revision, *arguments), type=CostReport)
+
+
+def _print_comparison(found: CostComparison) -> None:
+    from rich.console import Console
+
+    from tablewright.publish.cost.comparison import comparison_notes, comparison_rows
+
+    console = Console()
+    if found.patterns:
+        for line in report.table_lines(console.width, comparison_rows(found), numbers=4):
+            console.print(line.rstrip(), soft_wrap=True, markup=False, highlight=False)
+        console.print()
+    _print_notes(console, comparison_notes(found))
 
 
 def _print(found: CostReport, *, details: bool) -> None:
@@ -87,6 +135,11 @@ def _print(found: CostReport, *, details: bool) -> None:
         console.print(line.rstrip(), soft_wrap=True, markup=False, highlight=False)
         if details and pattern is not None:
             report.print_fields(console, part_texts(pattern), "  ")
-    for note in ("", *notes(found)):
+    console.print()
+    _print_notes(console, notes(found))
+
+
+def _print_notes(console: Console, notes: Iterable[str]) -> None:
+    for note in notes:
         text = report.fill(console, note)
         console.print(text, soft_wrap=True, markup=False, highlight=False)

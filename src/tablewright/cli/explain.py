@@ -23,7 +23,10 @@ def explain(
     name: Name,
     pattern: Annotated[
         str | None,
-        typer.Argument(help="A pattern, perhaps with its module. Default: a list of all."),
+        typer.Argument(
+            metavar="PATTERN",
+            help="The name of a pattern, with or without its module. Default: list all.",
+        ),
     ] = None,
     details: Annotated[
         bool, typer.Option("--details", help="Explain every pattern in full, not in a list.")

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tablewright.cli.commands import DESIGNS, app, fail
+from tablewright.cli.designs import write
 from tablewright.cli.transfer import WHERE, exit_on_error
 
 #: As `tablewright.infer.SAMPLE_SIZE`, which is not imported for `--help`.
@@ -16,14 +17,20 @@ SAMPLE_SIZE = 1000
 
 @app.command(rich_help_panel=DESIGNS)
 def infer(
-    target: Annotated[str, typer.Argument(help=f"Where the table is: {WHERE}.")],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET",
+            help=f"Where the table is: {WHERE}; or a model file of NoSQL Workbench.",
+        ),
+    ],
     table: Annotated[
         str | None, typer.Option(help="The table. Default: the only one of the target.")
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="The file to write, a new one. Default: standard output."
+            "-o", "--output", help="The file to write; it must not exist. Default: standard output."
         ),
     ] = None,
     sample: Annotated[int, typer.Option(min=1, help="The number of items to read.")] = SAMPLE_SIZE,
@@ -33,26 +40,43 @@ def infer(
     The design has an entity for each type attribute or key prefix, with its attributes, key
     templates and indexes. Nothing is written to the table. Then compare all items with the design:
     `tablewright verify design.py --stored TARGET`.
+
+    A file that ends with .json is a model of NoSQL Workbench. Its rows become the sample data of
+    the design: `tablewright verify design.py`.
     """
+    if output is not None and output.exists():
+        fail(f"{output} exists; choose another file, or remove it")
+    if target.endswith(".json"):
+        if table is not None or sample != SAMPLE_SIZE:
+            fail("a model of NoSQL Workbench is read as a whole; leave --table and --sample out")
+        _import_model(Path(target), output)
+        return
     from tablewright import transfer
     from tablewright.infer import infer_design, read_sample, write_module
     from tablewright.transfer.definition import select_tables
 
-    if output is not None and output.exists():
-        fail(f"{output} exists; choose another file, or remove it")
     with exit_on_error(), transfer.open_source(target) as source:
         names = select_tables(source, target, table)
         if len(names) > 1:
             fail(f"{target} has the tables {', '.join(names)}; choose one with --table NAME")
         design = infer_design(read_sample(source, names[0], target, sample))
-    text = write_module(design)
+    write(write_module(design), output)
     if output is None:
-        typer.echo(text, nl=False)
         return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        fail(f"{output}: {error.strerror}")
     entities = ", ".join(entity.name for entity in design.entities)
     typer.echo(f"{output}: {entities}, from {len(design.sample.items)} items")
     typer.echo(f"Next: tablewright verify {output} --stored {target} compares all items with it.")
+
+
+def _import_model(file: Path, output: Path | None) -> None:
+    from tablewright.infer import import_model, read_model
+
+    with exit_on_error():
+        made = import_model(read_model(file))
+    for warning in made.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    write(made.source, output)
+    if output is not None:
+        rows = "1 row" if made.rows == 1 else f"{made.rows} rows"
+        typer.echo(f"{output}: {', '.join(made.entities)}, from {rows}")
+        typer.echo(f"Next: tablewright verify {output} runs its checks.")

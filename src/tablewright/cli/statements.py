@@ -127,9 +127,17 @@ class StatementSession:
         typer.echo(f"tablewright: warning: {message}", err=True)
 
     def _send(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
+        from tablewright.errors import DynamoDBError, ResourceNotFoundException
         from tablewright.transfer.sending import send_request
 
-        return send_request(self._transport, operation, request)
+        try:
+            return send_request(self._transport, operation, request)
+        except ResourceNotFoundException as error:
+            try:
+                names = ", ".join(self.list_tables()) or "none"
+            except DynamoDBError:  # a user who may not list tables
+                raise error from None
+            raise ResourceNotFoundException(f"{error}; the tables are: {names}") from None
 
 
 @contextmanager

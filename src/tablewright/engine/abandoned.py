@@ -1,8 +1,9 @@
-"""Abandoned exports and imports: those of processes that ended before they were done.
+"""Abandoned exports and imports: those that nobody does any more, but are not done.
 
 An export or import is done by the process that received the request. Its record has the id of that
-process. An engine that opens the file marks those of ended processes as FAILED, and deletes the
-rows of imports.
+process. It is abandoned if the process ended, or could not store how it ended, for example because
+another process was writing. An engine that opens the file or begins another export or import marks
+abandoned ones as FAILED, and deletes the rows of imports.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tablewright.engine.records import new_id
 from tablewright.storage import WriteTransaction
 
 _CODE = "ProcessEnded"
-_MESSAGE = "The process ended before this was done"
+_MESSAGE = "The process ended, or could not write to the file, before this was done"
 
 #: The ids of the exports and imports that this process is doing.
 _running: set[str] = set()

@@ -22,7 +22,10 @@ from typing import IO
 from tablewright.errors import ValidationException
 from tablewright.private_file import open_private
 
-_PART = re.compile(r"[^\x00-\x1f\x7f/\\]{1,255}").fullmatch
+_PART = re.compile(r"[^\x00-\x1f\x7f/\\]+").fullmatch
+#: Of file systems and of S3, in bytes.
+_MAX_PART = 255
+_MAX_KEY = 1024
 _BUCKET = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,253}[a-zA-Z0-9]").fullmatch
 
 
@@ -40,9 +43,13 @@ class ObjectFolder:
         """Raise ValidationException if keys with this prefix cannot be files of the bucket."""
         if not _BUCKET(bucket):
             raise ValidationException(f"Invalid S3 bucket name: {bucket!r}")
+        if len(prefix.encode()) > _MAX_KEY:
+            raise ValidationException(
+                f"Invalid S3 prefix {prefix[:50]!r}...: a key has at most {_MAX_KEY} bytes"
+            )
         *folders, last = prefix.split("/")
         for part in (*folders, *([last] if last else [])):
-            if part in ("", ".", "..") or not _PART(part):
+            if part in ("", ".", "..") or not _PART(part) or len(part.encode()) > _MAX_PART:
                 raise ValidationException(
                     f"Invalid S3 prefix {prefix!r}: its part {part!r} cannot be the name of a file"
                 )

@@ -129,12 +129,16 @@ def restore_to_time(
 def _changes_from(
     catalog: Catalog, snapshot: Snapshot, table: StoredTable, moment: float
 ) -> Generator[Change, None, None]:
-    """Yield the changes of a table at or after a time."""
+    """Yield the changes of a table at or after a time, and since the log was opened last.
+
+    Changes from before that are not contiguous with later ones: some in between are missing.
+    """
     log = find_log(catalog, table.schema)
     if log is None:
         raise StoreFailed(f"{table.name}: the file is damaged: the change log is missing")
     tree = LogTree(log.tree)
-    return read_changes(snapshot, tree, find_last_before(snapshot, tree, moment))
+    after = max(find_last_before(snapshot, tree, moment), log.opened_after)
+    return read_changes(snapshot, tree, after)
 
 
 def _key(table: StoredTable, change: Change) -> bytes:

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.engine.describe import ACCOUNT, REGION
+from tablewright.engine.statements.prepared import prepare_statement
 from tablewright.engine.step import Step
 from tablewright.errors import (
     AccessDeniedException,
@@ -62,17 +64,17 @@ class Scope(Struct, frozen=True):
         """Return a JSON request with internal ARNs; refuse ARNs of other scopes."""
         if not isinstance(request, dict):
             return request
-        for name in _tables_of_parts(request):
-            self._internal(name)
+        for table in _named_tables(request):
+            self._internal(table)
         return {
             name: self._internal(value)
-            if isinstance(value, str) and (name.endswith("Arn") or name == "TableName")
+            if isinstance(value, str) and name.endswith("Arn")
             else value
             for name, value in request.items()
         }
 
     def _internal(self, text: str) -> str:
-        if not text.startswith("arn:aws:dynamodb:") or text.startswith(INTERNAL):
+        if not text.startswith("arn:aws:dynamodb:"):
             return text
         if text.startswith(self.prefix):
             return INTERNAL + text.removeprefix(self.prefix)
@@ -120,13 +122,26 @@ class Scope(Struct, frozen=True):
         return answer
 
 
-def _tables_of_parts(request: dict[str, Any]) -> Iterator[str]:
-    """Yield the tables in the parts of a batch or a transaction."""
-    batch, transaction = request.get("RequestItems"), request.get("TransactItems")
+def _named_tables(request: dict[str, Any]) -> Iterator[str]:
+    """Yield the names and ARNs of tables in a request, and in the parts of it."""
+    batch = request.get("RequestItems")
     if isinstance(batch, dict):
         yield from batch
-    for entry in transaction if isinstance(transaction, list) else ():
-        for action in entry.values() if isinstance(entry, dict) else ():
-            name = action.get("TableName") if isinstance(action, dict) else None
-            if isinstance(name, str):
-                yield name
+    for action in _actions(request):
+        name, statement = action.get("TableName"), action.get("Statement")
+        if isinstance(name, str):
+            yield name
+        if isinstance(statement, str) and "arn:" in statement:
+            with suppress(ValidationException):  # the operation raises it
+                yield prepare_statement(statement).table_name
+
+
+def _actions(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a request, the actions of a transaction, and the statements of a batch."""
+    yield request
+    for member in ("TransactItems", "TransactStatements", "Statements"):
+        entries = request.get(member)
+        for entry in entries if isinstance(entries, list) else ():
+            if isinstance(entry, dict):
+                yield entry
+                yield from (action for action in entry.values() if isinstance(action, dict))

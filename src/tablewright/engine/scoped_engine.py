@@ -27,8 +27,9 @@ class ScopedEngine(Engine):
 
     def prepare(self, operation: str, request: object, policy: Principal | None = None) -> Step:
         scope = self.scope
+        internal = scope.read_request(request)
         try:
-            step = super().prepare(operation, scope.read_request(request), policy)
+            step = super().prepare(operation, internal, policy)
         except DynamoDBError as fault:
             scope.show_fault(fault)
             raise

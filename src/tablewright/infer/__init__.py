@@ -10,6 +10,9 @@
     entity      the declarations of one class of items
     design      all entities, without collisions, and their names
     module      the source text
+    literals    values as source text
+    model_file  the tables and rows of a model file of NoSQL Workbench
+    imported    its design, with sample data and checks
 
 Invariant: nothing is written to the table, and no text of an item becomes code.
 """
@@ -17,7 +20,20 @@ Invariant: nothing is written to the table, and no text of an item becomes code.
 from __future__ import annotations
 
 from tablewright.infer.design import InferredDesign, infer_design
+from tablewright.infer.imported import ImportedModel, import_model
+from tablewright.infer.model_file import ModelFile, read_model
 from tablewright.infer.module import write_module
 from tablewright.infer.sample import SAMPLE_SIZE, Sample, read_sample
 
-__all__ = ["SAMPLE_SIZE", "InferredDesign", "Sample", "infer_design", "read_sample", "write_module"]
+__all__ = [
+    "SAMPLE_SIZE",
+    "ImportedModel",
+    "InferredDesign",
+    "ModelFile",
+    "Sample",
+    "import_model",
+    "infer_design",
+    "read_model",
+    "read_sample",
+    "write_module",
+]

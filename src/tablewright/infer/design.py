@@ -8,7 +8,7 @@ the key `c#…`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import combinations
 
 from msgspec import Struct
@@ -51,8 +51,8 @@ class InferredDesign(Struct):
     name: str = ""
 
 
-def infer_design(sample: Sample) -> InferredDesign:
-    """Return the design of a sample's items."""
+def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesign:
+    """Return the design of a sample's items, whose classes do not have the `reserved` names."""
     texts = list(_key_texts(sample))
     separator = find_delimiter(texts)
     delimiter = Delimiter(separator, escapes=_has_escapes(texts, separator)) if separator else None
@@ -71,7 +71,7 @@ def infer_design(sample: Sample) -> InferredDesign:
             merged = ItemClass([*first.items, *second.items])
             classes = [merged, *(each for each in classes if each not in (first, second))]
     design = InferredDesign(sample, delimiter, type_attribute, entities)
-    _name_entities(design)
+    _name_entities(design, reserved)
     if len(entities) == 1:
         _make_natural(entities[0], design)
     for entity in entities:
@@ -135,22 +135,26 @@ def _part(use: Use, delimiter: str) -> KeyPart:
 # -- names of entities ---------------------------------------------------------------------------
 
 
-def _name_entities(design: InferredDesign) -> None:
+def _name_entities(design: InferredDesign, reserved: Collection[str]) -> None:
     design.name = class_name(design.sample.table)
     # The name of an entity without a type is its type, too.
     taken = {entity.type_name for entity in design.entities if entity.type_name is not None}
     for entity in design.entities:
-        if entity.type_name is not None and class_name(entity.type_name) == entity.type_name:
+        is_free = entity.type_name not in reserved
+        if is_free and entity.type_name and class_name(entity.type_name) == entity.type_name:
             entity.name = entity.type_name
             continue
         table = singular(snake_case(design.sample.table))
         name = class_name(entity.type_name or _literal_name(entity) or table)
         if name in taken and entity.type_name is None:
             name = class_name("_".join([*_words(entity.partition), snake_case(name)]))
-        entity.name = unused(name, taken, "")
+        if name in reserved:
+            name = design.name + name
+        entity.name = unused(name, {*taken, *reserved}, "")
         taken.add(entity.name)
     if design.name in taken:
         design.name = f"{design.name}Table"
+    design.name = unused(design.name, reserved, "")
 
 
 def _literal_name(entity: InferredEntity) -> str:

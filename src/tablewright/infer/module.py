@@ -7,35 +7,53 @@ is formatted as ruff does at its default width of 88 columns.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from tablewright import formats
 from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Place
 from tablewright.infer.design import InferredDesign
+from tablewright.infer.literals import WIDTH
 from tablewright.infer.names import quoted, snake_case, unused
 from tablewright.infer.sample import SampleIndex
 
-WIDTH = 88
 _NAMES = ("GSI", "LSI", "Attr", "Entity", "Table", "attr", "index", "key", "ttl")
 
 
 def write_module(design: InferredDesign) -> str:
     """Return the source of a design."""
-    indexes = _index_names(design)
-    body = [_table(design, indexes), *(_entity(each, design, indexes) for each in design.entities)]
-    text = "\n\n\n".join(body) + "\n"
     count = len(design.sample.items)
     summary = (
         f"{design.sample.table}: a first design, inferred from {count} item{'s'[: count - 1]}."
     )
-    return "\n".join([f'"""{summary}"""', "", *_imports(text), "", "", text])
+    return join_module(summary, declarations(design))
 
 
-def _imports(text: str) -> Iterator[str]:
+def declarations(design: InferredDesign) -> str:
+    """Return the classes of a table and its entities."""
+    indexes = _index_names(design)
+    body = [_table(design, indexes), *(_entity(each, design, indexes) for each in design.entities)]
+    return "\n\n\n".join(body) + "\n"
+
+
+def join_module(
+    summary: str, classes: str, functions: str = "", names: Collection[str] = ()
+) -> str:
+    """Return a module: its docstring, imports and classes, and functions for `verify`.
+
+    `names` are the types of the standard library that the functions use.
+    """
+    text = f"{classes}\n\n{functions}" if functions else classes
+    head = [f'"""{summary}"""', "", *_imports(classes, names, is_verified=bool(functions))]
+    return "\n".join([*head, "", "", text])
+
+
+def _imports(text: str, names: Collection[str], *, is_verified: bool) -> Iterator[str]:
     yield "from __future__ import annotations\n"
-    kinds = set(re.findall(r"\w+", " ".join(re.findall(r"Attr\[(.*)\] =", text))))
+    kinds = set(re.findall(r"\w+", " ".join(re.findall(r"Attr\[(.*)\] =", text)))) | set(names)
     standard = []
-    moments = [name for name in ("date", "datetime") if name in kinds]
+    if is_verified:
+        standard.append(_import("collections.abc", ["Iterator"]))
+    moments = [name for name in ("UTC", "date", "datetime") if name in kinds]
     if moments:
         standard.append(_import("datetime", moments))
     if "Decimal" in kinds:
@@ -45,11 +63,13 @@ def _imports(text: str) -> Iterator[str]:
     if standard:
         yield "\n".join(standard) + "\n"
     calls = set(re.findall(r"(?<![\w.])(\w+)\(", text))
-    names = [name for name in _NAMES if name in calls or name in ("Attr", "Entity", "Table")]
-    yield _import("tablewright", names)
+    ours = [name for name in _NAMES if name in calls or name in ("Attr", "Entity", "Table")]
+    yield _import("tablewright", ours)
     used = [name for name in formats.__all__ if name in calls]
     if used:
         yield _import("tablewright.formats", used)
+    if is_verified:
+        yield _import("tablewright.verify", ["Check", "Stored"])
 
 
 def _import(module: str, names: Sequence[str]) -> str:
@@ -59,7 +79,7 @@ def _import(module: str, names: Sequence[str]) -> str:
     return "\n".join([f"from {module} import (", *(f"    {name}," for name in names), ")"])
 
 
-def _call(start: str, arguments: Iterable[str], indent: str = "", end: str = "") -> str:
+def wrap_call(start: str, arguments: Iterable[str], indent: str = "", end: str = "") -> str:
     """Return a call on one line, or with its arguments on lines of their own."""
     given = list(arguments)
     line = f"{indent}{start}({', '.join(given)}){end}"
@@ -100,7 +120,7 @@ def _table(design: InferredDesign, names: dict[str, str]) -> str:
         arguments.append(f"delimiter={quoted(design.delimiter.text)}")
     if design.delimiter is None or not design.delimiter.escapes:
         arguments.append("escape=False")
-    lines = [_call(f"class {design.name}", arguments, end=":")]
+    lines = [wrap_call(f"class {design.name}", arguments, end=":")]
     lines += [_index(index, names[index.name]) for index in sample.indexes if index.is_single]
     lines += ["    pass"] * (len(lines) == 1)
     lines += [
@@ -121,7 +141,7 @@ def _index(index: SampleIndex, name: str) -> str:
         arguments.append(f"project=({included}{',' * (len(index.projection) == 1)})")
     elif index.projection != "ALL":
         arguments.append(f"project={quoted(index.projection)}")
-    return _call(f"{name} = {'LSI' if index.is_local else 'GSI'}", arguments, "    ")
+    return wrap_call(f"{name} = {'LSI' if index.is_local else 'GSI'}", arguments, "    ")
 
 
 # -- entities ------------------------------------------------------------------------------------
@@ -131,7 +151,7 @@ def _entity(entity: InferredEntity, design: InferredDesign, names: dict[str, str
     arguments = ["Entity", f"table={design.name}"]
     if entity.type_name is not None and entity.type_name != entity.name:
         arguments.append(f"type_name={quoted(entity.type_name)}")
-    lines = [_call(f"class {entity.name}", arguments, end=":")]
+    lines = [wrap_call(f"class {entity.name}", arguments, end=":")]
     in_key = [use.attribute for path in entity.paths for use in path.uses]
     first = list(dict.fromkeys(in_key))
     others = sorted((a for a in entity.attributes if a not in first), key=lambda each: each.name)
@@ -167,13 +187,13 @@ def _attribute(attribute: Attribute) -> str:
         kind = kind if kind == "Any" else f"{kind} | None"
         arguments.append("default=None")
     function = "ttl" if attribute.is_ttl else "attr"
-    return _call(f"{attribute.name}: Attr[{kind}] = {function}", arguments, "    ")
+    return wrap_call(f"{attribute.name}: Attr[{kind}] = {function}", arguments, "    ")
 
 
 def _key(entity: InferredEntity, design: InferredDesign) -> str:
     seen: set[str] = set()
     arguments = [_path(path, design, entity.delimiter, seen) for path in entity.paths]
-    return _call("primary = key", [*arguments, *_delimiter(entity.delimiter)], "    ")
+    return wrap_call("primary = key", [*arguments, *_delimiter(entity.delimiter)], "    ")
 
 
 def _place(
@@ -185,16 +205,16 @@ def _place(
         assert place.sort is not None
         _path(place.partition, design, entity.delimiter, seen)
         sort = _path(place.sort, design, entity.delimiter, seen)
-        return _call(f"{name} = primary.local", [where, sort], "    ")
+        return wrap_call(f"{name} = primary.local", [where, sort], "    ")
     if _is_swapped(place, entity):
-        return _call(f"{name} = primary.swapped", [where], "    ")
+        return wrap_call(f"{name} = primary.swapped", [where], "    ")
     arguments = [where, _path(place.partition, design, place.delimiter, seen)]
     if place.sort is not None and place.sort.key.name != design.type_attribute:
         arguments.append(_path(place.sort, design, place.delimiter, seen))
     if place.when is not None:
         attribute, condition = place.when
         arguments.append(f"when={condition.replace('{}', attribute.name, 1)}")
-    return _call(f"{name} = index", [*arguments, *_delimiter(place.delimiter)], "    ")
+    return wrap_call(f"{name} = index", [*arguments, *_delimiter(place.delimiter)], "    ")
 
 
 def _is_swapped(place: Place, entity: InferredEntity) -> bool:

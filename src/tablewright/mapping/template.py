@@ -100,9 +100,8 @@ class Template(Struct, frozen=True):
                 part.language, following[0]
             ):
                 raise DeclarationError(
-                    f"{where}: {part.label} can contain {following[0]!r}, with which the literal "
-                    f"{following!r} behind it begins, so a key cannot be read; write / between "
-                    "them"
+                    f"{where}: {part.label} can contain {following[0]!r}, and the next literal, "
+                    f"{following!r}, begins with it, so a key cannot be read; write / between them"
                 )
 
 

@@ -2,7 +2,8 @@
 
 A design is a module or a package with tables, entities and patterns. With the functions `sample`
 and `checks` it can be verified; `tablewright.verify.checks` describes them. `INEFFICIENT` are
-functions like patterns, of queries that no key serves; the document lists them.
+functions like patterns, of queries that no key serves; the document lists them. `WORKBENCH` is the
+rest of an imported model file; `publish.workbench` reads it.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class Design(Struct, frozen=True):
     compare: Any = None
     #: The queries that its keys do not serve, as functions: see `why_scan`.
     inefficient: tuple[Callable[..., Any], ...] = ()
+    #: The model file of NoSQL Workbench that it was imported from, without rows.
+    workbench: dict[str, Any] | None = None
 
     @property
     def patterns(self) -> list[AccessPattern]:
@@ -74,6 +77,7 @@ def load(name: str, bundled: Mapping[str, ModuleType]) -> Design:
         inefficient=next(
             (vars(part)["INEFFICIENT"] for part in modules if "INEFFICIENT" in vars(part)), ()
         ),
+        workbench=getattr(module, "WORKBENCH", None),
     )
 
 

@@ -199,7 +199,7 @@ def test_numbers_and_texts_are_not_mixed_in_a_key_attribute() -> None:
         ),
         (
             lambda f: "A" / f["text"] + "X",
-            "One.primary: text can contain 'X', with which the literal 'X' behind it begins, so a "
+            "One.primary: text can contain 'X', and the next literal, 'X', begins with it, so a "
             "key cannot be read; write / between them",
         ),
     ],

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tablewright.designs.catalog import load
-from tablewright.publish.advice import Finding, advise, read_rates
+from tablewright.publish.advice import Finding, advise
+from tablewright.publish.cost import load_rates
 
 IMPORTS = """\
 from __future__ import annotations
@@ -35,8 +36,6 @@ def find(
     file = folder / "design.py"
     file.write_text(IMPORTS.format(indexes=indexes) + source)
     design = load(str(file))
-    given = {}
-    if rates:
-        (folder / "rates.toml").write_text(f"[rates]\n{rates}\n")
-        given = read_rates(folder / "rates.toml", design)
+    (folder / "rates.toml").write_text(rates)
+    given = load_rates(design, folder / "rates.toml")
     return [each for each in advise(design, given) if rule in (None, each.rule)]

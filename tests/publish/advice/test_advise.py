@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from tablewright.designs.catalog import bundled, load
-from tablewright.errors import InvalidValue
-from tablewright.publish.advice import RULES, advise, read_rates
+from tablewright.designs.catalog import bundled
+from tablewright.publish.advice import RULES, advise
 from tablewright.verify import Design
 from tests import commands
 from tests.publish.advice.designs import IMPORTS, find
@@ -93,6 +93,38 @@ def test_a_comment_of_another_declaration_or_in_a_text_allows_nothing(tmp_path: 
     ]
 
 
+def test_a_comment_above_the_first_attribute_is_not_one_of_the_class(tmp_path: Path) -> None:
+    comment = '# tablewright: allow(keys-only-stream, "no events")'
+    source = """
+class Events(Table{stream}):
+    {comment}
+    gsi1 = GSI("GSI1PK")
+
+class Event(Entity, table=Events):
+    id: Attr[str] = attr()
+    primary = key("EVENT" / id, "EVENT" / id.again)
+"""
+    found = find(tmp_path, source.format(stream=', stream="KEYS_ONLY"', comment=comment))
+    assert {each.rule for each in found if not each.allowed} == {"keys-only-stream", "unused-allow"}
+
+
+def test_the_findings_of_variants_are_about_their_base(tmp_path: Path) -> None:
+    source = """
+class Animal(Entity, table=Shop, variants=True):
+    id: Attr[str] = attr()
+    primary = key("ANIMALS", "A" / id)
+
+class Dog(Animal):
+    bark: Attr[str] = attr()
+
+class Cat(Animal):
+    meow: Attr[str] = attr()
+"""
+    (finding,) = find(tmp_path, source)
+    lines = (tmp_path / "design.py").read_text().splitlines()
+    assert lines[finding.place.line - 1] == '    primary = key("ANIMALS", "A" / id)'
+
+
 def test_the_command_prints_each_finding_and_fails(design: Path) -> None:
     done = commands.run("advise", design)
     assert done.returncode == 1
@@ -137,31 +169,28 @@ def test_two_formats_are_refused(design: Path) -> None:
     assert "use one of them" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("rates = 1", "has no table [rates]"),
-        ("[rates]\nbrand = 1", "has no such pattern; did you mean 'brands'?"),
-        ("[rates]\nbrands = -1", "is not a number of at least 0"),
-        ("[rates]\nbrands = true", "is not a number of at least 0"),
-        ("[rates", "is not a TOML file"),
-        (None, "No such file"),
-    ],
-)
-def test_wrong_rates_are_refused(design: Path, text: str | None, message: str) -> None:
+def test_wrong_rates_are_refused(design: Path) -> None:
     file = design.parent / "rates.toml"
-    if text is not None:
-        file.write_text(text)
+    file.write_text("brand = 1")
     done = commands.run("advise", design, "--rates", file)
     assert done.returncode == 2
-    assert message in " ".join(done.stderr.split())
+    assert "has no pattern 'brand'; did you mean 'brands'?" in " ".join(done.stderr.split())
 
 
-def test_a_name_of_several_patterns_is_refused_as_a_rate(tmp_path: Path) -> None:
-    file = tmp_path / "rates.toml"
-    file.write_text("[rates]\nupdate_menu = 1\n")
-    with pytest.raises(InvalidValue, match=r"use one of tablewright\.designs\.menu\.collection\."):
-        read_rates(file, load("menu"))
+def test_declared_rates_are_used_without_a_file(design: Path) -> None:
+    design.write_text(design.read_text().replace("@access_pattern", "@access_pattern(rate=1)"))
+    assert commands.run("advise", design).returncode == 0
+
+
+def test_the_document_describes_every_rule_with_its_severity() -> None:
+    text = (Path(__file__).parents[3] / "docs/advice.md").read_text()
+    rows = re.findall(r"^\| `([a-z-]+)` \| (\w+)", text, re.MULTILINE)
+    assert rows == [(rule.id, rule.severity) for rule in RULES]
+
+
+def test_the_first_console_example_of_the_document() -> None:
+    text = (Path(__file__).parents[3] / "docs/advice.md").read_text()
+    assert f"$ tablewright advise shop\n{commands.run('advise', 'shop').stdout}" in text
 
 
 def test_a_rule_has_one_id() -> None:

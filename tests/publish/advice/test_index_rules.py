@@ -25,7 +25,7 @@ def order(id: str) -> Get[Order]:
 def test_an_index_that_no_pattern_reads(tmp_path: Path) -> None:
     (finding,) = find(tmp_path, BY_STATUS + GET, "unused-index", indexes=GSI1)
     assert finding.subject == "Shop.gsi1"
-    assert "none of the 1 patterns reads it; each write of Order" in finding.reason
+    assert "its write units for each item: Order 1" in finding.reason
     line = (tmp_path / "design.py").read_text().splitlines()[finding.place.line - 1]
     assert line.strip() == GSI1
 
@@ -71,3 +71,37 @@ def test_indexes_that_share_an_entity_cannot_be_one(tmp_path: Path) -> None:
     more = '    by_id = index(Shop.gsi1, "ID" / id, "USER" / id.again)\n'
     source = BY_STATUS + USER.format(index="gsi2") + more
     assert find(tmp_path, source, "mergeable-indexes", indexes=TWO) == []
+
+
+SAMPLE = """
+def sample() -> list[Order]:
+    return [
+        Order(id=f"O{n}", status="new", at=datetime(2026, 1, 1, tzinfo=UTC), note="x" * 500)
+        for n in range(3)
+    ]
+"""
+NOTED = BY_STATUS.replace("    at:", '    note: Attr[str] = attr(default="")\n    at:')
+SELECT = READ.replace("Query[Order]", "Query[tuple[str]]").replace(
+    "(status)", "(status).select(Order.id)"
+)
+COUNT = """
+@access_pattern
+def count(status: str) -> Count:
+    return Order.by_status(status).count()
+"""
+
+
+def test_an_index_with_whole_items_of_which_little_is_read(tmp_path: Path) -> None:
+    source = "from tablewright.plans import Count\n" + NOTED + SELECT + COUNT + SAMPLE
+    (finding,) = find(tmp_path, source, "wide-projection", indexes=GSI1)
+    assert finding.fix == 'gsi1 = GSI(…, project=("id", "type"))'
+    assert "its readers select id, type; with these alone, a row has 88 bytes" in finding.reason
+
+
+def test_an_index_of_which_whole_items_are_read(tmp_path: Path) -> None:
+    assert find(tmp_path, NOTED + SELECT + READ, "wide-projection", indexes=GSI1) == []
+
+
+def test_an_index_with_the_selected_attributes(tmp_path: Path) -> None:
+    indexes = 'gsi1 = GSI("GSI1PK", "GSI1SK", project=("id", "type"))'
+    assert find(tmp_path, NOTED + SELECT, "wide-projection", indexes=indexes) == []

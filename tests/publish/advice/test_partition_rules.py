@@ -89,3 +89,30 @@ def test_a_period_as_partition(tmp_path: Path, partition: str) -> None:
 )
 def test_a_time_beside_others_or_a_whole_one_is_no_period(tmp_path: Path, partition: str) -> None:
     assert hot(tmp_path, partition) == []
+
+
+PRODUCT = """
+class Product(Entity, table=Shop):
+    id: Attr[str] = attr()
+    sku: Attr[str] = attr()
+    shop: Attr[str] = attr()
+    primary = key({partition}, "PRO" / id)
+    by_sku = primary.local(Shop.lsi, "SKU" / sku)
+"""
+
+
+def test_a_constant_partition_with_a_local_index(tmp_path: Path) -> None:
+    source = PRODUCT.format(partition='"PROD"')
+    lsi = 'lsi = LSI("SK2")'
+    (finding,) = find(tmp_path, source, "collection-limit", indexes=lsi)
+    assert "all items of Product are in one item collection, PROD" in finding.reason
+    few, many = "[items]\nProduct = 1_000_000", "[items]\nProduct = 1_000_000_000"
+    assert find(tmp_path, source, "collection-limit", indexes=lsi, rates=few) == []
+    assert len(find(tmp_path, source, "collection-limit", indexes=lsi, rates=many)) == 1
+
+
+def test_a_partition_for_each_item_or_no_local_index(tmp_path: Path) -> None:
+    source = PRODUCT.format(partition='"SHOP" / shop')
+    assert find(tmp_path, source, "collection-limit", indexes='lsi = LSI("SK2")') == []
+    source = EVENT.format(partition='"EVENTS"')
+    assert find(tmp_path, source, "collection-limit") == []

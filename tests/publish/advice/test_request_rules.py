@@ -47,3 +47,97 @@ def test_other_writes_are_no_transactions_of_one_item(
     tmp_path: Path, plan: str, parameters: str
 ) -> None:
     assert find(tmp_path, ORDER + pattern(plan, parameters), "single-item-transaction") == []
+
+
+SAMPLE = """
+def sample() -> list[Order]:
+    statuses = {statuses!r}
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    return [Order(id=f"O{{n:02}}", status=status, at=at) for n, status in enumerate(statuses)]
+"""
+#: All orders are in one partition.
+LISTED = ORDER.replace('"ORDER" / id, "ORDER" / id.again', '"ORDERS", "ORDER" / id')
+FIXED = pattern('Order.primary.within().filter(Order.status == "late")', "", "Query[Order]")
+GIVEN = pattern(
+    "Order.primary.within().filter(Order.status == status)", "status: str", "Query[Order]"
+)
+CHECKS = """
+def checks(stored):
+    from tablewright.verify import Check
+    expect = [order for order in stored(Order) if order.status == "late"]
+    yield Check("late orders", pattern("late"), expect)
+"""
+
+
+def of_filters(folder: Path, source: str, late: int) -> list[tuple[str, str]]:
+    statuses = ["late"] * late + ["new"] * (20 - late)
+    found = find(folder, LISTED + source + SAMPLE.format(statuses=statuses))
+    return [(each.rule, f"{each.reason}; {each.fix}") for each in found if "filter" in each.reason]
+
+
+def test_a_filter_that_discards_most_of_the_sample_data(tmp_path: Path) -> None:
+    ((rule, reason),) = of_filters(tmp_path, FIXED, 6)
+    assert rule == "discarding-filter"
+    assert "keeps 6 of 20 items in the sample data" in reason
+    assert of_filters(tmp_path, FIXED, 12) == []
+
+
+def test_a_filter_that_a_sparse_index_could_replace(tmp_path: Path) -> None:
+    ((rule, reason),) = of_filters(tmp_path, FIXED, 2)
+    assert rule == "sparse-index"
+    assert "keeps 2 of 20 items" in reason
+    assert reason.endswith("index(…, when=status == 'late')")
+
+
+def test_a_filter_that_discards_most_of_what_the_checks_read(tmp_path: Path) -> None:
+    ((rule, reason),) = of_filters(tmp_path, GIVEN + CHECKS, 2)
+    assert rule == "discarding-filter"
+    assert "keeps 2 of 20 items in the checks" in reason
+    assert of_filters(tmp_path, GIVEN + CHECKS, 12) == []
+
+
+def test_sample_data_do_not_tell_what_a_range_reads(tmp_path: Path) -> None:
+    assert of_filters(tmp_path, FIXED.replace("within()", 'within().gte("O10")'), 2) == []
+
+
+def test_without_sample_data_a_filter_is_not_judged(tmp_path: Path) -> None:
+    assert [each.rule for each in find(tmp_path, LISTED + FIXED)] == ["hot-partition"]
+
+
+LINES = """
+class Line(Entity, table=Shop):
+    order_id: Attr[str] = attr()
+    number: Attr[int] = attr(pad=3)
+    primary = key("ORDER" / order_id, "ORDER" / order_id.again / "LINE" / number)
+
+class Whole(Aggregate):
+    order: Order = root()
+    lines: {kind} = children()
+"""
+
+
+def aggregate(plan: str, kind: str = "list[Line]") -> str:
+    return ORDER + LINES.format(kind=kind) + pattern(plan, "id: str", "Load[Whole]")
+
+
+def test_an_aggregate_without_a_limit(tmp_path: Path) -> None:
+    source = aggregate("Whole.of(Order.primary(id))")
+    source += """
+def sample():
+    order = Order(id="O", status="new", at=datetime(2026, 1, 1, tzinfo=UTC))
+    return [order, *(Line(order_id="O", number=n) for n in range(4))]
+"""
+    (finding,) = find(tmp_path, source, "unbounded-aggregate")
+    assert finding.severity == "note"
+    assert "it reads all of lines, however many there are (up to 4 with" in finding.reason
+
+
+@pytest.mark.parametrize(
+    ("plan", "kind"),
+    [
+        ("Whole.of(Order.primary(id)).limit(10)", "list[Line]"),
+        ("Whole.of(Order.primary(id))", "Page[Line]"),
+    ],
+)
+def test_aggregates_with_a_limit(tmp_path: Path, plan: str, kind: str) -> None:
+    assert find(tmp_path, aggregate(plan, kind), "unbounded-aggregate") == []

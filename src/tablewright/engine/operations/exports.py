@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tablewright.engine.abandoned import running
+from tablewright.engine.abandoned import end_abandoned, running
 from tablewright.engine.describe import round_timestamp, table_arn
 from tablewright.engine.exports import (
     EXPORTS,
@@ -48,6 +48,7 @@ from tablewright.errors import (
     ExportConflictException,
     ExportNotFoundException,
     InvalidExportTimeException,
+    TablewrightError,
     ValidationException,
     invalid,
 )
@@ -167,6 +168,7 @@ def _begin(
         sse_key=request.sse_key,
         bucket_owner=request.bucket_owner,
     )
+    end_abandoned(context.catalog, context.tx, now)
     for export in EXPORTS.read_all(context.tx):
         if export.token == wanted.token:
             if _requested(export, end) != _requested(wanted, end):
@@ -217,8 +219,10 @@ def _export(context: LongContext, folder: ObjectFolder, export: Export) -> Expor
 
     try:
         done: Export = context.read(write_files)
-    except (OSError, DynamoDBError) as error:  # AWS's codes are not known for certain
-        code = error.code if isinstance(error, DynamoDBError) else "S3AccessDenied"
+    except (OSError, TablewrightError) as error:  # AWS's codes are not known for certain
+        code = "S3AccessDenied" if isinstance(error, OSError) else "InternalServerError"
+        if isinstance(error, DynamoDBError):
+            code = error.code
         return replace(export, status="FAILED", failure_code=code, failure=str(error))
     return replace(done, status="COMPLETED")
 

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from tablewright.engine.abandoned import running
+from tablewright.engine.abandoned import end_abandoned, running
 from tablewright.engine.capacity import Charge
 from tablewright.engine.describe import round_timestamp, table_arn
 from tablewright.engine.imports import IMPORTS, FileFormat, Import, read_file
@@ -44,6 +44,7 @@ from tablewright.errors import (
     ImportConflictException,
     ImportNotFoundException,
     ResourceInUseException,
+    TablewrightError,
     ValidationException,
     invalid,
 )
@@ -153,6 +154,8 @@ def _begin(
     """Store the record of a new import, or return the one that has the same token."""
     members = _drop_missing(msgspec.to_builtins(request))
     token = request.token or str(uuid.uuid4())
+    now = context.streams.now()
+    end_abandoned(context.catalog, context.tx, now)
     for one in IMPORTS.read_all(context.tx):
         if one.token == token:
             if one.request != members:
@@ -161,7 +164,6 @@ def _begin(
                 )
             return one, False
     _require_new_table(schema.name, context)
-    now = context.streams.now()
     table = context.catalog.add_trees(context.tx, schema)
     begun = Import(import_id, table, token, members, os.getpid(), now)
     IMPORTS.save(context.catalog, context.tx, begun)
@@ -199,6 +201,8 @@ def _import(
         return _fail(begun, "S3NoSuchBucket", f"The bucket {bucket} does not exist")
     except OSError as error:
         return _fail(begun, "S3AccessDenied", str(error))
+    except TablewrightError as error:  # another process is writing, the disk is full, ...
+        return _fail(begun, "InternalServerError", str(error))
     return replace(
         begun,
         status="COMPLETED",

@@ -111,7 +111,7 @@ class UnionRange(Range[R, *Rest]):
             keys = " and ".join(each._key.show() for each in self._ranges)
             raise DeclarationError(
                 f"{self._names}: one comparison cannot select from {keys}: the compared part must "
-                "be at the same place, with the same text before and behind it"
+                "be at the same place, with the same text before and after it"
             )
         return KeyCondition(partition, _common_start(self._key.sort_attributes, found))
 

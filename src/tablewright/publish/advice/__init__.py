@@ -4,37 +4,35 @@
 
 source      the lines of declarations, and their comments
 facts       what rules know: patterns, reads, updates, sample data, rates
+code        how a fix writes keys and patterns
 finding     findings, problems, rules
 rules       the rules, by subject
 silencing   comments that allow a finding
-rates       the file with the rates of patterns
 sarif       findings for the tools of CI
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from tablewright.publish.advice.facts import DesignFacts
 from tablewright.publish.advice.finding import Finding, Rule, Severity
-from tablewright.publish.advice.rates import read_rates
 from tablewright.publish.advice.rules import RULES
 from tablewright.publish.advice.sarif import sarif
 from tablewright.publish.advice.silencing import UNUSED_ALLOW, silence, unused_comments
 from tablewright.publish.advice.source import Place, place_of_class, place_of_pattern, source_of
+from tablewright.publish.cost import Rates, load_rates
 from tablewright.verify.design import Design
 
-__all__ = ["RULES", "Finding", "Place", "Rule", "Severity", "advise", "read_rates", "sarif"]
+__all__ = ["RULES", "Finding", "Place", "Rule", "Severity", "advise", "sarif"]
 
 
-def advise(design: Design, rates: Mapping[str, float] | None = None) -> list[Finding]:
+def advise(design: Design, rates: Rates | None = None) -> list[Finding]:
     """Return the findings about a design, in the order of its source.
 
-    `rates` are calls per second, by the label of a pattern (`shop.patterns.users`). Raises
-    DesignLoadError if the sample data cannot be stored.
+    Without `rates`, they are those of `@access_pattern(rate=…)`. Raises DesignLoadError if the
+    sample data cannot be stored.
     """
     source_of.cache_clear()  # a file may have changed since the last call
-    facts = DesignFacts(design, rates or {})
+    facts = DesignFacts(design, rates or load_rates(design))
     found: dict[tuple[str, Place], Finding] = {}
     for table in facts.tables:
         for rule in RULES:

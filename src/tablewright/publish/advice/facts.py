@@ -4,20 +4,24 @@
     reads         which patterns read an index
     updates       which patterns change an attribute, and how
     items         the sample data of the design, as it is stored
+    measured      the items that the checks of the design read, and return
 
-Everything is derived from the declarations and the sample data; nothing is measured on a target.
+Everything is derived from the declarations, the sample data and the checks; nothing is measured on
+a target.
 This module must not know rules or findings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
 
 from tablewright.encoding.items import item_size
+from tablewright.limits import WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.table import TableMap
@@ -26,12 +30,13 @@ from tablewright.model.pattern import AccessPattern
 from tablewright.model.table import Table
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.single import Then
-from tablewright.plan.shape import READS, Shape
+from tablewright.plan.shape import READS, Shape, typical_size
 from tablewright.plan.writes.update import Update
 from tablewright.publish.advice.source import Place, place_of_class
+from tablewright.publish.cost import Rates
 from tablewright.values import Item
 from tablewright.verify.design import Design
-from tablewright.verify.run import Scanner, load_sample
+from tablewright.verify.run import Result, Scanner, load_sample, verify
 
 
 class Use(Struct, frozen=True):
@@ -64,8 +69,19 @@ class Use(Struct, frozen=True):
 class TableFacts:
     """What is known about one table of a design."""
 
-    def __init__(self, declared: type[Table], uses: Iterable[Use], items: Iterable[Item]) -> None:
+    def __init__(
+        self,
+        declared: type[Table],
+        uses: Iterable[Use],
+        items: Iterable[Item],
+        measured: Callable[[str], tuple[int, int]],
+        counts: Mapping[str, float],
+    ) -> None:
         self.declared = declared
+        #: The number of stored items by entity, as far as it is known.
+        self.counts = counts
+        #: Returns how many items the checks of a pattern read and return, by its label.
+        self.measured = measured
         self.table = declared.__table__
         self.uses = tuple(uses)
         self._items: dict[EntityMap, list[Item]] = {}
@@ -75,17 +91,26 @@ class TableFacts:
                 self._items.setdefault(entity, []).append(item)
 
     def items(self, entity: EntityMap) -> list[Item]:
-        """Return the items of an entity in the sample data."""
-        return self._items.get(entity, [])
+        """Return the items of an entity, or of its variants, in the sample data."""
+        groups = [found for kind, found in self._items.items() if entity.includes(kind)]
+        return [item for found in groups for item in found]
 
     def size(self, entity: EntityMap) -> int | None:
         """Return the average size of the items of an entity in bytes; None without sample data."""
         sizes = [item_size(item) for item in self.items(entity)]
         return round(sum(sizes) / len(sizes)) if sizes else None
 
+    def write_units(self, entity: EntityMap) -> int:
+        """Return the units of a write of one item: of those in the sample data, or typical ones."""
+        return math.ceil((self.size(entity) or typical_size(entity)) / WRITE_UNIT_SIZE)
+
     def readers(self, index: IndexMap | None) -> list[Use]:
         """Return the patterns that read the table, or one of its indexes."""
         return [use for use in self.uses if use.reads(self.table, index)]
+
+    def updates(self, entity: EntityMap) -> list[tuple[Use, Update[Any]]]:
+        """Return the updates of an entity, each with its pattern."""
+        return [(use, plan) for use in self.uses for plan in use.updates(entity)]
 
     def keys_in(self, index: IndexMap) -> list[tuple[EntityMap, KeyMap]]:
         """Return the entities that declare a key of an index, with the key."""
@@ -111,9 +136,9 @@ class TableFacts:
 
 
 class DesignFacts:
-    """What is known about a design; `rates` are calls per second, by the label of a pattern."""
+    """What is known about a design."""
 
-    def __init__(self, design: Design, rates: Mapping[str, float]) -> None:
+    def __init__(self, design: Design, rates: Rates) -> None:
         self.design = design
         self.rates = rates
 
@@ -124,21 +149,38 @@ class DesignFacts:
             TableFacts(
                 declared,
                 [self._use(each) for each in declared.__table__.patterns.values()],
-                items[declared.__table__],
+                items.get(declared.__table__, ()),
+                self._measured,
+                self.rates.items,
             )
             for declared in self.design.tables
         ]
+
+    def _measured(self, label: str) -> tuple[int, int]:
+        """Return how many items the checks of a pattern read and return."""
+        results = [result for result in self._results if result.label == label]
+        return sum(each.read for each in results), sum(each.returned for each in results)
+
+    @cached_property
+    def _results(self) -> list[Result]:
+        """The results of the checks of the design that pass."""
+        if self.design.sample is None or self.design.checks is None:
+            return []
+        with connect(":memory:", *self.design.tables) as database:
+            return [result for result in verify(self.design, database) if result.ok]
 
     def _use(self, pattern: AccessPattern) -> Use:
         return Use(
             pattern,
             tuple(_plans(pattern.plan)),
             pattern.shape.requests,
-            self.rates.get(pattern.label),
+            self.rates.calls.get(pattern.label),
         )
 
     def _sample(self) -> dict[TableMap, list[Item]]:
         """Return the items of the sample data, by table."""
+        if self.design.sample is None:
+            return {}
         with connect(":memory:", *self.design.tables) as database:
             load_sample(self.design, database)
             scan = Scanner(database)

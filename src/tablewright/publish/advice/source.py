@@ -58,7 +58,7 @@ class Source:
         for node in ast.iter_child_nodes(scope):
             if isinstance(node, _Definition):
                 name = f"{path}{node.name}"
-                self._add(name, node, node.body[0].lineno - 1)
+                self._add(name, node, self._end_of_header(node))
                 is_class = isinstance(node, ast.ClassDef)
                 self._collect(node, f"{name}." if is_class else f"{name}.<locals>.")
             elif isinstance(node, ast.Assign | ast.AnnAssign):
@@ -68,6 +68,13 @@ class Source:
                         self._add(f"{path}{target.id}", node, node.end_lineno or node.lineno)
             else:
                 self._collect(node, path)
+
+    def _end_of_header(self, node: _Definition) -> int:
+        """Return the last line before a body; comments directly above the body belong to it."""
+        last = node.body[0].lineno - 1
+        while last in self.comments and self.comments[last].is_alone:
+            last -= 1
+        return last
 
     def _add(self, name: str, node: ast.stmt, last: int) -> None:
         decorators = node.decorator_list if isinstance(node, _Definition) else []

@@ -7,10 +7,17 @@ rates       how often patterns are called, and how many items there are
 prices      what units and storage cost in a month
 report      the cost of a design, from all of these
 table       a report as rows, and as Markdown
+comparison  what differs between two revisions of a design
 """
 
 from __future__ import annotations
 
+from tablewright.publish.cost.comparison import (
+    CostComparison,
+    PatternChange,
+    compare,
+    comparison_markdown,
+)
 from tablewright.publish.cost.prices import Prices, load_prices
 from tablewright.publish.cost.rates import Rates, load_rates
 from tablewright.publish.cost.report import CostPart, CostReport, PatternCost, cost
@@ -22,13 +29,17 @@ from tablewright.publish.cost.units import Consumption, condition_check, item_wr
 __all__ = [
     "Call",
     "Consumption",
+    "CostComparison",
     "CostPart",
     "CostReport",
+    "PatternChange",
     "PatternCost",
     "Prices",
     "Rates",
     "Recorder",
     "Sizes",
+    "compare",
+    "comparison_markdown",
     "condition_check",
     "cost",
     "item_write",

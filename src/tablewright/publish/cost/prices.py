@@ -8,10 +8,8 @@ This module must not know patterns or designs.
 
 from __future__ import annotations
 
-import datetime
 import math
 import tomllib
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +26,7 @@ UTILIZATION = 0.7
 STORAGE_OVERHEAD = 100
 #: A GB of storage. That AWS bills 2^30 bytes as one GB is assumed.
 GIGABYTE = 1024**3
+DEFAULT_PRICES = Path(__file__).with_name("prices.toml")
 
 T = TypeVar("T")
 
@@ -49,7 +48,8 @@ class Prices(Struct, frozen=True, forbid_unknown_fields=True):
     """The prices of one region and table class."""
 
     title: str
-    date: datetime.date
+    #: When they were valid, such as 2026-01.
+    date: str
     source: str
     currency: str
     #: Of one million units.
@@ -81,10 +81,7 @@ def load_prices(file: Path | None = None) -> Prices:
 
     Raise InvalidValue if the file is missing or wrong.
     """
-    if file is None:
-        text = files(__package__).joinpath("prices.toml").read_text(encoding="utf-8")
-        return msgspec.convert(tomllib.loads(text), Prices)
-    return read_toml(file, Prices)
+    return read_toml(file or DEFAULT_PRICES, Prices)
 
 
 def read_toml(file: Path, kind: type[T]) -> T:

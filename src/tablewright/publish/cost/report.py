@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue
 from tablewright.model.pattern import AccessPattern
-from tablewright.plan.shape import Shape
+from tablewright.plan.shape import READS, Shape
 from tablewright.publish.cost.prices import HOURS, STORAGE_OVERHEAD, UTILIZATION, Prices
 from tablewright.publish.cost.rates import Rates
 from tablewright.publish.cost.sizes import Sizes, measure
@@ -116,7 +116,9 @@ def cost(design: Design, *, rates: Rates, prices: Prices, sizes: Sizes | None = 
         for found in design.patterns
     )
     provisioned = tuple(_provisioned(patterns, design, prices))
-    storage = tuple(_storage(design, sizes or sample_sizes(design), rates, prices))
+    consumed = [each for call in calls for each in call.consumed]
+    stored = (sizes or sample_sizes(design)).with_written(consumed)
+    storage = tuple(_storage(design, stored, rates, prices))
     return CostReport(
         design=design.name,
         prices=prices,
@@ -190,10 +192,10 @@ def _parts(calls: Sequence[Call], sizes: Sizes | None) -> Iterable[CostPart]:
 
 def _estimates(shape: Shape) -> Iterable[CostPart]:
     """Yield the estimates of `explain`, which do not tell the writes of indexes apart."""
-    table = shape.table.partition(",")[0]
-    reason = "estimate for items of a typical size"
+    table, reason = shape.table.partition(",")[0], "estimate for items of a typical size"
+    index = shape.index if shape.operation in READS else None
     if shape.read_units:
-        yield CostPart("read", table, None, shape.entity, 0, shape.read_units, 1, reason)
+        yield CostPart("read", table, index, shape.entity, 0, shape.read_units, 1, reason)
     if shape.write_units:
         yield CostPart("write", table, None, shape.entity, 0, shape.write_units, 1, reason)
 
@@ -218,30 +220,28 @@ def _provisioned(
 
 def _storage(design: Design, sizes: Sizes, rates: Rates, prices: Prices) -> Iterable[StorageCost]:
     for name in rates.items:
-        if not any(entity == name for _, _, entity in sizes.sizes):
+        if not any(entity == name for _, _, entity in sizes.measured):
             raise InvalidValue(
-                f"{design.name}: the size of {name} is not known: there is no item of it in the "
-                "sample data, or in the tables that were measured"
+                f"{design.name}: the size of {name} is not known: the sample data, or the tables "
+                "that were measured, have no item of it, and no check writes one"
             )
     for declared in design.tables:
         table = declared.__table__
-
-        def measured(entity: str, table: str = table.name) -> float:
-            return len(sizes.sizes.get((table, None, entity), ())) * sizes.scale[table]
-
-        counts = {entity.name: measured(entity.name) for entity in table.entities}
+        counts = {
+            entity.name: sizes.counts.get((table.name, entity.name), 0) for entity in table.entities
+        }
         given = {name: rates.items.get(name, count) for name, count in counts.items()}
         owners = [entity.name for entity in table.entities if entity.uniques]
         before = sum(counts[name] for name in owners)
-        given[SENTINEL] = measured(SENTINEL)
+        given[SENTINEL] = sizes.counts.get((table.name, SENTINEL), 0)
         if before:  # there are as many more as of the entities with unique values
             given[SENTINEL] *= sum(given[name] for name in owners) / before
         for index in (None, *table.indexes):
             rows = size = 0.0
             for entity, count in given.items():
-                found = sizes.sizes.get((table.name, index, entity), [])
-                whole = len(sizes.sizes.get((table.name, None, entity), ()))
-                if whole:
-                    rows += count * len(found) / whole
-                    size += count * (sum(found) + STORAGE_OVERHEAD * len(found)) / whole
+                whole = sizes.measured.get((table.name, None, entity))
+                found = sizes.measured.get((table.name, index, entity))
+                if whole and found:
+                    rows += count * found.items / whole.items
+                    size += count * (found.size + STORAGE_OVERHEAD * found.items) / whole.items
             yield StorageCost(table.name, index, rows, size, prices.storage_month(size))

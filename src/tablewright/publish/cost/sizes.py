@@ -8,9 +8,10 @@ This module must not know calls, rates or prices.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from statistics import fmean
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -28,27 +29,65 @@ from tablewright.values import Item
 MAX_MEASURED = 10_000
 
 
-class Sizes(Struct, frozen=True):
-    """The sizes of measured items, by table, index (None: the table) and entity."""
+class Measured(Struct):
+    """What is known of some items: how many there are, their bytes and their units."""
 
-    sizes: Mapping[tuple[str, str | None, str], list[int]]
-    #: The number of stored items for each measured one, by table.
-    scale: Mapping[str, float]
+    items: int = 0
+    size: int = 0
+    #: The units of reads, consistent and one by one, and of writes.
+    reads: float = 0
+    writes: float = 0
+
+    def add(self, size: int) -> None:
+        """Add an item of this size."""
+        self.items += 1
+        self.size += size
+        self.reads += read_units(size, consistent=True)
+        self.writes += write_units(size)
+
+
+#: A table, an index of it (None: the table itself), and an entity.
+Place: TypeAlias = tuple[str, str | None, str]
+
+
+class Sizes(Struct, frozen=True):
+    """The sizes of measured items."""
+
+    measured: Mapping[Place, Measured]
+    #: The number of stored items, by table and entity.
+    counts: Mapping[tuple[str, str], float]
+
+    def with_written(self, consumed: Iterable[Consumption]) -> Sizes:
+        """Return the sizes, with those of written items of entities that were not measured."""
+        measured = dict(self.measured)
+        for each in consumed:
+            if each.kind == "write" and (each.table, each.entity) not in self.counts:
+                found = measured.setdefault((each.table, each.index, each.entity), Measured())
+                for _, size in each.items[-1:]:
+                    found.add(size)
+        return Sizes(measured, self.counts)
 
     def units(self, consumption: Consumption) -> float:
         """Return the units that a consumption has with items of these sizes, on average.
 
         Items of entities that were not measured keep their sizes.
         """
-        table, index = consumption.table, consumption.index
-        found = [self.sizes.get((table, index, name), [size]) for name, size in consumption.items]
+        found = [self._measured(consumption, *item) for item in consumption.items]
         if consumption.kind == "write":
-            return consumption.factor * sum(fmean(map(write_units, sizes)) for sizes in found)
-        if len(found) == 1:
-            blocks = fmean(read_units(size, consistent=True) for size in found[0])
+            units = sum(each.writes / each.items for each in found)
+        elif len(found) == 1:
+            units = found[0].reads / found[0].items
         else:
-            blocks = read_units(round(sum(map(fmean, found))), consistent=True)
-        return blocks * consumption.factor
+            size = sum(each.size / each.items for each in found)
+            units = read_units(round(size), consistent=True)
+        return units * consumption.factor
+
+    def _measured(self, consumption: Consumption, entity: str, size: int) -> Measured:
+        found = self.measured.get((consumption.table, consumption.index, entity))
+        if found is None:
+            found = Measured()
+            found.add(size)
+        return found
 
 
 def measure_target(tables: Iterable[TableMap], target: str) -> Sizes:
@@ -73,18 +112,21 @@ def measure(tables: Mapping[TableMap, tuple[Iterable[Item], int | None]]) -> Siz
 
     None as that number: all items are given.
     """
-    sizes: dict[tuple[str, str | None, str], list[int]] = {}
-    scale: dict[str, float] = {}
+    measured: dict[Place, Measured] = {}
+    counts: dict[tuple[str, str], float] = {}
     for table, (items, total) in tables.items():
-        count = 0
+        entities = Counter[str]()
         for item in items:
-            count += 1
             entity = entity_name(table, item)
-            sizes.setdefault((table.name, None, entity), []).append(item_size(item))
-            for index in table.indexes.values():
-                row = index_row(table, index, item)
+            entities[entity] += 1
+            rows = {None: item} | {
+                name: index_row(table, index, item) for name, index in table.indexes.items()
+            }
+            for index, row in rows.items():
                 if row is not None:
-                    found = sizes.setdefault((table.name, index.name, entity), [])
-                    found.append(item_size(row))
-        scale[table.name] = max(1.0, total / count) if count and total else 1.0
-    return Sizes(sizes, scale)
+                    place = table.name, index, entity
+                    measured.setdefault(place, Measured()).add(item_size(row))
+        scale = max(1, (total or 0) / (entities.total() or 1))
+        for entity, count in entities.items():
+            counts[table.name, entity] = count * scale
+    return Sizes(measured, counts)

@@ -135,7 +135,6 @@ def _index_writes(
         reason = f"its key changes ({', '.join(keys)}): one row is deleted, one is put"
         return (item_size(was), item_size(now)), reason
     if changed:
-        return (
-            max(item_size(was), item_size(now)),
-        ), f"projected attributes change ({', '.join(changed)})"
+        size = max(item_size(was), item_size(now))
+        return (size,), f"projected attributes change ({', '.join(changed)})"
     return (), "no projected attribute changes"

@@ -216,8 +216,9 @@ class _Drawing:
                     ports[number, hop, side] = top + height * place / (len(found) + 1)
         return [
             [
-                _Hop((0, ports[number, hop, 0]), (0, ports[number, hop, 1]))
+                _Hop((0, _snap(ports[number, hop, 0], end)), (0, end))
                 for hop in range(len(chain.nodes) - 1)
+                for end in [ports[number, hop, 1]]
             ]
             for number, chain in enumerate(self._placed.chains)
         ]
@@ -226,7 +227,8 @@ class _Drawing:
         column_of = {
             node: number for number, each in enumerate(self._placed.columns) for node in each
         }
-        x, bottom = float(MARGIN), 0.0
+        x = float(MARGIN)
+        bottom = max((top for top, _ in self._spans.values()), default=0)
         for number, column in enumerate(self._placed.columns):
             boxes = [self._boxes[node] for node in column if node in self._boxes]
             widest = max((box.width for box in boxes), default=0)
@@ -277,6 +279,11 @@ class _Drawing:
             lines = self._labels[chain.edge]
             for n, line in enumerate(reversed(lines)):
                 yield text(line, last.end[0] - 24, last.end[1] - 5 - 14 * n, "label")
+
+
+def _snap(start: float, end: float) -> float:
+    """Return where a line starts: at the height of its end, if that is almost the same."""
+    return end if abs(start - end) < STEP / 2 else start
 
 
 def _draw_one(point: tuple[float, float], direction: int) -> Markup:

@@ -70,7 +70,6 @@ svg .kind { font-size: 11px; fill: var(--ink-3); text-anchor: end; }
 svg .mark { font: 650 9px var(--sans); fill: var(--ink-3); }
 svg .key { font-weight: 650; }
 svg .label { font: 11px var(--sans); fill: var(--ink-2); text-anchor: end; }
-svg .label, svg .halo { stroke: var(--panel); stroke-width: 4px; paint-order: stroke; }
 svg .box { fill: var(--panel); stroke: var(--e); stroke-width: 1.25; }
 svg .cap { fill: var(--et); }
 svg .part { fill: var(--et); }

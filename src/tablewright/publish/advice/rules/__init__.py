@@ -2,6 +2,7 @@
 
     partitions     load on single partitions, the size of item collections
     indexes        indexes that cost more than they give
+    index_keys     what a change of an attribute writes, and keys that need a backfill
     requests       patterns that read or write more than they need
     entities       attributes and items
     settings       tenants, streams
@@ -13,13 +14,23 @@ describes every rule.
 from __future__ import annotations
 
 from tablewright.publish.advice.finding import Rule
-from tablewright.publish.advice.rules import indexes, partitions, requests
+from tablewright.publish.advice.rules import (
+    entities,
+    index_keys,
+    indexes,
+    partitions,
+    requests,
+    settings,
+)
 from tablewright.publish.advice.silencing import UNUSED_ALLOW
 
 #: Every rule; `unused-allow` is about comments, which no table has.
 RULES: tuple[Rule, ...] = (
     *partitions.RULES,
     *indexes.RULES,
+    *index_keys.RULES,
     *requests.RULES,
+    *entities.RULES,
+    *settings.RULES,
     Rule(UNUSED_ALLOW, "warning", "A comment that allows nothing", lambda _: ()),
 )

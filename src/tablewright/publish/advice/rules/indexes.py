@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
+from tablewright.encoding.items import item_size
+from tablewright.limits import MAX_INCLUDED_ATTRIBUTES
 from tablewright.mapping.keys import IndexMap
-from tablewright.publish.advice.facts import TableFacts
+from tablewright.plan.reads.aggregate import Load
+from tablewright.plan.reads.pages import Pages
+from tablewright.plan.reads.projection import paths_to_read
+from tablewright.plan.reads.results import Count
+from tablewright.publish.advice.facts import TableFacts, Use
 from tablewright.publish.advice.finding import Problem, Rule
 
 
@@ -17,18 +23,15 @@ def unused_index(facts: TableFacts) -> Iterator[Problem]:
     for index in facts.table.indexes.values():
         if facts.readers(index):
             continue
-        entities = list(dict.fromkeys(entity.name for entity, _ in facts.keys_in(index)))
-        cost = (
-            f"; each write of {', '.join(entities)} that is in it costs a second write"
-            if entities
-            else ""
-        )
-        name = facts.index_attribute(index)
+        entities = dict.fromkeys(entity for entity, _ in facts.keys_in(index))
+        writes = [f"{each.name} {facts.write_units(each)}" for each in entities]
+        cost = f"; its write units for each item: {', '.join(writes)}" if writes else ""
         yield Problem(
             facts.place_of_index(index),
             facts.index_name(index),
-            f"none of the {len(facts.uses)} patterns reads it{cost}",
-            f"delete {name} = {_kind(index)}(…), or declare the pattern that reads it",
+            f"no access pattern reads it, but writes go to it, too{cost}",
+            f"delete {facts.index_attribute(index)} = {_kind(index)}(…), or declare the pattern "
+            "that reads it",
         )
 
 
@@ -68,6 +71,61 @@ def mergeable_indexes(facts: TableFacts) -> Iterator[Problem]:
         )
 
 
+def wide_projection(facts: TableFacts) -> Iterator[Problem]:
+    """Find indexes that contain whole items although every reader selects some attributes."""
+    for index in facts.table.indexes.values():
+        if index.projection != "ALL":
+            continue
+        selected = [_selected(use, index) for use in facts.readers(index)]
+        if not selected or None in selected:
+            continue
+        keys = {*facts.table.attributes, *index.attributes}
+        names = {name for each in selected if each for name in each} - keys
+        entities = list(dict.fromkeys(entity for entity, _ in facts.keys_in(index)))
+        stored = {each.stored for entity in entities for each in entity.attributes.values()}
+        if stored - keys <= names or len(names) > MAX_INCLUDED_ATTRIBUTES:
+            continue
+        items = [item for entity in entities for item in facts.items(entity)]
+        whole = sum(map(item_size, items))
+        part = sum(item_size({n: v for n, v in i.items() if n in keys | names}) for i in items)
+        numbers = (
+            f"; with these alone, a row has {part // len(items)} bytes instead of "
+            f"{whole // len(items)}"
+            if items
+            else ""
+        )
+        project = repr(tuple(sorted(names))).replace("'", '"') if names else '"KEYS_ONLY"'
+        yield Problem(
+            facts.place_of_index(index),
+            facts.index_name(index),
+            f"it contains whole items, and its readers select {', '.join(sorted(names)) or 'keys'}"
+            f"{numbers}; an update of another attribute would not write to it",
+            f"{facts.index_attribute(index)} = {_kind(index)}(…, project={project})",
+        )
+
+
+def _selected(use: Use, index: IndexMap) -> set[str] | None:
+    """Return the stored attributes that a pattern reads of an index; None if not only some."""
+    counted = {id(plan._query) for plan in use.plans if isinstance(plan, Count)}
+    names: set[str] = set()
+    is_found = False
+    for plan in use.plans:
+        if isinstance(plan, Load) and plan._key.index == index:
+            return None
+        if not isinstance(plan, Pages) or plan._key.index != index:
+            continue
+        is_found = True
+        if not plan._columns and id(plan) not in counted:
+            return None
+        entity = plan._entity
+        names |= {str(path[0]) for path in paths_to_read(entity, plan._key, plan._columns)}
+        if plan._filter is not None:
+            names |= {entity.attributes[name].stored for name in plan._filter.attributes}
+        if entity.table.type_attribute is not None:
+            names.add(entity.table.type_attribute)  # it tells the items of other entities apart
+    return names if is_found else None
+
+
 def _is_overloadable(facts: TableFacts, index: IndexMap) -> bool:
     """Return whether all its keys are composed for it alone, so that others can be added."""
     keys = facts.keys_in(index)
@@ -101,4 +159,5 @@ RULES = (
     Rule("unused-index", "warning", "An index that no pattern reads", unused_index),
     Rule("duplicate-index", "warning", "Two indexes with one key", duplicate_index),
     Rule("mergeable-indexes", "note", "Two indexes that could be one", mergeable_indexes),
+    Rule("wide-projection", "warning", "An index with more than is read of it", wide_projection),
 )

@@ -15,7 +15,6 @@ from typing import Any, Literal, get_args, get_origin
 
 from msgspec import Struct
 
-from tablewright.limits import WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart
@@ -23,12 +22,15 @@ from tablewright.plan.plan import Plan
 from tablewright.plan.shape import typical_size
 from tablewright.plan.units import TRANSACTION_FACTOR
 from tablewright.plan.writes.write import Write
+from tablewright.publish.advice.code import name_of_key, partition_code
 from tablewright.publish.advice.facts import TableFacts
-from tablewright.publish.advice.finding import Problem, Rule
+from tablewright.publish.advice.finding import Problem, Rule, Severity
 from tablewright.publish.advice.source import place_of_class
 
 #: What one partition serves in a second.
 MAX_WRITES, MAX_READS = 1000, 3000
+#: The bytes of an item collection in a table with local indexes.
+MAX_COLLECTION = 10 * 1024**3
 #: The number of shards to begin with, if no rates are known.
 FIRST_SHARDS = 8
 
@@ -46,6 +48,7 @@ def hot_partition(facts: TableFacts) -> Iterator[Problem]:
         elif not _is_sharded(key) and _has_many_items(key):
             yield _problem(
                 facts,
+                entity,
                 key,
                 f"all items of {entity.name} are in {where}, {_shown(key)}: together they take at "
                 f"most {count * MAX_WRITES:,} write units and {count * MAX_READS:,} read units per "
@@ -66,11 +69,36 @@ def time_partition(facts: TableFacts) -> Iterator[Problem]:
         else:
             yield _problem(
                 facts,
+                entity,
                 key,
                 f"the partition is a time, {_shown(key)}: all new items of {entity.name} go to "
                 f"{where}, which takes at most {MAX_WRITES:,} write units per second",
                 FIRST_SHARDS,
             )
+
+
+def collection_limit(facts: TableFacts) -> Iterator[Problem]:
+    """Find entities whose items are all in few item collections of a table with local indexes."""
+    local = [each for each in facts.table.indexes.values() if each.kind == "local"]
+    for entity in facts.table.entities if local else ():
+        key = entity.primary
+        count = partition_count(key)
+        if count is None or not _has_many_items(key):
+            continue
+        rows = 1 + sum(entity in [each for each, _ in facts.keys_in(index)] for index in local)
+        size = (facts.size(entity) or typical_size(entity)) * rows
+        stored = facts.counts.get(entity.name)
+        if stored is not None and stored * size < count * MAX_COLLECTION / 2:
+            continue
+        where = "one item collection" if count == 1 else f"{count} item collections"
+        yield Problem(
+            place_of_class(entity.type, name_of_key(key)),
+            key.name,
+            f"all items of {entity.name} are in {where}, {_shown(key)}, and a local index limits "
+            f"each to 10 GB: about {count * MAX_COLLECTION // size:,} items of {size} bytes with "
+            "their index rows",
+            f"use a global index: {facts.index_attribute(local[0])} = GSI(…)",
+        )
 
 
 class Load(Struct, frozen=True):
@@ -141,8 +169,7 @@ def _is_time(kind: Any) -> bool:
 
 def _load(facts: TableFacts, entity: EntityMap, key: KeyMap) -> Load | None:
     """Return the load on all partitions of a key; None if no rate of it is known."""
-    size = facts.size(entity) or typical_size(entity)
-    units = math.ceil(size / WRITE_UNIT_SIZE)
+    units = facts.write_units(entity)
     writes = reads = 0.0
     is_known = False
     for use in facts.uses:
@@ -173,13 +200,14 @@ def _overload(
     if shards > count:
         yield _problem(
             facts,
+            entity,
             key,
             f"the rates of {entity.name} need about {load.writes:,.0f} write units and "
             f"{load.reads:,.0f} read units per second in {where}, {_shown(key)}; "
             f"{'it takes' if count == 1 else 'they take'} at most {count * MAX_WRITES:,} and "
             f"{count * MAX_READS:,}",
             shards,
-            is_certain=True,
+            "error",
         )
 
 
@@ -188,34 +216,37 @@ def _shown(key: KeyMap) -> str:
 
 
 def _problem(
-    facts: TableFacts, key: KeyMap, reason: str, shards: int, *, is_certain: bool = False
+    facts: TableFacts,
+    entity: EntityMap,
+    key: KeyMap,
+    reason: str,
+    shards: int,
+    severity: Severity = "warning",
 ) -> Problem:
-    owner, _, name = key.name.partition(".")
-    entity = next(each for each in facts.table.entities if each.name == owner)
     sort = [part for each in key.sort_attributes for part in key.templates[each].parts]
     source = next((part.attribute for part in sort if _choices(part) is None), "id")
-    pieces = [
-        repr(piece.strip(facts.table.delimiter.text)).replace("'", '"')
-        if isinstance(piece, str)
-        else piece.label
-        for each in key.partition_attributes
-        for piece in key.templates[each].pieces
-        if not (isinstance(piece, str) and not piece.strip(facts.table.delimiter.text))
-        and not (isinstance(piece, KeyPart) and piece.notation.shards)
-    ]
-    place = "" if key.index is None else f"{facts.index_name(key.index)}, "
-    maker = "key" if key.index is None else "index"
-    partition = " / ".join([*pieces, f"shard({source}, of={shards})"])
+    name, partition = name_of_key(key), partition_code(key, f"shard({source}, of={shards})")
+    made = (
+        f"key({partition}, …)"
+        if key.index is None
+        else f"index({facts.index_name(key.index)}, {partition}, …)"
+    )
     return Problem(
         place_of_class(entity.type, name),
         key.name,
         reason,
-        f"spread them over shards: {name} = {maker}({place}{partition}, …)",
-        "error" if is_certain else None,
+        f"spread them over shards: {name} = {made}",
+        severity,
     )
 
 
 RULES = (
     Rule("hot-partition", "warning", "A partition key with few values", hot_partition),
     Rule("time-partition", "warning", "A partition key that is a time", time_partition),
+    Rule(
+        "collection-limit",
+        "warning",
+        "An item collection that a local index limits to 10 GB",
+        collection_limit,
+    ),
 )

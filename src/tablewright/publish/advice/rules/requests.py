@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import ast
-import inspect
-import textwrap
 from collections.abc import Iterator
+from typing import Any
 
+from msgspec import Struct
+
+from tablewright.encoding.items import item_size
 from tablewright.model.pattern import AccessPattern
+from tablewright.plan.condition import Condition
+from tablewright.plan.reads.aggregate import Load
+from tablewright.plan.reads.paged_load import PagedLoad
+from tablewright.plan.reads.pages import Pages
 from tablewright.plan.reads.transact_get import TransactGet
+from tablewright.plan.writes.collection import DeleteAggregate
 from tablewright.plan.writes.transaction import Transaction
-from tablewright.publish.advice.facts import TableFacts
+from tablewright.publish.advice.code import filter_code, name_of_key, tree_of
+from tablewright.publish.advice.facts import TableFacts, Use
 from tablewright.publish.advice.finding import Problem, Rule
 from tablewright.publish.advice.source import place_of_pattern
+from tablewright.symbol import contains_symbol
+
+#: The share of what it reads that a filter should keep, and below which an index is better.
+MIN_KEPT, SPARSE = 0.5, 0.1
+#: The number of items from which a share means something.
+MIN_SAMPLE = 10
 
 
 def single_item_transaction(facts: TableFacts) -> Iterator[Problem]:
@@ -40,13 +54,119 @@ def single_item_transaction(facts: TableFacts) -> Iterator[Problem]:
             )
 
 
+class Discards(Struct, frozen=True):
+    """A query with a filter: how many items it reads, and how many of them it keeps."""
+
+    use: Use
+    plan: Pages[Any]
+    condition: Condition[Any]
+    read: int
+    kept: int
+    #: Where these numbers are from.
+    source: str
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether an index could contain what the filter keeps, and that is little."""
+        return _is_constant(self.condition) and self.kept <= self.read * SPARSE
+
+    def problem(self, fix: str) -> Problem:
+        return Problem(
+            place_of_pattern(self.use.pattern),
+            f"{self.use.pattern.name}()",
+            f"the filter {self.condition!r} keeps {self.kept} of {self.read} items in the "
+            f"{self.source}, and a page costs what it reads, not what it returns",
+            fix,
+        )
+
+
+def discarding_filter(facts: TableFacts) -> Iterator[Problem]:
+    """Find filters that discard more than half of what is read."""
+    for each in _filters(facts):
+        if each.kept < each.read * MIN_KEPT and not each.is_sparse:
+            names = " / ".join(sorted(each.condition.attributes))
+            key = each.plan._key
+            maker = "key" if key.index is None else "index"
+            yield each.problem(
+                f"make what it compares a part of the key: {name_of_key(key)} = {maker}(…, {names} "
+                "/ …)"
+            )
+
+
+def sparse_index(facts: TableFacts) -> Iterator[Problem]:
+    """Find filters with fixed values that keep so little that an index should contain only that."""
+    for each in _filters(facts):
+        if each.is_sparse:
+            condition = filter_code(each.use.pattern, each.plan._entity.name)
+            yield each.problem(f"an index of these items alone: index(…, when={condition})")
+
+
+def _filters(facts: TableFacts) -> Iterator[Discards]:
+    """Yield the filters of which the checks, or the sample data, tell what they keep."""
+    for use in facts.uses:
+        for position, plan in enumerate(use.plans):
+            if not isinstance(plan, Pages) or plan._filter is None or plan._operation == "Scan":
+                continue
+            read, kept, source = 0, 0, "checks"
+            if not plan._columns and position == 0:
+                read, kept = facts.measured(use.pattern.label)
+            if read < MIN_SAMPLE and _is_constant(plan._filter) and _reads_any_partition(plan):
+                index = plan._key.index
+                needed = () if index is None else index.attributes
+                items = [i for i in facts.items(plan._entity) if all(n in i for n in needed)]
+                read, kept = len(items), sum(map(plan._filter.matches, items))
+                source = "sample data"
+            if read >= MIN_SAMPLE:
+                yield Discards(use, plan, plan._filter, read, kept, source)
+
+
+def _is_constant(condition: Condition[Any]) -> bool:
+    """Return whether a condition has fixed values only; symbols are shown in braces."""
+    return "{" not in repr(condition)
+
+
+def _reads_any_partition(plan: Pages[Any]) -> bool:
+    """Return whether a query can read every item of its entity, depending on its arguments."""
+    return plan._comparison is None and all(map(contains_symbol, plan._arguments))
+
+
+def unbounded_aggregate(facts: TableFacts) -> Iterator[Problem]:
+    """Find aggregates that are always read whole, however many children there are."""
+    for use in facts.uses:
+        for plan in use.plans:
+            if not isinstance(plan, Load) or isinstance(plan, PagedLoad) or plan._size is not None:
+                continue
+            lists = [each for each in plan._kind.members if each.form == "list"]
+            if not lists or any(isinstance(each, DeleteAggregate) for each in use.plans):
+                continue
+            fields = ", ".join(each.field for each in lists)
+            yield Problem(
+                place_of_pattern(use.pattern),
+                f"{use.pattern.name}()",
+                f"it reads all of {fields}, however many there are{_largest(facts, plan)}; "
+                "DynamoDB returns 1 MB, 128 units, with each request",
+                f"….limit(n), or a member that is a page: {lists[0].field}: "
+                f"Page[{lists[0].entity.name}] = children()",
+            )
+
+
+def _largest(facts: TableFacts, plan: Load[Any]) -> str:
+    """Return the size of the largest partition with these children in the sample data."""
+    partitions: dict[str, list[int]] = {}
+    for member in plan._kind.leaves()[1:]:
+        for item in facts.items(member.entity):
+            key = repr([item.get(name) for name in plan._key.partition_attributes])
+            partitions.setdefault(key, []).append(item_size(item))
+    if not partitions:
+        return ""
+    sizes = max(partitions.values(), key=len)
+    return f" (up to {len(sizes)} with {sum(sizes):,} bytes in a partition of the sample data)"
+
+
 def _has_fixed_length(pattern: AccessPattern) -> bool:
     """Return whether the source of a pattern has no arguments for a list: `transact(*writes)`."""
-    try:
-        source = textwrap.dedent(inspect.getsource(inspect.unwrap(pattern.function)))
-        return not any(isinstance(node, ast.Starred) for node in ast.walk(ast.parse(source)))
-    except (OSError, SyntaxError):
-        return False
+    tree = tree_of(pattern)
+    return tree is not None and not any(isinstance(node, ast.Starred) for node in ast.walk(tree))
 
 
 RULES = (
@@ -56,4 +176,12 @@ RULES = (
         "A transaction of one item",
         single_item_transaction,
     ),
+    Rule(
+        "discarding-filter",
+        "warning",
+        "A filter that discards most of what is read",
+        discarding_filter,
+    ),
+    Rule("sparse-index", "warning", "A filter that a sparse index could replace", sparse_index),
+    Rule("unbounded-aggregate", "note", "An aggregate without a limit", unbounded_aggregate),
 )

@@ -20,12 +20,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from tablewright.errors import DesignLoadError
 from tablewright.mapping.entity import EntityMap, content_of
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Parser, Template
 from tablewright.model.database import connect
 from tablewright.model.provision import key_types, ttl_attribute
+from tablewright.publish.workbench.frame import restore_model
 from tablewright.values import Item, tag_of
 from tablewright.verify.design import Design
 from tablewright.verify.run import Scanner, load_sample
@@ -57,7 +59,6 @@ class _Facet(Struct, frozen=True):
 
 def nosql_workbench(design: Design) -> WorkbenchModel:
     """Return the model of a design; raise DesignLoadError if its sample data cannot be stored."""
-    tables = [table.__table__ for table in design.tables]
     rows = _sample_rows(design)
     left_out: list[str] = []
     model = {
@@ -70,15 +71,24 @@ def nosql_workbench(design: Design) -> WorkbenchModel:
             "AWSService": SERVICE,
             "Version": VERSION,
         },
-        "DataModel": [_table(table, rows[table.name], left_out) for table in tables],
+        "DataModel": [_table(table, found, left_out) for table, found in rows.items()],
     }
+    if design.workbench is not None:
+        kept = {table.name: found for table, found in rows.items()}
+        try:
+            model = restore_model(model, design.workbench, kept)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise DesignLoadError(
+                f"{design.name}: WORKBENCH is not what `tablewright infer` writes of a model file; "
+                "import the file again, or delete WORKBENCH"
+            ) from error
     return WorkbenchModel(model, tuple(left_out))
 
 
-def _sample_rows(design: Design) -> dict[str, list[Item]]:
+def _sample_rows(design: Design) -> dict[TableMap, list[Item]]:
     """Return the items of each table: in the order of the sample, then others by key."""
     if design.sample is None:
-        return {table.__table__.name: [] for table in design.tables}
+        return {table.__table__: [] for table in design.tables}
     sample = design.sample
     entities: list[Any] = []
 
@@ -95,7 +105,7 @@ def _sample_rows(design: Design) -> dict[str, list[Item]]:
         kind = type(entity).__entity__
         order.setdefault((kind.table.name, str(kind.stored_key(entity))), len(order))
     return {
-        table.name: sorted(
+        table: sorted(
             items, key=lambda item: order.get((table.name, str(table.key(item))), len(order))
         )
         for table, items in found.items()

@@ -1,0 +1,328 @@
+"""Imported models: a model file of NoSQL Workbench as the source of a design.
+
+The rows of each table are loaded into an engine in memory, with the keys and indexes of the file,
+and become entities as those of any table do. The module also has
+
+    sample()     the rows, as entities
+    checks()     for each entity, a read of its first row by its key
+    WORKBENCH    the file without its rows, which `publish.workbench` reads back
+
+A table without rows has one entity with the declared attributes.
+
+Invariant: the classes are declared once before the module is returned, and each row is composed
+again from its entity. A row that differs is reported in `warnings`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from decimal import Decimal
+from types import ModuleType
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from tablewright.engine import Engine
+from tablewright.errors import DynamoDBError, ModelFileRefused, TablewrightError
+from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Place, Use
+from tablewright.infer.design import InferredDesign, infer_design
+from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, Kind
+from tablewright.infer.literals import can_write, names_in, write_assignment, write_call
+from tablewright.infer.model_file import ModelFile, ModelTable
+from tablewright.infer.module import declarations, join_module, wrap_call
+from tablewright.infer.names import class_name, quoted, singular, snake_case, unused
+from tablewright.infer.sample import Sample
+from tablewright.infer.spellings import Spelling
+from tablewright.mapping.table import TableMap
+from tablewright.model.provision import key_types
+from tablewright.schema import KeyAttribute, KeySchema
+from tablewright.values import Item, sort_key
+
+#: Names that the module imports or defines.
+_RESERVED = frozenset({"Check", "Iterator", "Stored", "UTC", "WORKBENCH"})
+_KINDS = {
+    "S": STR,
+    "N": DECIMAL,
+    "B": BYTES,
+    "BOOL": BOOL,
+    "M": Kind("dict[str, Any]", dict[str, Any]),
+    "L": Kind("list[Any]", list[Any]),
+    "SS": Kind("set[str]", set[str]),
+    "NS": Kind("set[Decimal]", set[Decimal]),
+    "BS": Kind("set[bytes]", set[bytes]),
+}
+_MODULE = "tablewright imported model"  # the space prevents a conflict with a module name
+
+
+class ImportedModel(Struct, frozen=True):
+    """The source of a design, and what of the file it does not hold."""
+
+    source: str
+    entities: tuple[str, ...]
+    rows: int
+    warnings: tuple[str, ...]
+
+
+def import_model(model: ModelFile) -> ImportedModel:
+    """Return the design of a model file; raise ModelFileRefused if a row cannot be stored."""
+    designs: list[InferredDesign] = []
+    taken = set(_RESERVED)
+    for table, frame in zip(model.tables, model.frame["DataModel"], strict=True):
+        items = _store(table, model.file)
+        sample = Sample(table.name, table.keys, table.indexes, tuple(items), is_exact=True)
+        made = infer_design(sample, taken) if items else _without_rows(table, sample, taken)
+        _name_after_facets(made, frame.get("TableFacets", ()), taken)
+        designs.append(made)
+        taken |= {made.name, *(entity.name for entity in made.entities)}
+    classes = "\n\n".join(map(declarations, designs))
+    summary = _summary(model)
+    tables = _declare(join_module(summary, classes), [each.name for each in designs], model.file)
+    rows = [
+        _Rows(table, each, found, model.file)
+        for table, each, found in zip(tables, designs, model.tables, strict=True)
+    ]
+    functions, names = _functions(rows, model.frame)
+    return ImportedModel(
+        join_module(summary, classes, functions, names),
+        tuple(entity.name for each in designs for entity in each.entities),
+        sum(len(each.instances) for each in rows),
+        (*model.warnings, *(warning for each in rows for warning in each.warnings)),
+    )
+
+
+def _summary(model: ModelFile) -> str:
+    plain = "".join(c if c.isprintable() and c not in '"\\' else " " for c in model.name)
+    return f"{plain.strip() or 'Model'}: imported from a model of NoSQL Workbench."
+
+
+# -- rows as items --------------------------------------------------------------------------------
+
+
+def _store(table: ModelTable, file: str) -> list[Item]:
+    """Return the rows of a table as an engine stores them, in the order of the file."""
+    definitions = {key.name: key.type for key in _all_keys(table)}
+    request: dict[str, Any] = {
+        "TableName": table.name,
+        "KeySchema": _schema(table.keys),
+        "AttributeDefinitions": [
+            {"AttributeName": name, "AttributeType": tag} for name, tag in definitions.items()
+        ],
+        "BillingMode": "PAY_PER_REQUEST",
+    }
+    if table.indexes:
+        request["GlobalSecondaryIndexes"] = [
+            {
+                "IndexName": index.name,
+                "KeySchema": _schema(index.keys),
+                "Projection": (
+                    {"ProjectionType": index.projection}
+                    if isinstance(index.projection, str)
+                    else {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(index.projection)}
+                ),
+            }
+            for index in table.indexes
+        ]
+    place = f"{file}: table {table.name}"
+    with Engine(":memory:") as engine:
+        try:
+            engine.call("CreateTable", request)
+            for each, row in table.rows:
+                place = each
+                engine.call("PutItem", {"TableName": table.name, "Item": row})
+        except DynamoDBError as fault:
+            raise ModelFileRefused(f"{place}: {fault.message}") from None
+        keys = [{name: row[name] for name in table.keys.names} for _, row in table.rows]
+        found = [engine.call("GetItem", {"TableName": table.name, "Key": key}) for key in keys]
+    return [answer["Item"] for answer in found]
+
+
+def _all_keys(table: ModelTable) -> Iterator[KeyAttribute]:
+    for keys in (table.keys, *(index.keys for index in table.indexes)):
+        yield from keys
+
+
+def _schema(keys: KeySchema) -> list[dict[str, str]]:
+    kinds = ("HASH", "RANGE")
+    return [
+        {"AttributeName": name, "KeyType": kind}
+        for name, kind in zip(keys.names, kinds, strict=False)
+    ]
+
+
+def _without_rows(table: ModelTable, sample: Sample, taken: set[str]) -> InferredDesign:
+    """Return a design with one entity that has the attributes of a table as they are."""
+    attributes = {
+        name: Attribute(name, (_KINDS.get(tag, ANY),), {}, is_optional=name not in table.keys.names)
+        for name, tag in table.types.items()
+    }
+    names: set[str] = set()
+    for attribute in attributes.values():
+        attribute.name = unused(snake_case(attribute.stored), names)
+        names.add(attribute.name)
+
+    def path(key: KeyAttribute) -> InferredPath:
+        attribute = attributes[key.name]
+        return InferredPath(key, [Use(attribute, Spelling(attribute.kind), is_natural=True)])
+
+    keys = [path(key) for key in table.keys]
+    places = []
+    for index in table.indexes:
+        paths = [path(key) for key in index.keys]
+        places.append(Place(index, paths[0], paths[1] if len(paths) > 1 else None))
+    name = unused(class_name(f"{singular(snake_case(table.name))}_item"), taken, "")
+    entity = InferredEntity(
+        items=[],
+        type_name=None,
+        attributes=list(attributes.values()),
+        partition=keys[0],
+        sort=keys[1] if len(keys) > 1 else None,
+        places=places,
+        name=name,
+    )
+    owner = unused(class_name(table.name), {*taken, name}, "")
+    return InferredDesign(sample, None, None, [entity], owner)
+
+
+def _name_after_facets(
+    design: InferredDesign, facets: Sequence[dict[str, Any]], taken: Collection[str]
+) -> None:
+    """Give an entity the name of the facet that has the same rows."""
+    keys = design.sample.keys.names
+    names = {
+        frozenset(map(tuple, facet["TableData"])): class_name(
+            singular(snake_case(facet["FacetName"]))
+        )
+        for facet in facets
+        if facet["TableData"]
+    }
+    used = {*taken, design.name}
+    others = []
+    for entity in design.entities:
+        rows = frozenset(
+            tuple(next(iter(item[name].values())) for name in keys) for item in entity.items
+        )
+        # Without a type, the name of an entity is stored in the type attribute.
+        is_stored = design.type_attribute is not None and entity.type_name is None
+        name = names.get(rows)
+        if name in taken:
+            name = f"{design.name}{name}"
+        if name is None or is_stored or name in used:
+            others.append(entity)
+        else:
+            entity.name = name
+            used.add(name)
+    for entity in others:
+        entity.name = unused(entity.name, used, "")
+        used.add(entity.name)
+    design.entities.sort(key=lambda entity: entity.name)
+
+
+# -- rows as entities -----------------------------------------------------------------------------
+
+
+def _declare(source: str, owners: Sequence[str], file: str) -> list[TableMap]:
+    """Return the tables that a source declares, without importing it."""
+    module = ModuleType(_MODULE)
+    sys.modules[_MODULE] = module  # annotations are resolved there
+    try:
+        exec(compile(source, _MODULE, "exec"), vars(module))
+    except TablewrightError as error:
+        raise ModelFileRefused(f"{file}: no design can be declared: {error}") from error
+    finally:
+        del sys.modules[_MODULE]
+    return [vars(module)[owner].__table__ for owner in owners]
+
+
+class _Rows:
+    """The rows of a table as entities."""
+
+    def __init__(
+        self, table: TableMap, design: InferredDesign, found: ModelTable, file: str
+    ) -> None:
+        self.table = table
+        self.items: dict[str, list[Item]] = {}
+        self.instances: list[Any] = []
+        self.warnings = [
+            f"{file}: table {table.name}: no row is in an index with the key {name}, so its type "
+            f"is {tag} in the design, and {found.types[name]} in the file"
+            for name, tag in key_types(table).items()
+            if found.types[name] != tag
+        ]
+        for (place, _), item in zip(found.rows, design.sample.items, strict=True):
+            entity = table.entity_of(item)
+            if entity is None:
+                raise ModelFileRefused(f"{place}: no entity of the design has a key like this")
+            instance = entity.decode(item)
+            made = entity.encode(vars(instance))
+            self.warnings += [
+                f"{place}: {name} is {_shown(made.get(name))} in the design, and "
+                f"{_shown(item.get(name))} in the file"
+                for name in sorted({*item, *made})
+                if made.get(name) != item.get(name)
+            ]
+            self.instances.append(instance)
+            self.items.setdefault(entity.name, []).append(item)
+
+    def first(self, entity: str) -> Item:
+        """Return the item of an entity with the lowest key."""
+        return min(
+            self.items[entity],
+            key=lambda item: [
+                sort_key(tag, content)
+                for value in self.table.key(item).values()
+                for tag, content in value.items()
+            ],
+        )
+
+
+def _shown(value: Any) -> str:
+    return "absent" if value is None else msgspec.json.encode(value).decode()
+
+
+def _functions(rows: Sequence[_Rows], frame: dict[str, Any]) -> tuple[str, set[str]]:
+    """Return the functions of a module and its constant, and the names that they use."""
+    names: set[str] = set()
+    calls = []
+    for instance in (instance for each in rows for instance in each.instances):
+        entity = type(instance).__entity__
+        values = {
+            name: value for name in entity.attributes if (value := vars(instance)[name]) is not None
+        }
+        names |= names_in(values)
+        calls.append(write_call(entity.name, values, "        ", ","))
+    checks = []
+    for each in rows:
+        for entity in each.table.entities:
+            if entity.name not in each.items:
+                continue
+            values = entity.values(each.first(entity.name))
+            arguments = [
+                part.argument(values[part.attribute]) for part in entity.primary.parameters
+            ]
+            if can_write(arguments):
+                names |= names_in(arguments)
+                checks.append(_check(entity.name, arguments))
+    lines = [
+        "def sample() -> list[Entity]:",
+        '    """Return the rows of the model."""',
+        *(["    return [", *calls, "    ]"] if calls else ["    return []"]),
+        "",
+        "",
+        "def checks(stored: Stored) -> Iterator[Check]:",
+        '    """Read the first item of each entity by its key."""',
+        *(checks or ["    yield from ()"]),
+        "",
+        "",
+        "#: The rest of the model file, for `tablewright publish nosql-workbench`.",
+        write_assignment("WORKBENCH = ", frame),
+    ]
+    return "\n".join(lines) + "\n", names
+
+
+def _check(entity: str, arguments: list[Any]) -> str:
+    shown = [write_assignment("", each) for each in arguments]
+    plan = wrap_call(f"{entity}.primary", shown, "        ", ",")
+    plan = plan.removeprefix("        ").removesuffix(",")
+    return wrap_call("yield Check", [quoted(f"Get {entity}"), plan, f"stored({entity})[0]"], "    ")

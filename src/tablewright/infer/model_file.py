@@ -1,0 +1,281 @@
+"""Model files of NoSQL Workbench: their tables, indexes and rows, checked.
+
+Files of version 1.0 to 3.0 have the same members; `docs/publishing.md` says which. Rows are in the
+table or in its facets; a row may be in several facets.
+
+Invariant: each row that is returned has its key and only declared attributes of their declared
+types, no two rows have the same key, and every index key is declared. Any other file raises
+`ModelFileRefused`, which names the file, the table and the row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+from msgspec import Struct
+
+from tablewright.encoding.items import normalise_item
+from tablewright.errors import DynamoDBError, ModelFileRefused
+from tablewright.infer.sample import SampleIndex
+from tablewright.schema import KeyAttribute, KeySchema
+from tablewright.values import SET_MEMBER, Item
+
+VERSIONS = ("1.0", "2.0", "3.0")
+_TAGS = frozenset({"S", "N", "B", "BOOL", "NULL", "M", "L", "SS", "NS", "BS"})
+_KEY_TAGS = frozenset({"S", "N", "B"})
+_CONTENTS: dict[str, type] = {"S": str, "N": str, "B": str, "BOOL": bool, "NULL": bool, "M": dict}
+_PROJECTIONS = ("ALL", "KEYS_ONLY", "INCLUDE")
+
+
+class ModelTable(Struct, frozen=True):
+    """A table of a model file."""
+
+    name: str
+    keys: KeySchema
+    indexes: tuple[SampleIndex, ...]
+    #: The type of each attribute, those of the key first.
+    types: dict[str, str]
+    #: Each row once, and its place in the file.
+    rows: tuple[tuple[str, Item], ...]
+
+
+class ModelFile(Struct, frozen=True):
+    """The contents of a model file."""
+
+    file: str
+    name: str
+    tables: tuple[ModelTable, ...]
+    #: The file without its rows: in their place are the keys of those in facets.
+    frame: dict[str, Any]
+    warnings: tuple[str, ...]
+
+
+def read_model(file: Path) -> ModelFile:
+    """Return the contents of a model file; raise ModelFileRefused if it has a defect."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+        document = json.loads(text, parse_constant=_refuse_constant)
+    except OSError as error:
+        raise ModelFileRefused(f"{file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ModelFileRefused(f"{file}: the file is not UTF-8 text") from None
+    except RecursionError:
+        raise ModelFileRefused(f"{file}: nested too deeply") from None
+    except ValueError as error:
+        raise ModelFileRefused(f"{file}: not valid JSON: {error}") from None
+    where = _Where(str(file))
+    if not isinstance(document, dict) or "DataModel" not in document:
+        where.refuse("not a model of NoSQL Workbench: it must be an object with a DataModel")
+    described = where.members(document, "DataModel")
+    if not described:
+        where.refuse("DataModel has no tables")
+    read = [_TableReader(each, where, number) for number, each in enumerate(described, 1)]
+    names = [each.table.name for each in read]
+    for name in names:
+        if names.count(name) > 1:
+            where.refuse(f"two tables have the name {name!r}")
+    metadata = where.member(document, "ModelMetadata", dict, {})
+    version = metadata.get("Version")
+    warnings = []
+    if version not in (*VERSIONS, None):
+        warnings.append(f"{file}: version {version} of the format is newer than {VERSIONS[-1]}")
+    return ModelFile(
+        str(file),
+        where.member(document, "ModelName", str, file.stem),
+        tuple(each.table for each in read),
+        document | {"DataModel": [each.frame for each in read]},
+        tuple(warnings),
+    )
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a number of JSON")
+
+
+class _Where(Struct, frozen=True):
+    """A place in a file, for messages."""
+
+    text: str
+
+    def __call__(self, inner: str) -> _Where:
+        return _Where(f"{self.text}: {inner}")
+
+    def refuse(self, problem: str) -> NoReturn:
+        raise ModelFileRefused(f"{self.text}: {problem}")
+
+    def member(self, owner: Any, name: str, kind: type, default: Any = None) -> Any:
+        """Return a member of an object, which must be of a type; without a default, required."""
+        if not isinstance(owner, dict):
+            self.refuse(f"{owner!r} is not an object")
+        found = owner.get(name)
+        if found is None:
+            found = default
+        if found is None:
+            self.refuse(f"{name} is missing")
+        if not isinstance(found, kind):
+            self.refuse(f"{name} is {found!r}; it must be {_WORDS[kind]}")
+        return found
+
+    def members(self, owner: Any, name: str, default: Any = None) -> list[Any]:
+        return cast("list[Any]", self.member(owner, name, list, default))
+
+    def names(self, owner: Any, name: str) -> list[str]:
+        """Return a member that is a list of names, or that is missing."""
+        found = self.members(owner, name, [])
+        for each in found:
+            if not isinstance(each, str):
+                self.refuse(f"{name} has {each!r}, which is not the name of an attribute")
+        return found
+
+
+_WORDS: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
+
+
+class _TableReader:
+    """The table of a file, and what remains of it without its rows."""
+
+    def __init__(self, described: Any, where: _Where, number: int) -> None:
+        name = where(f"table {number}").member(described, "TableName", str)
+        self.where = where(f"table {name}")
+        self.described: dict[str, Any] = described
+        keys = self._keys(described, self.where)
+        self.types = {key.name: key.type for key in keys}
+        for attribute in self.where.members(described, "NonKeyAttributes", []):
+            self._declare(attribute)
+        indexes = tuple(self._indexes())
+        self.names = keys.names
+        self.frame = dict(described)
+        self.table = ModelTable(name, keys, indexes, self.types, tuple(self._rows()))
+
+    def _attribute(self, attribute: Any, where: _Where, allowed: frozenset[str]) -> KeyAttribute:
+        name = where.member(attribute, "AttributeName", str)
+        tag = where.member(attribute, "AttributeType", str)
+        if tag not in allowed:
+            where.refuse(f"{name} has the type {tag!r}; use one of {', '.join(sorted(allowed))}")
+        return KeyAttribute(name, tag)
+
+    def _declare(self, attribute: Any) -> None:
+        found = self._attribute(attribute, self.where, _TAGS)
+        known = self.types.setdefault(found.name, found.type)
+        if known != found.type:
+            self.where.refuse(f"{found.name} is declared with the types {known} and {found.type}")
+
+    def _keys(self, owner: Any, where: _Where) -> KeySchema:
+        described = where.member(owner, "KeyAttributes", dict)
+        partition = where.member(described, "PartitionKey", dict)
+        sort = where.member(described, "SortKey", dict, {})
+        return KeySchema(
+            (self._attribute(partition, where, _KEY_TAGS),),
+            (self._attribute(sort, where, _KEY_TAGS),) if sort else (),
+        )
+
+    def _indexes(self) -> Iterator[SampleIndex]:
+        for index in self.where.members(self.described, "GlobalSecondaryIndexes", []):
+            name = self.where.member(index, "IndexName", str)
+            where = self.where(f"index {name}")
+            keys = self._keys(index, where)
+            for key in keys:
+                if key.name not in self.types:
+                    where.refuse(f"the key {key.name} is not one of the table's attributes")
+                if self.types[key.name] != key.type:
+                    where.refuse(
+                        f"the key {key.name} has type {key.type}, and type {self.types[key.name]} "
+                        "in the table"
+                    )
+            projection = where.member(index, "Projection", dict, {"ProjectionType": "ALL"})
+            kind = where.member(projection, "ProjectionType", str)
+            if kind not in _PROJECTIONS:
+                where.refuse(f"{kind!r} is not a projection; use {', '.join(_PROJECTIONS)}")
+            included = where.names(projection, "NonKeyAttributes")
+            yield SampleIndex(name, False, keys, tuple(included) if kind == "INCLUDE" else kind)
+
+    # -- rows --------------------------------------------------------------------------------
+
+    def _rows(self) -> Iterator[tuple[str, Item]]:
+        """Yield each row once, and put keys in the places of rows."""
+        facets = self.where.members(self.described, "TableFacets", [])
+        known: dict[str, Item] = {}
+        if "TableData" in self.frame:
+            rows = self.where.members(self.described, "TableData", [])
+            self.frame["TableData"] = yield from self._list(rows, self.where, known)
+            if not facets:  # all rows are here
+                self.frame["TableData"] = []
+        if facets:
+            self.frame["TableFacets"] = []
+        for facet in facets:
+            where = self.where(f"facet {self.where.member(facet, 'FacetName', str)}")
+            where.names(facet, "NonKeyAttributes")
+            rows = where.members(facet, "TableData", [])
+            keys = yield from self._list(rows, where, known)
+            self.frame["TableFacets"].append(facet | {"TableData": keys})
+
+    def _list(
+        self, rows: list[Any], where: _Where, known: dict[str, Item]
+    ) -> Generator[tuple[str, Item], None, list[list[str]]]:
+        """Yield the rows that are not known yet, and return the keys of all."""
+        here: dict[str, int] = {}
+        keys = []
+        for number, each in enumerate(rows, 1):
+            place = where(f"row {number}")
+            row = self._row(each, place)
+            key = [next(iter(row[name].values())) for name in self.names]
+            text = json.dumps(key)
+            if text in here:
+                place.refuse(f"has the same key as row {here[text]}: {self._shown(row)}")
+            here[text] = number
+            if known.setdefault(text, row) != row:
+                place.refuse(f"another facet has a different row with this key: {self._shown(row)}")
+            if known[text] is row:
+                yield place.text, row
+            keys.append(key)
+        return keys
+
+    def _row(self, row: Any, where: _Where) -> Item:
+        if not isinstance(row, dict):
+            where.refuse(f"{row!r} is not an object")
+        found = {name: _value(value, where(name)) for name, value in row.items()}
+        for name in self.names:
+            if name not in found:
+                where.refuse(f"the key attribute {name} is missing")
+        where = where(self._shown(found))
+        for name, value in found.items():
+            (tag,) = value
+            if name not in self.types:
+                where.refuse(f"the attribute {name} is not declared in NonKeyAttributes")
+            if tag != self.types[name]:
+                where.refuse(f"{name} has type {tag}; it is declared as {self.types[name]}")
+        try:
+            return normalise_item(found)
+        except DynamoDBError as fault:
+            where.refuse(fault.message)
+
+    def _shown(self, row: Item) -> str:
+        return ", ".join(f"{name}={next(iter(row[name].values()))!r}" for name in self.names)
+
+
+def _value(value: Any, where: _Where) -> Any:
+    """Return a value; some files have the tag of a map twice: {"M": {"M": {…}}}."""
+    if not isinstance(value, dict) or len(value) != 1 or not _TAGS.issuperset(value):
+        where.refuse(f'{value!r} is not a value such as {{"S": "text"}}')
+    tag: str
+    content: Any
+    ((tag, content),) = value.items()
+    if not _is_content(tag, content):
+        where.refuse(f"{content!r} is not the content of a value of type {tag}")
+    if tag == "M":
+        inner = content.get("M")
+        if list(content) == ["M"] and isinstance(inner, dict) and not _TAGS.issuperset(inner):
+            content = inner
+        return {"M": {name: _value(each, where(name)) for name, each in content.items()}}
+    if tag == "L":
+        return {"L": [_value(each, where(f"[{n}]")) for n, each in enumerate(content)]}
+    return value
+
+
+def _is_content(tag: str, content: Any) -> bool:
+    """Whether a value of a type can have a content, as far as the types of JSON go."""
+    is_kind = isinstance(content, _CONTENTS.get(tag, list))
+    return is_kind and (tag not in SET_MEMBER or all(isinstance(each, str) for each in content))

@@ -1,0 +1,116 @@
+"""Rules of entities: their attributes, and how their items grow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from tablewright.encoding.items import item_size
+from tablewright.limits import MAX_ITEM_SIZE, WRITE_UNIT_SIZE
+from tablewright.mapping.entity import AttributeMap, EntityMap
+from tablewright.plan.change import AddToSet, Append, Prepend
+from tablewright.plan.shape import TYPICAL
+from tablewright.plan.writes.put import Put
+from tablewright.plan.writes.save import Save
+from tablewright.publish.advice.code import partition_code
+from tablewright.publish.advice.facts import TableFacts
+from tablewright.publish.advice.finding import Problem, Rule
+from tablewright.publish.advice.source import place_of_class
+
+#: Names of attributes that say when an item is not needed any more.
+_EXPIRY = re.compile(
+    r"expir(es|y|ation)(_?(at|on|time))?|expire_?at|ttl|time_?to_?live|delete_?after", re.IGNORECASE
+)
+#: The share of an item that its names may have.
+MAX_SHARE_OF_NAMES = 0.3
+
+
+def growing_item(facts: TableFacts) -> Iterator[Problem]:
+    """Find lists and sets to which patterns only add."""
+    for entity in facts.table.entities:
+        updates = facts.updates(entity)
+        rewrites = [
+            plan
+            for use in facts.uses
+            for plan in use.plans
+            if isinstance(plan, Put | Save) and plan._entity.includes(entity)
+        ]
+        for attribute in entity.attributes.values():
+            changes = [
+                (use, change)
+                for use, plan in updates
+                for change in plan._changes
+                if change.name == attribute.name
+            ]
+            only_adds = all(isinstance(each, Append | Prepend | AddToSet) for _, each in changes)
+            if not changes or not only_adds or rewrites:
+                continue
+            element = _element_size(facts, entity, attribute)
+            patterns = ", ".join(dict.fromkeys(f"{use.pattern.name}()" for use, _ in changes))
+            yield Problem(
+                place_of_class(entity.type, attribute.name),
+                f"{entity.name}.{attribute.name}",
+                f"{patterns} only adds to it, and nothing removes: with {element} bytes for an "
+                f"element, an item reaches 400 KB after about {MAX_ITEM_SIZE // element:,}, and a "
+                f"write of it then costs {MAX_ITEM_SIZE // WRITE_UNIT_SIZE} units",
+                "store each element as an item of its own, in the same partition: "
+                f"key({partition_code(entity.primary)}, …)",
+            )
+
+
+def _element_size(facts: TableFacts, entity: EntityMap, attribute: AttributeMap) -> int:
+    """Return the bytes of one element: of those in the sample data, or of a typical one."""
+    values = [item[attribute.stored] for item in facts.items(entity) if attribute.stored in item]
+    contents = [content for value in values for content in value.values()]
+    count = sum(len(content) for content in contents if isinstance(content, list))
+    if not count:
+        return TYPICAL["S"]
+    return max(1, round(sum(item_size({"": value}) for value in values) / count))
+
+
+def expiry_without_ttl(facts: TableFacts) -> Iterator[Problem]:
+    """Find attributes with the name of a time to live that DynamoDB does not know."""
+    for entity in facts.table.entities:
+        for attribute in entity.attributes.values() if entity.ttl is None else ():
+            if attribute.converter.kind not in (datetime, int) or attribute.role:
+                continue
+            if _EXPIRY.fullmatch(attribute.name) or _EXPIRY.fullmatch(attribute.stored):
+                yield Problem(
+                    place_of_class(entity.type, attribute.name),
+                    f"{entity.name}.{attribute.name}",
+                    f"items of {entity.name} are stored forever: DynamoDB deletes expired items "
+                    "without cost, if the attribute is the time to live of the table",
+                    f"{attribute.name}: Attr[datetime] = ttl()",
+                )
+
+
+def long_attribute_names(facts: TableFacts) -> Iterator[Problem]:
+    """Find entities whose items consist of names for a third or more."""
+    for entity in facts.table.entities:
+        items = facts.items(entity)
+        size = sum(map(item_size, items))
+        if not items or size / len(items) <= WRITE_UNIT_SIZE:
+            continue  # a write of a small item costs one unit, whatever its names
+        names = sum(len(name.encode()) for item in items for name in item)
+        if names / size > MAX_SHARE_OF_NAMES:
+            longest = max(entity.attributes.values(), key=lambda each: len(each.stored))
+            yield Problem(
+                place_of_class(entity.type),
+                entity.name,
+                f"names of attributes are {names / size:.0%} of its items: {names // len(items)} "
+                f"of {size // len(items)} bytes",
+                f'shorten them, the longest first: {longest.name}: Attr[…] = attr(name="…")',
+            )
+
+
+RULES = (
+    Rule("growing-item", "warning", "A list or set to which patterns only add", growing_item),
+    Rule("expiry-without-ttl", "warning", "A time of expiry that is no ttl()", expiry_without_ttl),
+    Rule(
+        "long-attribute-names",
+        "note",
+        "Names that are more than 30 % of an item",
+        long_attribute_names,
+    ),
+)

@@ -1,0 +1,213 @@
+"""Rules of index keys: what a change of an attribute writes, and keys that need a backfill."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tablewright.encoding.items import item_size
+from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES
+from tablewright.mapping.entity import AttributeMap, EntityMap
+from tablewright.mapping.keys import IndexMap, KeyMap
+from tablewright.plan.change import Increment
+from tablewright.plan.reads.aggregate import Load
+from tablewright.plan.reads.pages import Pages
+from tablewright.plan.reads.projection import is_projected
+from tablewright.plan.writes.update import Update
+from tablewright.publish.advice.code import name_of_key
+from tablewright.publish.advice.facts import TableFacts, Use
+from tablewright.publish.advice.finding import Problem, Rule
+from tablewright.publish.advice.source import place_of_class
+
+
+def changing_index_key(facts: TableFacts) -> Iterator[Problem]:
+    """Find index keys that change with every update or with a counter, or at a known rate."""
+    for entity in facts.table.entities:
+        updates = facts.updates(entity)
+        for key in entity.indexes:
+            by_itself: dict[str, list[Use]] = {}
+            assigned: dict[str, list[Use]] = {}
+            for use, plan in updates:
+                names = _assigned(key, plan)
+                for name in names:
+                    if use.rate is not None:
+                        assigned.setdefault(name, []).append(use)
+                # A row that has to move anyway costs nothing more.
+                for name in [] if names else _moving_by_itself(entity, key, plan):
+                    by_itself.setdefault(name, []).append(use)
+            for name, uses in by_itself.items():
+                role = entity.attributes[name].role
+                yield _moving_row(
+                    facts, entity, key, f"{role}()" if role else "a counter", name, uses
+                )
+            for name, uses in assigned.items() if not by_itself else ():
+                yield _moving_row(facts, entity, key, "", name, uses)
+
+
+def _assigned(key: KeyMap, plan: Update[Any]) -> list[str]:
+    """Return the attributes of a key to which an update gives another meaning."""
+    changes = {each.name: each for each in plan._changes if not isinstance(each, Increment)}
+    return [name for name in changes if name in key.depends_on]
+
+
+def _moving_by_itself(entity: EntityMap, key: KeyMap, plan: Update[Any]) -> list[str]:
+    """Return the stamps and counters with which an update changes a key."""
+    counters = [each.name for each in plan._changes if isinstance(each, Increment)]
+    stamps = [each.name for each in entity.stamps if each.role != "created_at"]
+    return [name for name in dict.fromkeys((*counters, *stamps)) if name in key.depends_on]
+
+
+def _moving_row(
+    facts: TableFacts, entity: EntityMap, key: KeyMap, what: str, name: str, uses: list[Use]
+) -> Problem:
+    units = 2 * facts.write_units(entity)
+    rates = [use.rate for use in uses if use.rate is not None]
+    total = f", about {sum(rates) * units:,.0f} per second" if rates else ""
+    patterns = ", ".join(dict.fromkeys(f"{use.pattern.name}()" for use in uses))
+    member = name_of_key(key)
+    return Problem(
+        place_of_class(entity.type, member),
+        key.name,
+        f"{name} is {what or 'a part of the key'}: each call of {patterns} deletes a row of the "
+        f"index and adds another, {units} write units{total}",
+        f"use an attribute that does not change, such as created_at(), in {member} = index(…)"
+        if what
+        else f"leave {name} out of {member} = index(…), if no pattern needs it there",
+        None if what else "note",
+    )
+
+
+def projected_stamp(facts: TableFacts) -> Iterator[Problem]:
+    """Find stamps in projections: every update changes them, so every update writes the index."""
+    for entity in facts.table.entities:
+        if not facts.updates(entity):
+            continue
+        for stamp in entity.stamps:
+            if stamp.role == "created_at":
+                continue
+            indexes = [key.index for key in entity.indexes if _includes(entity, key, stamp)]
+            if indexes:
+                yield _projected(facts, entity, stamp, [each for each in indexes if each])
+
+
+def _includes(entity: EntityMap, key: KeyMap, stamp: AttributeMap) -> bool:
+    """Return whether an index names a stamp in its projection, beside other attributes."""
+    return (
+        key.index is not None
+        and key.index.projection != "ALL"
+        and stamp.name not in key.depends_on
+        and is_projected(entity, key, stamp.stored)
+    )
+
+
+def _projected(
+    facts: TableFacts, entity: EntityMap, stamp: AttributeMap, indexes: list[IndexMap]
+) -> Problem:
+    names = ", ".join(dict.fromkeys(map(facts.index_name, indexes)))
+    first = indexes[0]
+    rest = tuple(name for name in first.projection if name != stamp.stored)
+    project = repr(rest).replace("'", '"') if rest else '"KEYS_ONLY"'
+    return Problem(
+        place_of_class(entity.type, stamp.name),
+        f"{entity.name}.{stamp.name}",
+        f"every update changes it, and the projection of {names} names it: every update writes "
+        f"{len(indexes)} more, also if nothing else in there changes",
+        f"{facts.index_attribute(first)} = GSI(…, project={project})",
+    )
+
+
+def composed_index_key(facts: TableFacts) -> Iterator[Problem]:
+    """Find composed keys whose parts could be the key attributes themselves."""
+    if facts.declared.__tenancy__ is not None:
+        return  # the text of a partition proves whose it is
+    for index in facts.table.indexes.values():
+        keys, readers = facts.keys_in(index), facts.readers(index)
+        if index.kind != "global" or len(keys) != 1 or not readers:
+            continue
+        entity, key = keys[0]
+        roles = [_natural(entity, key, names) for names in (index.partition, index.sort)]
+        names = [name for role in roles for name in role]
+        if not roles[0] or (index.sort and not roles[1]) or not _is_only(facts, entity, names):
+            continue
+        if any(_needs_composed(use, index, entity, names) for use in readers):
+            continue
+        partition, sort = map(_as_code, roles)
+        shown = f"GSI({partition}, {sort})" if index.sort else f"GSI({partition})"
+        items = facts.items(entity)
+        size = sum(item_size({n: i[n] for n in key.composed if n in i}) for i in items)
+        saved = f", and {size // len(items)} bytes less in each item" if items and size else ""
+        yield Problem(
+            facts.place_of_index(index),
+            facts.index_name(index),
+            f"its key is composed of attributes that {entity.name} stores anyway; "
+            f"if they are the key themselves, existing items need no backfill{saved}",
+            f"{facts.index_attribute(index)} = {shown}, and the attributes in the same order in "
+            f"{name_of_key(key)} = index(…)",
+        )
+
+
+def _natural(entity: EntityMap, key: KeyMap, names: tuple[str, ...]) -> list[str]:
+    """Return the stored attributes that could be the key; none if a part is not one of them."""
+    parts = [part for name in names for part in key.templates[name].parts]
+    stored = []
+    for part in parts:
+        attribute = entity.attributes[part.attribute]
+        is_key = attribute.converter.tag in ("S", "N", "B") and not attribute.is_key_only
+        if not part.is_plain or not is_key:
+            return []
+        stored.append(attribute.stored)
+    composed = set(names) <= set(key.composed) and key.when is None
+    is_valid = len(stored) <= MAX_INDEX_KEY_ATTRIBUTES and composed
+    return stored if is_valid else []
+
+
+def _needs_composed(use: Use, index: IndexMap, entity: EntityMap, names: list[str]) -> bool:
+    """Return whether a pattern does what DynamoDB does not do with keys of several attributes."""
+    for plan in use.plans:
+        if isinstance(plan, Load) and plan._key.index == index:
+            return True
+        if isinstance(plan, Pages) and plan._key.index == index and plan._filter is not None:
+            filtered = {entity.attributes[each].stored for each in plan._filter.attributes}
+            if filtered & set(names):
+                return True
+    return False
+
+
+def _is_only(facts: TableFacts, entity: EntityMap, names: list[str]) -> bool:
+    """Return whether no items of other entities would be in the index."""
+    taken = {*facts.table.attributes, facts.table.type_attribute}
+    if len(set(names)) < len(names) or taken & set(names):
+        return False
+    others = [
+        {each.stored for each in other.attributes.values()}
+        for other in facts.table.entities
+        if other is not entity
+    ]
+    return not any(other >= set(names) for other in others)
+
+
+def _as_code(names: list[str]) -> str:
+    quoted = [f'"{name}"' for name in names]
+    return quoted[0] if len(quoted) == 1 else f"({', '.join(quoted)})"
+
+
+RULES = (
+    Rule(
+        "changing-index-key",
+        "warning",
+        "An index key that every update, or a counter, changes",
+        changing_index_key,
+    ),
+    Rule(
+        "projected-stamp",
+        "warning",
+        "A projection that names version() or updated_at()",
+        projected_stamp,
+    ),
+    Rule(
+        "composed-index-key",
+        "note",
+        "A composed key that could be a key of several attributes",
+        composed_index_key,
+    ),
+)
