@@ -116,6 +116,8 @@ def test_the_fix_has_as_many_shards_as_the_rates_need(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("partition", ['"DAY" / day(at)', '"HOUR" / hour(at)', '"ON" / on'])
 def test_a_period_as_partition(tmp_path: Path, partition: str) -> None:
+    (finding,) = find(tmp_path, EVENT.format(partition=partition))
+    assert finding.fix.endswith(f"= key({partition} / shard(id, of=8), …)")
     assert hot(tmp_path, partition) == [("time-partition", "warning")]
     assert hot(tmp_path, partition, "add = 900") == []
     assert hot(tmp_path, partition, "add = 1100") == [("time-partition", "error")]

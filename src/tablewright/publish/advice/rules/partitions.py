@@ -240,9 +240,8 @@ def _problem(
     shards: int,
     severity: Severity = "warning",
 ) -> Problem:
-    sort = [part for each in key.sort_attributes for part in key.templates[each].parts]
-    source = next((part.attribute for part in sort if _choices(part) is None), "id")
-    name, partition = name_of_key(key), partition_code(key, f"shard({source}, of={shards})")
+    shard = f"shard({_attribute_to_shard(entity, key)}, of={shards})"
+    name, partition = name_of_key(key), partition_code(key, shard)
     made = (
         f"key({partition}, …)"
         if key.index is None
@@ -255,6 +254,16 @@ def _problem(
         f"spread them over shards: {name} = {made}",
         severity,
     )
+
+
+def _attribute_to_shard(entity: EntityMap, key: KeyMap) -> str:
+    """Return an attribute with many values: the last one of the key, or of the primary key."""
+    attributes = [
+        part.attribute
+        for part in (*entity.primary.parameters, *key.parameters)
+        if _choices(part) is None and not _is_time(entity.attributes[part.attribute].converter.kind)
+    ]
+    return attributes[-1] if attributes else "…"
 
 
 RULES = (
