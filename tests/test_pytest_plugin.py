@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import boto3
@@ -12,7 +14,8 @@ import pytest
 from tablewright import create, put
 from tablewright.designs.commerce import Commerce, CustomerProfile
 from tablewright.errors import TableNotFound
-from tablewright.pytest_plugin import MakeDatabase
+from tablewright.pytest_plugin import MakeAsyncDatabase, MakeDatabase
+from tablewright.testing import EndpointURL
 from tests.engine.database import table_request
 
 ANN = CustomerProfile(customer_id="C1", name="Ann", email="ann@example.com")
@@ -58,17 +61,43 @@ def test_two_databases_with_the_same_tables_are_two(tablewright_db: MakeDatabase
 
 
 @pytest.mark.parametrize("attempt", [1, 2])
-def test_the_endpoint_has_no_tables_of_other_tests(tablewright_endpoint: str, attempt: int) -> None:
-    client = boto3.client(
-        "dynamodb",
-        endpoint_url=tablewright_endpoint,
-        region_name="us-east-1",
-        aws_access_key_id="key",
-        aws_secret_access_key="secret",
-    )
+def test_the_endpoint_has_no_tables_of_other_tests(
+    tablewright_endpoint: EndpointURL, attempt: int
+) -> None:
+    client = tablewright_endpoint.client()
     assert client.list_tables()["TableNames"] == []
     client.create_table(**table_request("things"))
-    client.close()
+
+
+def test_the_endpoint_is_a_url_for_clients_with_other_options(
+    tablewright_endpoint: EndpointURL,
+) -> None:
+    tablewright_endpoint.client().create_table(**table_request("things"))
+    with closing(
+        boto3.client(
+            "dynamodb",
+            endpoint_url=tablewright_endpoint,
+            region_name="us-east-1",
+            aws_access_key_id="key",
+            aws_secret_access_key="secret",
+        )
+    ) as client:
+        assert client.list_tables()["TableNames"] == ["things"]
+    streams = tablewright_endpoint.client("dynamodbstreams", region_name="eu-west-1")
+    assert streams.list_streams()["Streams"] == []
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+def test_an_asynchronous_test_has_a_database_of_its_own(
+    tablewright_async_db: MakeAsyncDatabase, attempt: int
+) -> None:
+    async def test() -> None:
+        db, other = await tablewright_async_db(Commerce), await tablewright_async_db(Commerce)
+        await db.run(create(ANN))
+        assert await db.run(CustomerProfile.primary("C1")) == ANN
+        assert await other.run(CustomerProfile.primary("C1")) is None
+
+    asyncio.run(test())
 
 
 def test_a_database_with_a_wrong_option_is_refused(tablewright_db: MakeDatabase) -> None:

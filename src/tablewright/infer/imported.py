@@ -71,7 +71,7 @@ def import_model(model: ModelFile) -> ImportedModel:
     taken = set(_RESERVED)
     for table, frame in zip(model.tables, model.frame["DataModel"], strict=True):
         items = _store(table, model.file)
-        sample = Sample(table.name, table.keys, table.indexes, tuple(items))
+        sample = Sample(table.name, table.keys, table.indexes, tuple(items), is_exact=True)
         made = infer_design(sample, taken) if items else _without_rows(table, sample, taken)
         _name_after_facets(made, frame.get("TableFacets", ()), taken)
         designs.append(made)
@@ -245,8 +245,8 @@ class _Rows:
         self.items: dict[str, list[Item]] = {}
         self.instances: list[Any] = []
         self.warnings = [
-            f"{file}: table {table.name}: no row has the key {name}, so its type is {tag} in the "
-            f"design, and {found.types[name]} in the file"
+            f"{file}: table {table.name}: no row is in an index with the key {name}, so its type "
+            f"is {tag} in the design, and {found.types[name]} in the file"
             for name, tag in key_types(table).items()
             if found.types[name] != tag
         ]

@@ -146,12 +146,16 @@ class Server:
         self._timers["sweep"] = self._loop.call_later(settings.sweep_seconds, self._sweep)
         return url
 
-    async def stop(self, grace_seconds: float = GRACE_SECONDS) -> None:
+    async def stop(
+        self,
+        grace_seconds: float = GRACE_SECONDS,
+        idle_grace_seconds: float = IDLE_GRACE_SECONDS,
+    ) -> None:
         """Accept no more connections, respond to all received requests, close all connections."""
         self.is_stopping = True
         self._listener.close()
         self._timers["sweep"].cancel()
-        await asyncio.sleep(IDLE_GRACE_SECONDS)
+        await asyncio.sleep(idle_grace_seconds)
         for connection in list(self._connections):
             connection.close_if_idle()
         if self._sweeping is not None:
@@ -418,7 +422,9 @@ def serving(
         try:
             yield url
         finally:
-            asyncio.run_coroutine_threadsafe(server.stop(), loop).result()
+            # The block has its responses: idle connections have no requests on the way.
+            stopping = server.stop(idle_grace_seconds=0)
+            asyncio.run_coroutine_threadsafe(stopping, loop).result()
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()

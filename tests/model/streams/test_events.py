@@ -39,6 +39,7 @@ from tablewright.errors import (
     StoreClosed,
     UnreadableItem,
 )
+from tablewright.plan.streams import records
 from tablewright.server import serving
 from tablewright.streams import (
     Created,
@@ -517,10 +518,37 @@ def test_a_handler_that_succeeds_reports_no_failures(event: dict[str, Any]) -> N
     assert stream_handler(Shop)(lambda _: None)(event, None) == {"batchItemFailures": []}
 
 
-@pytest.mark.parametrize("wrong", [None, {}, {"Records": 1}, {"Records": [{}]}, [1]])
+NO_ID = {"eventName": "INSERT", "dynamodb": {"Keys": {}}}
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, {}, {"Records": 1}, {"Records": [{}]}, {"Records": [NO_ID]}, [1]]
+)
 def test_what_is_no_event_is_refused(wrong: Any) -> None:
     with pytest.raises(InvalidValue, match=r"not (an event|a record) of a DynamoDB stream"):
         parse_stream(wrong, Shop)
+
+
+def test_deleted_and_new_items_are_not_all_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A queue deletes and creates items all the time; n * n comparisons would take minutes."""
+    compared = 0
+    likeness = records._likeness
+
+    def compare(*arguments: Any) -> int:
+        nonlocal compared
+        compared += 1
+        return likeness(*arguments)
+
+    monkeypatch.setattr(records, "_likeness", compare)
+    with Engine() as engine, connect(engine, Shop) as db:
+        for number in map(str, range(10)):
+            db.run(create(Order(customer="ann", order_id=number)))
+            db.run(create(Label(label=number, color=number)))
+            db.run(Order.primary("ann", number).delete())
+            db.run(Label.primary(number).delete())
+        found = parse_stream(lambda_event(engine), Order, Label)
+    assert {type(each) for each in found} == {Created, Deleted}
+    assert compared == 10  # each new label with its own deletion
 
 
 def test_entities_of_two_tables_are_refused(event: dict[str, Any]) -> None:

@@ -18,8 +18,11 @@ takes the place of the later record.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any, TypeAlias
+
+import msgspec
 
 from tablewright.errors import InvalidValue
 from tablewright.mapping.entity import EntityMap
@@ -38,6 +41,9 @@ Record: TypeAlias = dict[str, Any]
 
 #: The times of the two records of a move, which are whole seconds, may differ by this much.
 MAX_SECONDS_APART = 1
+_encode = msgspec.json.Encoder(order="deterministic").encode
+#: What every record has, beside the change.
+_NAMES = {"eventID", "eventName"}
 _SERVICE = "dynamodb.amazonaws.com"
 
 
@@ -89,7 +95,7 @@ def history_entities(table: TableMap) -> set[EntityMap]:
 def _change(record: Any) -> dict[str, Any]:
     """Return the part of a record that describes the change; raise InvalidValue without one."""
     change = record.get("dynamodb") if isinstance(record, dict) else None
-    if not isinstance(change, dict) or "Keys" not in change or "eventName" not in record:
+    if not isinstance(change, dict) or "Keys" not in change or not record.keys() >= _NAMES:
         raise InvalidValue(f"not a record of a DynamoDB stream: {str(record)[:200]}")
     return change
 
@@ -112,19 +118,23 @@ def _is_expired(record: Record) -> bool:
 
 def _pair_moves(found: Sequence[Converted]) -> None:
     """Give the later record of each move the event, and the earlier one its partner."""
-    removed = [each for each in found if _is(each, "REMOVE") and not _is_expired(each.record)]
+    removed: defaultdict[Hashable, list[Converted]] = defaultdict(list)
+    for each in found:
+        if _is(each, "REMOVE") and not _is_expired(each.record):
+            removed[_signature(each, "OldImage")].append(each)
     if not removed:
         return
     positions = {id(each): position for position, each in enumerate(found)}
     for inserted in filter(lambda each: _is(each, "INSERT"), found):
         place = positions[id(inserted)]
+        candidates = removed.get(_signature(inserted, "NewImage"), [])
         likeness, best = max(
-            ((_likeness(each, inserted, positions[id(each)] < place), each) for each in removed),
+            ((_likeness(each, inserted, positions[id(each)] < place), each) for each in candidates),
             key=lambda pair: pair[0],
             default=(-1, inserted),
         )
         if likeness >= 0 and inserted.entity is not None:
-            removed.remove(best)
+            candidates.remove(best)
             old, new = _change(best.record)["OldImage"], _change(inserted.record)["NewImage"]
             earlier, later = sorted((best, inserted), key=lambda each: positions[id(each)])
             later.event = Moved(inserted.entity, inserted.record, old, new)
@@ -133,6 +143,23 @@ def _pair_moves(found: Sequence[Converted]) -> None:
 
 def _is(each: Converted, name: str) -> bool:
     return each.entity is not None and each.record["eventName"] == name
+
+
+def _signature(each: Converted, image: str) -> Hashable:
+    """Return a value that the two records of a move share, and few other records.
+
+    Without it, all deleted items would be compared with all new ones.
+    """
+    entity, item = each.entity, _change(each.record).get(image)
+    if entity is None or item is None:
+        return None
+    version, created = entity.version, entity.created_at
+    if version is None and created is None:
+        return id(entity), _encode([item.get(name) for name in _compared_attributes(entity)])
+    next_version = 0
+    if version is not None:
+        next_version = _number(item, version.stored) + (image == "OldImage")
+    return id(entity), next_version, _encode(item.get(created.stored) if created else None)
 
 
 def _likeness(removed: Converted, inserted: Converted, is_in_order: bool) -> int:
@@ -149,17 +176,22 @@ def _likeness(removed: Converted, inserted: Converted, is_in_order: bool) -> int
         return -1
     if created is not None and old.get(created.stored) != new.get(created.stored):
         return -1
-    others = [
+    others = _compared_attributes(entity)
+    equal: int = sum(old.get(name) == new.get(name) for name in others)
+    if version is not None or created is not None:
+        return equal
+    return equal if is_in_order and others and equal == len(others) else -1
+
+
+def _compared_attributes(entity: EntityMap) -> list[str]:
+    """Return the stored attributes that a move does not change by itself."""
+    return [
         attribute.stored
         for attribute in entity.attributes.values()
         if not attribute.is_key_only
         and attribute.name not in entity.primary.depends_on
         and attribute.role not in ("version", "updated_at")
     ]
-    equal: int = sum(old.get(name) == new.get(name) for name in others)
-    if version is not None or created is not None:
-        return equal
-    return equal if is_in_order and others and equal == len(others) else -1
 
 
 def _number(item: Item, name: str) -> int:

@@ -1,12 +1,9 @@
-"""Testing: checks for what users write themselves, to be called from their tests.
-
-    from tablewright.testing import check_codec
+"""Codecs: check that a codec keeps what it promises.
 
     def test_the_codec_of_domains() -> None:
         check_codec(Reversed(), ["example.com", "www.example.com", "example.org"])
 
-A check raises AssertionError with a message that names the values and what is wrong with them. This
-module needs no test framework.
+A check raises AssertionError with a message that names the values and what is wrong with them.
 """
 
 from __future__ import annotations
@@ -16,8 +13,6 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 from tablewright.mapping.codec import SupportsCodec
-
-__all__ = ["check_codec"]
 
 T = TypeVar("T")
 

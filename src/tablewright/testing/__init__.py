@@ -1,0 +1,15 @@
+"""Testing: what tests of users call; see docs/testing.md.
+
+    codecs    `check_codec`: does a codec keep what it promises?
+    mock      `mock_dynamodb`: unmodified code for boto3 works on an engine in memory
+    redirect  sends botocore's requests for DynamoDB to an endpoint, and sets the environment
+    endpoint  `EndpointURL`: the URL of an endpoint, with clients for it
+
+This package needs no test framework; the fixtures for pytest are in `tablewright.pytest_plugin`.
+"""
+
+from tablewright.testing.codecs import check_codec
+from tablewright.testing.endpoint import EndpointURL
+from tablewright.testing.mock import mock_dynamodb
+
+__all__ = ["EndpointURL", "check_codec", "mock_dynamodb"]
