@@ -25,7 +25,13 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.engine import Engine
-from tablewright.errors import DynamoDBError, ModelFileRefused, TablewrightError
+from tablewright.errors import (
+    DynamoDBError,
+    InvalidValue,
+    ModelFileRefused,
+    TablewrightError,
+    UnreadableItem,
+)
 from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Place, Use
 from tablewright.infer.design import InferredDesign, infer_design
 from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, Kind
@@ -254,8 +260,11 @@ class _Rows:
             entity = table.entity_of(item)
             if entity is None:
                 raise ModelFileRefused(f"{place}: no entity of the design has a key like this")
-            instance = entity.decode(item)
-            made = entity.encode(vars(instance))
+            try:
+                instance = entity.decode(item)
+                made = entity.encode(vars(instance))
+            except (InvalidValue, UnreadableItem) as error:
+                raise ModelFileRefused(f"{place}: {error}") from error
             self.warnings += [
                 f"{place}: {name} is {_shown(made.get(name))} in the design, and "
                 f"{_shown(item.get(name))} in the file"
