@@ -29,8 +29,8 @@ from tablewright.publish.html.style import stylesheet
 
 #: The number of columns from which a table is stacked on a narrow screen.
 MANY_COLUMNS = 5
-#: The number of characters from which a word may be broken anywhere.
-LONG_WORD = 36
+#: The lengths from which a word may be broken after a separator, and anywhere.
+BREAKABLE_WORD, LONG_WORD = 16, 36
 
 
 def page(blocks: Sequence[Block]) -> str:
@@ -107,10 +107,13 @@ def _prose(text: str) -> Iterator[Markup]:
 
 def _inline(text: str) -> Markup:
     """Return a text with the code between its backticks marked."""
-    parts = re.split(r"`([^`\n]+)`", text)
-    return join(
-        element("code", part) if position % 2 else part for position, part in enumerate(parts)
-    )
+    return join(element("code", part) if is_code else part for part, is_code in _spans(text))
+
+
+def _spans(text: str) -> Iterator[tuple[str, bool]]:
+    """Split a text into what is code and what is not."""
+    for position, part in enumerate(re.split(r"`([^`\n]+)`", text)):
+        yield part, position % 2 == 1
 
 
 # -- tables --------------------------------------------------------------------------------------
@@ -155,11 +158,25 @@ def _cells(
 def _cell(text: str) -> Markup:
     match text:
         case Code():
-            return element("code", text)
+            return element("code", _breakable(text))
         case Plain():
-            return join([text])
+            return _breakable(text)
         case _:
-            return _inline(text)
+            return join(
+                element("code", _breakable(part)) if is_code else _breakable(part)
+                for part, is_code in _spans(text)
+            )
+
+
+def _breakable(text: str) -> Markup:
+    """Return a text whose long words may be broken after `_`, `#` and `.`."""
+    words = re.split(r"(\s+)", text)
+    return join(
+        join(re.split(r"(?<=[_#.])(?=\w)", word), element("wbr"))
+        if len(word) > BREAKABLE_WORD
+        else word
+        for word in words
+    )
 
 
 def _relations(erd: Erd) -> Markup:
