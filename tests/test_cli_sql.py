@@ -12,15 +12,17 @@ import sys
 import termios
 from collections.abc import Iterator
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from tablewright.cli import commands
 from tablewright.cli.completion import Names, complete
 from tablewright.cli.sql import read_parameter
-from tablewright.cli.statements import choose_columns, format_cell
+from tablewright.cli.statements import choose_columns, format_cell, print_table
 from tablewright.engine import Engine
 from tablewright.partiql.tokens import split_statements
 from tablewright.server import serving
@@ -197,6 +199,14 @@ def test_columns_that_do_not_fit_are_left_out() -> None:
 )
 def test_a_cell_shows_a_value(value: Json | None, cell: str) -> None:
     assert format_cell(value) == cell
+
+
+def test_names_of_attributes_cannot_control_the_terminal() -> None:
+    output = StringIO()
+    long = {f"{number}\x1b": av("x" * 40) for number in range(3)}
+    print_table(Console(file=output, width=80), [long])
+    assert output.getvalue().splitlines()[0].rstrip() == "0\\x1b"
+    assert output.getvalue().endswith("not shown: 1\\x1b, 2\\x1b (select them, or use --json)\n")
 
 
 # -- shell

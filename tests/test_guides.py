@@ -11,11 +11,9 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
 
-import msgspec
 import pytest
 
 from tablewright import errors, plans
-from tablewright.plan.writes import commit
 from tests.test_docs import ROOT, blocks
 
 GUIDES = [
@@ -54,8 +52,6 @@ def test_a_guide_runs_from_top_to_bottom(
     """Every Python block, in one module. A comment behind `print(…)` is a line that it prints; a
     text block behind a Python block is all that it prints, but for the breaks of its lines."""
     monkeypatch.chdir(tmp_path)
-    without_delays = msgspec.structs.replace(commit.CONTENTION, first=0.0)
-    monkeypatch.setattr(commit, "CONTENTION", without_delays)
     module = ModuleType(f"guide_{Path(document).stem}")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     for line, block, shown in examples(document):

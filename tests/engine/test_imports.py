@@ -19,6 +19,7 @@ from tablewright.engine.imports import read_file
 from tablewright.errors import (
     DynamoDBError,
     ImportConflictException,
+    ImportNotFoundException,
     ResourceInUseException,
     ResourceNotFoundException,
     StoreBusy,
@@ -407,3 +408,25 @@ def test_an_import_that_cannot_store_its_outcome_has_failed(
         first, _ = engine.call("ListImports")["ImportSummaryList"]
         assert first["ImportStatus"] == "FAILED"
         assert items(engine) == THINGS
+
+
+def test_an_import_ends_with_its_sandbox(
+    engine: Engine, bucket: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its trees have numbers that other tables get."""
+    (bucket / "items.json").write_bytes(encode_lines(THINGS))
+    other = table_request("other", "pk:S / n:N", glob={"by_g": ("g:S", "ALL")})
+    with ExitStack() as stack:
+        stack.enter_context(engine.sandbox())
+
+        def end_sandbox(*arguments: Any) -> list[Any]:
+            stack.close()
+            engine.call("CreateTable", other)
+            return list(read_file(*arguments))
+
+        monkeypatch.setattr("tablewright.engine.operations.imports.read_file", end_sandbox)
+        with pytest.raises(ImportNotFoundException, match="the sandbox in which it began"):
+            import_table(engine)
+    assert tables(engine) == ["other"]
+    assert engine.call("Scan", {"TableName": "other"})["Count"] == 0
+    assert engine.call("ListImports") == {"ImportSummaryList": []}

@@ -8,7 +8,9 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from tablewright.engine.shard_iterators import parse_iterator
 from tests.engine.database import Database, item
 from tests.engine.streaming import (
     describe_stream,
@@ -351,6 +353,7 @@ def test_a_malformed_iterator_is_refused(db: Database, arn: str) -> None:
         f"{begin}|{version}|{damaged}",
         f"{begin}x|{version}|{encoded}",
         f"{begin}|{version}|é",
+        replace(parse_iterator(valid), position=2**63).encode(),
     ):
         db.refuses("GetRecords", {"ShardIterator": wrong}, "Invalid ShardIterator")
 

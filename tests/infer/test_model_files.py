@@ -6,6 +6,7 @@ import copy
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -159,6 +160,28 @@ def test_rows_of_the_table_and_of_several_facets_are_read_once(tmp_path: Path) -
     assert nosql_workbench(design).model == normal(model)
 
 
+@pytest.mark.parametrize("text", ["2026-01-15T10:15:30Z", "2026-01-15T10:15:30.123456Z"])
+def test_moments_are_stored_as_they_are(text: str, tmp_path: Path) -> None:
+    model = sample_model()
+    attribute = {"AttributeName": "createdAt", "AttributeType": "S"}
+    model["DataModel"][0]["NonKeyAttributes"].append(attribute)
+    facet_of(model)["TableData"][0]["createdAt"] = {"S": text}
+    made, design = imported(write_model(tmp_path, model), tmp_path)
+    assert made.warnings == ()
+    assert nosql_workbench(design).model == normal(model)
+    assert ("datetime" in made.source) == ("." in text)
+
+
+def test_rows_without_the_type_attribute_stay_so(tmp_path: Path) -> None:
+    model = sample_model()
+    attribute = {"AttributeName": "entityType", "AttributeType": "S"}
+    model["DataModel"][0]["NonKeyAttributes"].append(attribute)
+    facet_of(model)["TableData"][0]["entityType"] = {"S": "User"}
+    made, design = imported(write_model(tmp_path, model), tmp_path)
+    assert made.warnings == ()
+    assert nosql_workbench(design).model == normal(model)
+
+
 def test_sample_data_that_is_added_later_is_in_the_facet_of_its_entity(tmp_path: Path) -> None:
     model = sample_model()
     made, _ = imported(write_model(tmp_path, model), tmp_path)
@@ -184,8 +207,8 @@ def test_what_a_design_cannot_store_is_a_warning(tmp_path: Path) -> None:
     made = import_model(read_model(file))
     assert made.warnings == (
         f"{file}: version 4.0 of the format is newer than 3.0",
-        f"{file}: table users: no row has the key GSI1PK, so its type is S in the design, and N in "
-        "the file",
+        f"{file}: table users: no row is in an index with the key GSI1PK, so its type is S in the "
+        "design, and N in the file",
         f'{file}: table users: facet Users: row 2: note is {{"NULL":true}} in the design, and '
         "absent in the file",
     )
@@ -272,6 +295,54 @@ def test_any_text_is_written_back(
     made, design = imported(write_model(folder, model), folder)
     assert made.warnings == ()
     assert nosql_workbench(design).model == normal(model)
+
+
+JUNK: list[Any] = [
+    None,
+    True,
+    0,
+    1.5,
+    "",
+    "x",
+    '"\\\n',
+    "\ud800",
+    [],
+    {},
+    [1],
+    {"S": "x"},
+    {"N": "1"},
+    {"SS": []},
+]
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield each member of a document, as its owner and its name or position."""
+    if isinstance(value, (dict, list)):
+        for name in list(value) if isinstance(value, dict) else range(len(value)):
+            yield value, name
+            yield from places(value[name])
+
+
+@examples(60)
+@given(data=st.data())
+def test_a_spoiled_file_is_refused_or_imported(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    model = sample_model()
+    owner, name = data.draw(st.sampled_from(list(places(model))))
+    if data.draw(st.booleans()):
+        del owner[name]
+    else:
+        owner[name] = data.draw(st.sampled_from(JUNK))
+    folder = tmp_path_factory.mktemp("model")
+    try:
+        made, design = imported(write_model(folder, model), folder)
+    except ModelFileRefused:
+        return
+    with connect(":memory:", *design.tables) as database:
+        assert all(result.ok for result in verify(design, database))
+    again = write_model(folder, nosql_workbench(design).model)
+    assert import_model(read_model(again)).rows == made.rows
 
 
 # -- defects --------------------------------------------------------------------------------------
@@ -432,6 +503,7 @@ def test_a_defect_names_the_file_the_table_and_the_row(
         (b"[]", "not a model of NoSQL Workbench"),
         (b'{"Resources": {}}', "not a model of NoSQL Workbench"),
         (b"\xff", "the file is not UTF-8 text"),
+        (b'{"DataModel": [], "Size": NaN}', "NaN is not a number of JSON"),
         (b"[" * 100_000, "nested too deeply"),
     ],
 )

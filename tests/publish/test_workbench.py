@@ -8,10 +8,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tablewright import GSI, Attr, Entity, Table, attr, connect, index, key, ttl
 from tablewright.designs.catalog import BUNDLED, load
+from tablewright.errors import DesignLoadError
 from tablewright.model.provision import definition
 from tablewright.publish.workbench import nosql_workbench
 from tablewright.values import Item
@@ -153,6 +155,21 @@ def test_a_design_without_sample_data_has_attributes_and_no_rows() -> None:
     assert rows(table) == []
     types = {each["AttributeName"]: each["AttributeType"] for each in table["NonKeyAttributes"]}
     assert types["total"] == "N"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {},
+        {"DataModel": 1},
+        {"DataModel": [{"TableName": "everything", "TableFacets": [{}]}]},
+        {"DataModel": [{"TableName": "everything", "NonKeyAttributes": ["x"]}]},
+    ],
+)
+def test_a_damaged_frame_is_one_line(frame: dict[str, Any]) -> None:
+    damaged = msgspec.structs.replace(EVERYTHING, workbench=frame)
+    with pytest.raises(DesignLoadError, match="everything: WORKBENCH is not what"):
+        nosql_workbench(damaged)
 
 
 def test_the_command_writes_the_same_file_each_time(tmp_path: Path) -> None:

@@ -131,6 +131,11 @@ def test_a_target_that_is_no_operation_is_refused(client: Client, target: str | 
     assert "listed in docs/operations.md" in answer.json["message"]
 
 
+def test_an_operation_of_the_other_service_is_named(client: Client) -> None:
+    answer = client.call(x_amz_target="DynamoDB_20120810.GetRecords")
+    assert "did you mean 'DynamoDBStreams_20120810.GetRecords'?" in answer.json["message"]
+
+
 def test_an_unknown_operation_is_named(client: Client, url: str) -> None:
     answer = client.call("SearchVectors")
     assert answer.json["message"].startswith("unknown operation 'SearchVectors'.")

@@ -335,6 +335,19 @@ def test_a_file_that_is_no_template(tmp_path: Path, text: str, message: str) -> 
         read_tables(file)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "fix"),
+    [
+        ("main.tf", 'resource "aws_dynamodb_table" "shop" {}', "terraform show -json"),
+        ("design.py", "import tablewright", "tablewright publish cloudformation"),
+    ],
+)
+def test_a_source_file_is_not_a_template(tmp_path: Path, name: str, text: str, fix: str) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(TemplateRefused, match=f"use the output of `{fix}`"):
+        read_tables(tmp_path / name)
+
+
 def test_a_missing_file_and_an_empty_folder(tmp_path: Path) -> None:
     with pytest.raises(TemplateRefused, match="No such file"):
         read_tables(tmp_path / "missing.json")

@@ -190,7 +190,7 @@ def print_table(console: Console, items: Sequence[Item], first: Sequence[str] = 
     for name, width in shown.items():
         is_number = all("N" in item[name] for item in items if name in item)
         table.add_column(
-            Text(name),
+            Text(escape_controls(name)),
             width=width,
             no_wrap=True,
             overflow="ellipsis",
@@ -202,7 +202,7 @@ def print_table(console: Console, items: Sequence[Item], first: Sequence[str] = 
         console.print(table)
     hidden = [name for name in names if name not in shown]
     if hidden:
-        text = f"not shown: {', '.join(hidden)} (select them, or use --json)"
+        text = f"not shown: {', '.join(map(escape_controls, hidden))} (select them, or use --json)"
         console.print(text, markup=False, highlight=False, style="dim")
 
 
@@ -213,7 +213,7 @@ def choose_columns(width: int, cells: dict[str, list[str]]) -> dict[str, int]:
     shown: dict[str, int] = {}
     left = width
     for name, column in cells.items():
-        wanted = min(max(map(cell_len, [name, *column])), MAX_COLUMN)
+        wanted = min(max(map(cell_len, [escape_controls(name), *column])), MAX_COLUMN)
         if shown and wanted > left:
             continue
         shown[name] = min(wanted, max(left, 1))
@@ -227,5 +227,13 @@ def format_cell(value: Value | None) -> str:
 
     if value is None:
         return ""
-    text = value["S"] if "S" in value else format_value(value)
+    return escape_controls(value["S"] if "S" in value else format_value(value))
+
+
+def escape_controls(text: str) -> str:
+    """Return a text without characters that a terminal would not print, but obey.
+
+    >>> escape_controls("a\\x1b[31m")
+    'a\\\\x1b[31m'
+    """
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)

@@ -61,7 +61,9 @@ class RecordKind(Generic[R]):
 
     def find(self, snapshot: Snapshot, arn: str) -> R | None:
         """Return the record with this ARN; None if there is none."""
-        return next((record for record in self.read_all(snapshot) if record.arn == arn), None)
+        record_id = arn.rpartition("/")[2]
+        bodies = read_records(snapshot, self.prefix + record_id.encode())
+        return next((record for record in map(self.decode, bodies) if record.arn == arn), None)
 
 
 def new_id(now: float) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from typing import Annotated, TypeAlias
 from zlib import crc32
 
 import msgspec
@@ -49,7 +50,8 @@ class ShardIterator(msgspec.Struct, frozen=True):
             )
 
 
-_decode = msgspec.json.Decoder(tuple[str, int, float]).decode
+_Position: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
+_decode = msgspec.json.Decoder(tuple[str, _Position, float]).decode
 
 
 def parse_iterator(text: str) -> ShardIterator:

@@ -7,7 +7,7 @@ every item that has the key.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,7 +20,7 @@ from tablewright.mapping.converters import converter
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.paths import path_format
 from tablewright.schema import KeyAttribute
-from tablewright.values import Item
+from tablewright.values import Item, Value
 
 #: Names with a quote, a backslash or a control character: the decoder of items has no such names.
 _UNUSABLE = re.compile(r'["\\\x00-\x1f]').search
@@ -37,12 +37,17 @@ class StoredAttributes:
         generic: Container[str],
         type_attribute: str | None,
         ttl: str | None,
+        is_exact: bool,
     ) -> None:
-        """`generic` are key attributes without a name of their own, which explain nothing."""
+        """`generic` are key attributes without a name of their own, which explain nothing.
+
+        With `is_exact`, an attribute has only types that store its values as they are.
+        """
         self._items = items
         self._primary = primary
         self._generic = generic
         self._ttl = ttl
+        self._is_exact = is_exact
         names = dict.fromkeys(name for item in items for name in sorted(item))
         #: The names that a design cannot declare.
         self.undeclared = [name for name in names if _UNUSABLE(name)]
@@ -60,6 +65,8 @@ class StoredAttributes:
         """Return an attribute that some items have."""
         values = {n: item[name] for n, item in enumerate(self._items) if name in item}
         kinds = kinds_of(list(values.values()))
+        if self._is_exact:
+            kinds = _exact(kinds, values.values())
         is_optional = len(values) < len(self._items) or any("NULL" in v for v in values.values())
         is_ttl = name == self._ttl and kinds[0].source == "int"
         kinds = (DATETIME,) if is_ttl else kinds
@@ -116,8 +123,7 @@ class StoredAttributes:
         attribute = self.by_name[name]
         kinds = attribute.kinds
         if is_natural:
-            values = list(attribute.values.values())
-            kinds = tuple(kind for kind in kinds if stores_equal(kind, values)) or kinds[-1:]
+            kinds = _exact(kinds, attribute.values.values())
         attribute.kinds = (max(kinds, key=lambda kind: votes.get(kind, 0)),)
 
     def condition(self, inside: list[int], outside: list[int]) -> tuple[Attribute, str] | None:
@@ -140,6 +146,12 @@ class StoredAttributes:
                 shown = f" == {quoted(str(content))}" if tag == "S" else f".in_([{content}])"
                 return attribute, f"{{}}{shown}"
         return None
+
+
+def _exact(kinds: tuple[Kind, ...], values: Iterable[Value]) -> tuple[Kind, ...]:
+    """Return the types that store values as they are; the last one if none does."""
+    present = [value for value in values if "NULL" not in value]
+    return tuple(kind for kind in kinds if stores_equal(kind, present)) or kinds[-1:]
 
 
 def _decoded(attribute: Attribute, kind: Kind, members: list[int]) -> list[Any] | None:

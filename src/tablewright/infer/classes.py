@@ -51,7 +51,8 @@ def find_type_attribute(sample: Sample, delimiter: str) -> str | None:
     skeletons = _skeletons(sample, delimiter)
     for name in ranked:
         is_named = _rank(name) < len(_TYPE_NAMES)
-        needed = len(sample.items) if not is_named else len(sample.items) / 2
+        is_in_all = sample.is_exact or not is_named
+        needed = len(sample.items) if is_in_all else len(sample.items) / 2
         if counts[name] >= needed and _divides(sample.items, skeletons, name, is_named=is_named):
             return name
     return None

@@ -66,6 +66,7 @@ class _Inference:
             generic=generic,
             type_attribute=type_attribute,
             ttl=sample.ttl,
+            is_exact=sample.is_exact,
         )
         self.key_only: list[Attribute] = []
         self.own_paths: dict[str, InferredPath] = {}

@@ -25,7 +25,13 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.engine import Engine
-from tablewright.errors import DynamoDBError, ModelFileRefused, TablewrightError
+from tablewright.errors import (
+    DynamoDBError,
+    InvalidValue,
+    ModelFileRefused,
+    TablewrightError,
+    UnreadableItem,
+)
 from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Place, Use
 from tablewright.infer.design import InferredDesign, infer_design
 from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, Kind
@@ -71,7 +77,7 @@ def import_model(model: ModelFile) -> ImportedModel:
     taken = set(_RESERVED)
     for table, frame in zip(model.tables, model.frame["DataModel"], strict=True):
         items = _store(table, model.file)
-        sample = Sample(table.name, table.keys, table.indexes, tuple(items))
+        sample = Sample(table.name, table.keys, table.indexes, tuple(items), is_exact=True)
         made = infer_design(sample, taken) if items else _without_rows(table, sample, taken)
         _name_after_facets(made, frame.get("TableFacets", ()), taken)
         designs.append(made)
@@ -245,8 +251,8 @@ class _Rows:
         self.items: dict[str, list[Item]] = {}
         self.instances: list[Any] = []
         self.warnings = [
-            f"{file}: table {table.name}: no row has the key {name}, so its type is {tag} in the "
-            f"design, and {found.types[name]} in the file"
+            f"{file}: table {table.name}: no row is in an index with the key {name}, so its type "
+            f"is {tag} in the design, and {found.types[name]} in the file"
             for name, tag in key_types(table).items()
             if found.types[name] != tag
         ]
@@ -254,8 +260,11 @@ class _Rows:
             entity = table.entity_of(item)
             if entity is None:
                 raise ModelFileRefused(f"{place}: no entity of the design has a key like this")
-            instance = entity.decode(item)
-            made = entity.encode(vars(instance))
+            try:
+                instance = entity.decode(item)
+                made = entity.encode(vars(instance))
+            except (InvalidValue, UnreadableItem) as error:
+                raise ModelFileRefused(f"{place}: {error}") from error
             self.warnings += [
                 f"{place}: {name} is {_shown(made.get(name))} in the design, and "
                 f"{_shown(item.get(name))} in the file"

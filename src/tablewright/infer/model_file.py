@@ -56,7 +56,8 @@ class ModelFile(Struct, frozen=True):
 def read_model(file: Path) -> ModelFile:
     """Return the contents of a model file; raise ModelFileRefused if it has a defect."""
     try:
-        document = json.loads(file.read_text(encoding="utf-8-sig"))
+        text = file.read_text(encoding="utf-8-sig")
+        document = json.loads(text, parse_constant=_refuse_constant)
     except OSError as error:
         raise ModelFileRefused(f"{file}: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -90,6 +91,10 @@ def read_model(file: Path) -> ModelFile:
     )
 
 
+def _refuse_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a number of JSON")
+
+
 class _Where(Struct, frozen=True):
     """A place in a file, for messages."""
 
@@ -105,7 +110,9 @@ class _Where(Struct, frozen=True):
         """Return a member of an object, which must be of a type; without a default, required."""
         if not isinstance(owner, dict):
             self.refuse(f"{owner!r} is not an object")
-        found = owner.get(name, default)
+        found = owner.get(name)
+        if found is None:
+            found = default
         if found is None:
             self.refuse(f"{name} is missing")
         if not isinstance(found, kind):
@@ -114,6 +121,14 @@ class _Where(Struct, frozen=True):
 
     def members(self, owner: Any, name: str, default: Any = None) -> list[Any]:
         return cast("list[Any]", self.member(owner, name, list, default))
+
+    def names(self, owner: Any, name: str) -> list[str]:
+        """Return a member that is a list of names, or that is missing."""
+        found = self.members(owner, name, [])
+        for each in found:
+            if not isinstance(each, str):
+                self.refuse(f"{name} has {each!r}, which is not the name of an attribute")
+        return found
 
 
 _WORDS: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
@@ -174,7 +189,7 @@ class _TableReader:
             kind = where.member(projection, "ProjectionType", str)
             if kind not in _PROJECTIONS:
                 where.refuse(f"{kind!r} is not a projection; use {', '.join(_PROJECTIONS)}")
-            included = where.members(projection, "NonKeyAttributes", [])
+            included = where.names(projection, "NonKeyAttributes")
             yield SampleIndex(name, False, keys, tuple(included) if kind == "INCLUDE" else kind)
 
     # -- rows --------------------------------------------------------------------------------
@@ -184,7 +199,7 @@ class _TableReader:
         facets = self.where.members(self.described, "TableFacets", [])
         known: dict[str, Item] = {}
         if "TableData" in self.frame:
-            rows = self.where.members(self.described, "TableData")
+            rows = self.where.members(self.described, "TableData", [])
             self.frame["TableData"] = yield from self._list(rows, self.where, known)
             if not facets:  # all rows are here
                 self.frame["TableData"] = []
@@ -192,6 +207,7 @@ class _TableReader:
             self.frame["TableFacets"] = []
         for facet in facets:
             where = self.where(f"facet {self.where.member(facet, 'FacetName', str)}")
+            where.names(facet, "NonKeyAttributes")
             rows = where.members(facet, "TableData", [])
             keys = yield from self._list(rows, where, known)
             self.frame["TableFacets"].append(facet | {"TableData": keys})

@@ -47,6 +47,8 @@ class Sample(Struct, frozen=True):
     items: tuple[Item, ...]
     #: The attribute with the time at which an item expires.
     ttl: str | None = None
+    #: Whether the entities must store each item exactly as it is, also moments.
+    is_exact: bool = False
 
 
 def read_sample(

@@ -41,6 +41,11 @@ def unknown_target(target: bytes | None) -> UnknownOperationException:
             f"The request has no X-Amz-Target header to name its operation. {LIST_OF_OPERATIONS}"
         )
     shown = target[:MAX_SHOWN_TARGET].decode("latin-1")
+    name = shown.rpartition(".")[2]
+    if name in OPERATIONS:
+        return UnknownOperationException(
+            f"unknown operation {shown!r}; did you mean {target_of(name)!r}? {LIST_OF_OPERATIONS}"
+        )
     return unknown_operation(shown.removeprefix(target_of("")))
 
 

@@ -17,6 +17,11 @@ from tablewright.errors import TemplateRefused
 #: Tags whose long form has no `Fn::`.
 _PLAIN_TAGS = ("Ref", "Condition")
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
+#: Files that are given by mistake, and what to use instead.
+_NOT_TEMPLATES = {
+    ".py": "the output of `tablewright publish cloudformation`, or of `cdk synth`",
+    ".tf": "the output of `terraform show -json`",
+}
 
 
 def find_templates(path: Path) -> Iterator[Path]:
@@ -59,6 +64,8 @@ def _parse(file: Path, text: str) -> Any:
     except ValueError as error:
         if text.lstrip().startswith("{"):
             raise TemplateRefused(f"{file}: not valid JSON: {error}") from None
+    if file.suffix in _NOT_TEMPLATES:
+        raise TemplateRefused(f"{file}: not a template; use {_NOT_TEMPLATES[file.suffix]}")
     return _parse_yaml(file, text)
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any
 
 import pytest
@@ -325,7 +326,9 @@ def test_a_token_belongs_to_its_statement_and_parameters(db: Database, orders: s
     refuses(db, message, f"{text} AND size > 0", "a", NextToken=token)
     refuses(db, message, f'SELECT * FROM "{orders}"', NextToken=token)
     refuses(db, message, f"{text} AND sk = 1", "a", NextToken=token)
-    for damaged in ("x", "e30=", token[:-4], "ö"):
+    wrong = urlsafe_b64encode(urlsafe_b64decode(token).replace(b'"S":"a"', b'"S":1')).decode()
+    assert wrong != token
+    for damaged in ("x", "e30=", token[:-4], "ö", wrong):
         refuses(db, "Invalid NextToken", text, "a", NextToken=damaged)
 
 

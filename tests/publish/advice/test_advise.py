@@ -72,6 +72,7 @@ def test_several_comments_may_be_above_a_declaration(tmp_path: Path) -> None:
         ('# tablewright: allow(hot-partitions, "why")', "did you mean 'hot-partition'"),
         ("# tablewright: allow(hot-partition)", "is not a comment that allows a finding"),
         ('# tablewright: allow(hot-partition, "")', "is not a comment that allows a finding"),
+        (f"{ALLOW} {ALLOW}", "is not a comment that allows a finding"),
         ("# tablewright: ignore", "is not a comment that allows a finding"),
     ],
 )

@@ -67,6 +67,11 @@ def test_two_indexes_that_could_be_one(tmp_path: Path) -> None:
     assert finding.fix == "in User: index(Shop.gsi1, …) instead of index(Shop.gsi2, …)"
 
 
+def test_indexes_whose_partitions_could_be_the_same_are_better_apart(tmp_path: Path) -> None:
+    source = BY_STATUS + USER.format(index="gsi2").replace('"EMAIL"', '"STATUS"')
+    assert find(tmp_path, source, "mergeable-indexes", indexes=TWO) == []
+
+
 def test_indexes_that_share_an_entity_cannot_be_one(tmp_path: Path) -> None:
     more = '    by_id = index(Shop.gsi1, "ID" / id, "USER" / id.again)\n'
     source = BY_STATUS + USER.format(index="gsi2") + more

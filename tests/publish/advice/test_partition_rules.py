@@ -71,6 +71,43 @@ def test_rates_decide(tmp_path: Path) -> None:
     assert hot(tmp_path, '"E" / shard(id, of=4)', "add = 4100") == [("hot-partition", "error")]
 
 
+READ = """
+@access_pattern
+def events() -> Query[Event]:
+    return Event.primary.within()
+"""
+
+
+def test_rates_of_some_patterns_decide_only_if_they_are_too_high(tmp_path: Path) -> None:
+    source = EVENT.format(partition='"EVENTS"') + READ
+    severities = [
+        [each.severity for each in find(tmp_path, source, rates=rates)]
+        for rates in ("add = 900", "add = 1100", "add = 900\nevents = 10")
+    ]
+    assert severities == [["warning"], ["error"], []]
+
+
+def test_writes_that_do_not_change_a_row_are_no_load_of_its_index(tmp_path: Path) -> None:
+    source = EVENT.format(partition='"EVENT" / by').replace(
+        "@access_pattern",
+        '    kinds = index(Shop.gsi1, "KIND" / kind, "E" / id)\n\n@access_pattern',
+        1,
+    )
+    source += """
+@access_pattern
+def flag(by: str, id: str, flag: bool) -> Update[Event]:
+    return Event.primary(by, id).update(Event.flag.set(flag))
+
+@access_pattern
+def of_kind(kind: Kind) -> Query[tuple[str]]:
+    return Event.kinds(kind).select(Event.id)
+"""
+    rates = "add = 10\nof_kind = 10\nflag = 5000"
+    for project, count in (("KEYS_ONLY", 0), ("ALL", 1)):
+        indexes = f'gsi1 = GSI("GSI1PK", "GSI1SK", project="{project}")'
+        assert len(find(tmp_path, source, "hot-partition", indexes=indexes, rates=rates)) == count
+
+
 def test_the_fix_has_as_many_shards_as_the_rates_need(tmp_path: Path) -> None:
     (finding,) = find(tmp_path, EVENT.format(partition='"EVENTS"'), rates="add = 4100")
     assert "about 4,100 write units and 0 read units per second" in finding.reason
@@ -79,6 +116,8 @@ def test_the_fix_has_as_many_shards_as_the_rates_need(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("partition", ['"DAY" / day(at)', '"HOUR" / hour(at)', '"ON" / on'])
 def test_a_period_as_partition(tmp_path: Path, partition: str) -> None:
+    (finding,) = find(tmp_path, EVENT.format(partition=partition))
+    assert finding.fix.endswith(f"= key({partition} / shard(id, of=8), …)")
     assert hot(tmp_path, partition) == [("time-partition", "warning")]
     assert hot(tmp_path, partition, "add = 900") == []
     assert hot(tmp_path, partition, "add = 1100") == [("time-partition", "error")]

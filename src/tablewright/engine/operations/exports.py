@@ -228,6 +228,11 @@ def _export(context: LongContext, folder: ObjectFolder, export: Export) -> Expor
 
 
 def _save(export: Export, context: WriteContext) -> None:
+    """Store the outcome of an export, unless it was undone at the end of a sandbox."""
+    if EXPORTS.find(context.tx, export.arn) is None:
+        raise ExportNotFoundException(
+            f"Export not found: {export.arn}; the sandbox in which it began has ended"
+        )
     ended = replace(export, ended=context.streams.now())
     EXPORTS.save(context.catalog, context.tx, ended)
 

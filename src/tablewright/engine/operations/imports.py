@@ -196,7 +196,7 @@ def _import(
             return _fail(begun, "S3NoSuchKey", f"No object in {bucket} has the prefix {prefix!r}")
         reader = _Reader(begun, file_format)
         for batch in reader.read_batches(files):
-            context.write(partial(_put_rows, reader.table, batch))
+            context.write(partial(_put_rows, begun, reader.table, batch))
     except NoSuchBucket:
         return _fail(begun, "S3NoSuchBucket", f"The bucket {bucket} does not exist")
     except OSError as error:
@@ -261,15 +261,32 @@ class _Reader:
 
 
 def _put_rows(
-    table: StoredTable, rows: Sequence[tuple[bytes, ItemRow]], context: WriteContext
+    begun: Import,
+    table: StoredTable,
+    rows: Sequence[tuple[bytes, ItemRow]],
+    context: WriteContext,
 ) -> None:
+    _require_in_progress(begun, context)
     for key, row in rows:
         old = find_row(context.tx, table.tree, key)
         replace_item(context.tx, table, key, old, row, Charge(table))
 
 
+def _require_in_progress(one: Import, context: WriteContext) -> None:
+    """Raise ImportNotFoundException if the import was undone at the end of a sandbox.
+
+    Its trees may belong to another table then.
+    """
+    found = IMPORTS.find(context.tx, one.arn)
+    if found is None or found.status != "IN_PROGRESS":
+        raise ImportNotFoundException(
+            f"Import not found: {one.arn}; the sandbox in which it began has ended"
+        )
+
+
 def _end(done: Import, context: WriteContext) -> None:
     """Make the trees of a completed import a table; delete those of a failed one."""
+    _require_in_progress(done, context)
     catalog, tx = context.catalog, context.tx
     if done.status == "COMPLETED" and done.table.name in catalog.tables:
         done = _fail(done, "ResourceInUse", f"Table already exists: {done.table.name}")

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tablewright.encoding.items import normalise_item
-from tablewright.errors import ValidationException
+from tablewright.errors import DynamoDBError, ValidationException
 from tablewright.values import Item, Value
 from tablewright.wire.values import read_values
 
@@ -45,7 +45,7 @@ def read_token(token: str, text: str, parameters: Sequence[Value] | None) -> Pos
         position = _decode(base64.urlsafe_b64decode(token))
         if position.start_key is not None:
             position.start_key = normalise_item(read_values(position.start_key))
-    except (ValueError, ValidationException):
+    except (ValueError, DynamoDBError):
         raise ValidationException("Invalid NextToken") from None
     if position.digest != _digest(text, parameters) or position.branch < 0:
         raise ValidationException("NextToken does not match request")

@@ -7,8 +7,7 @@
     measured      the items that the checks of the design read, and return
 
 Everything is derived from the declarations, the sample data and the checks; nothing is measured on
-a target.
-This module must not know rules or findings.
+a target. This module must not know rules or findings.
 """
 
 from __future__ import annotations
@@ -128,6 +127,11 @@ class TableFacts:
     def index_name(self, index: IndexMap) -> str:
         """Return how code names an index: `Shop.gsi1`."""
         return f"{self.declared.__name__}.{self.index_attribute(index)}"
+
+    def index_code(self, index: IndexMap, arguments: str = "…") -> str:
+        """Return the declaration of an index: `gsi1 = GSI(…)`."""
+        kind = "GSI" if index.kind == "global" else "LSI"
+        return f"{self.index_attribute(index)} = {kind}({arguments})"
 
     def index_attribute(self, index: IndexMap) -> str:
         """Return the name that an index has in the class of its table."""

@@ -22,8 +22,8 @@ UNUSED_ALLOW = "unused-allow"
 
 _MARK = re.compile(r"#\s*tablewright\s*:")
 _ALLOW = re.compile(
-    r"""#\s*tablewright\s*:\s*allow\(\s*(?P<rule>[\w-]+)\s*,\s*(?P<quote>["'])(?P<reason>.+)"""
-    r"""(?P=quote)\s*\)\s*"""
+    r"""#\s*tablewright\s*:\s*allow\(\s*(?P<rule>[\w-]+)\s*,\s*(?P<quote>["'])"""
+    r"""(?P<reason>(?:(?!(?P=quote)).)+)(?P=quote)\s*\)\s*"""
 )
 
 

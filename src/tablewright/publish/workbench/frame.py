@@ -11,55 +11,68 @@ all other members, also unknown ones, are those of the frame:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from tablewright.values import Item
 
-#: Members that only the design decides on: one that it does not have is removed.
-_DECIDED = frozenset(
-    {"GlobalSecondaryIndexes", "NonKeyAttributes", "ProjectionType", "SortKey", "TableData"}
-)
+#: Optional members of keys and projections, which are removed if the design does not have them.
+_DECIDED = frozenset({"NonKeyAttributes", "SortKey"})
 
 
-def restore_model(made: dict[str, Any], frame: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a model with the members of a frame; the tables are restored already."""
+def restore_model(
+    made: dict[str, Any], frame: Mapping[str, Any], rows: Mapping[str, list[Item]]
+) -> dict[str, Any]:
+    """Return a model with the members of a frame; `rows` are those of each table."""
     metadata = made["ModelMetadata"]
     decided = {name: metadata[name] for name in ("AWSService", "Version")}
+    frames = _named(frame["DataModel"], "TableName")
     return {
         "ModelName": made["ModelName"],
         **frame,
-        "ModelMetadata": {**frame.get("ModelMetadata", metadata), **decided},
-        "DataModel": made["DataModel"],
+        "ModelMetadata": {**(frame.get("ModelMetadata") or metadata), **decided},
+        "DataModel": [
+            _table(table, frames[name], rows[name]) if name in frames else table
+            for name, table in _named(made["DataModel"], "TableName").items()
+        ],
     }
 
 
-def restore_table(made: dict[str, Any], frame: Mapping[str, Any], rows: list[Item]) -> Any:
+def _table(made: dict[str, Any], frame: Mapping[str, Any], rows: list[Item]) -> dict[str, Any]:
     """Return a table with the members of its frame, and its rows in their facets."""
-    kept = dict(frame)
-    facets = kept.pop("TableFacets", None)
-    listed = kept.get("TableData", [])
-    own = {name: value for name, value in made.items() if name != "TableFacets"}
-    own["NonKeyAttributes"] = _by_name(
-        kept.get("NonKeyAttributes", []), made["NonKeyAttributes"], "AttributeName", keeps=True
-    )
-    if "GlobalSecondaryIndexes" in made:
-        indexes = kept.get("GlobalSecondaryIndexes", [])
-        own["GlobalSecondaryIndexes"] = _by_name(
-            indexes, made["GlobalSecondaryIndexes"], "IndexName"
-        )
-    own["BillingMode"] = kept.get("BillingMode", made["BillingMode"])
-    own["DataAccess"] = kept.get("DataAccess", made["DataAccess"])
-    if not facets:
-        own["TableData"] = rows
-        extra = {} if facets is None else {"TableFacets": facets}
+    decided = {name: value for name, value in made.items() if name != "TableFacets"}
+    for name in ("BillingMode", "DataAccess"):
+        decided[name] = frame.get(name, made[name])
+    attributes = _named(frame.get("NonKeyAttributes") or (), "AttributeName")
+    attributes |= _restored(made, frame, "NonKeyAttributes")
+    decided["NonKeyAttributes"] = list(attributes.values())
+    if "GlobalSecondaryIndexes" in frame or "GlobalSecondaryIndexes" in made:
+        indexes = _restored(made, frame, "GlobalSecondaryIndexes")
+        decided["GlobalSecondaryIndexes"] = list(indexes.values())
+    if frame.get("TableFacets"):
+        facets = _Facets(made, frame, rows)
+        decided["TableFacets"] = facets.restored
+        if "TableData" in frame:
+            decided["TableData"] = facets.rows_of(frame["TableData"])
     else:
-        found = _Facets(made, facets, rows, listed)
-        extra = {"TableFacets": found.restored}
-        if "TableData" in kept:
-            own["TableData"] = found.rows_of(listed)
-    merged = _overlay(kept, own) | extra
-    return {name: merged[name] for name in dict.fromkeys([*frame, *merged]) if name in merged}
+        decided["TableData"] = rows
+    table: dict[str, Any] = _overlay(dict(frame), decided)
+    return table
+
+
+#: The member that names the members of a list.
+_NAMES = {"NonKeyAttributes": "AttributeName", "GlobalSecondaryIndexes": "IndexName"}
+
+
+def _named(members: Iterable[Any], name: str) -> dict[str, Any]:
+    return {each[name]: each for each in members}
+
+
+def _restored(made: dict[str, Any], frame: Mapping[str, Any], member: str) -> dict[str, Any]:
+    """Return the members of a list of the design, each with what the frame has of it."""
+    name = _NAMES[member]
+    kept = _named(frame.get(member) or (), name)
+    return {each[name]: _overlay(kept.get(each[name]), each) for each in made.get(member, ())}
 
 
 def _overlay(kept: Any, made: Any) -> Any:
@@ -74,49 +87,48 @@ def _overlay(kept: Any, made: Any) -> Any:
     return found | {name: value for name, value in made.items() if name not in found}
 
 
-def _by_name(kept: list[Any], made: list[Any], member: str, *, keeps: bool = False) -> list[Any]:
-    """Return the members of two lists: those of the design, or with `keeps` of both."""
-    known = {each[member]: each for each in kept}
-    found = {each[member]: _overlay(known.get(each[member]), each) for each in made}
-    if not keeps:
-        return list(found.values())
-    return list((known | found).values())
-
-
 class _Facets:
     """The facets of a table, and which rows are in them."""
 
-    def __init__(
-        self, made: dict[str, Any], facets: list[Any], rows: list[Item], elsewhere: list[Any]
-    ) -> None:
-        """`elsewhere` are the keys of rows that are in the table itself."""
+    def __init__(self, made: dict[str, Any], frame: Mapping[str, Any], rows: list[Item]) -> None:
         self._names = [each["AttributeName"] for each in made["KeyAttributes"].values()]
         self._rows = {self._key(row): row for row in rows}
-        listed = [{tuple(key) for key in facet.get("TableData", ())} for facet in facets]
-        outside = {tuple(key) for key in elsewhere}
-        restored = [self._restored(facet) for facet in facets]
+        facets: list[dict[str, Any]] = frame["TableFacets"]
+        self.restored = [
+            {**facet, "TableData": self.rows_of(facet["TableData"])} for facet in facets
+        ]
+        listed = [set(map(tuple, facet["TableData"])) for facet in facets]
+        placed = set(map(tuple, frame.get("TableData") or ())).union(*listed)
         for own in made["TableFacets"]:
             keys = [self._key(row) for row in own["TableData"]]
-            others = [key for key in keys if not any(key in each for each in (*listed, outside))]
+            new = [self._rows[key] for key in keys if key not in placed]
             place = next((n for n, each in enumerate(listed) if each.intersection(keys)), None)
-            unlisted = [self._rows[key] for key in others]
             if place is not None:
-                restored[place]["TableData"] += unlisted
-            elif unlisted:
-                restored.append(own | {"TableData": unlisted})
-        for facet in restored:
-            names = dict.fromkeys(facet.get("NonKeyAttributes", ()))
-            found = {name for row in facet.get("TableData", ()) for name in row}
-            new = sorted(found - {*names, *self._names})
+                self.restored[place]["TableData"] += new
+            elif new:
+                self.restored.append(own | {"TableData": new})
+        known = _named(frame.get("NonKeyAttributes") or (), "AttributeName")
+        for facet in self.restored:
+            self._add_attributes(facet, known, placed)
+
+    def _add_attributes(
+        self, facet: dict[str, Any], known: Container[str], placed: Container[tuple[str, ...]]
+    ) -> None:
+        """Add the attributes of new rows, and new attributes, to a facet."""
+        names = facet.get("NonKeyAttributes") or []
+        found = {
+            name
+            for row in facet["TableData"]
+            for name in row
+            if name not in known or self._key(row) not in placed
+        }
+        new = sorted(found.difference(names, self._names))
+        if new:
             facet["NonKeyAttributes"] = [*names, *new]
-        self.restored = restored
 
     def _key(self, row: Item) -> tuple[str, ...]:
         return tuple(str(next(iter(row[name].values()))) for name in self._names)
 
-    def _restored(self, facet: Any) -> dict[str, Any]:
-        return {**facet, "TableData": self.rows_of(facet.get("TableData", []))}
-
-    def rows_of(self, keys: list[Any]) -> list[Item]:
+    def rows_of(self, keys: Iterable[Sequence[str]]) -> list[Item]:
         """Return the rows that still exist of those with these keys."""
         return [self._rows[tuple(key)] for key in keys if tuple(key) in self._rows]

@@ -20,13 +20,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from tablewright.errors import DesignLoadError
 from tablewright.mapping.entity import EntityMap, content_of
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Parser, Template
 from tablewright.model.database import connect
 from tablewright.model.provision import key_types, ttl_attribute
-from tablewright.publish.workbench.frame import restore_model, restore_table
+from tablewright.publish.workbench.frame import restore_model
 from tablewright.values import Item, tag_of
 from tablewright.verify.design import Design
 from tablewright.verify.run import Scanner, load_sample
@@ -58,13 +59,8 @@ class _Facet(Struct, frozen=True):
 
 def nosql_workbench(design: Design) -> WorkbenchModel:
     """Return the model of a design; raise DesignLoadError if its sample data cannot be stored."""
-    frame = design.workbench or {}
+    rows = _sample_rows(design)
     left_out: list[str] = []
-    tables = []
-    for table, rows in _sample_rows(design).items():
-        made = _table(table, rows, left_out)
-        kept = _frame_of(table, frame)
-        tables.append(restore_table(made, kept, rows) if kept else made)
     model = {
         "ModelName": design.name,
         "ModelMetadata": {
@@ -75,15 +71,18 @@ def nosql_workbench(design: Design) -> WorkbenchModel:
             "AWSService": SERVICE,
             "Version": VERSION,
         },
-        "DataModel": tables,
+        "DataModel": [_table(table, found, left_out) for table, found in rows.items()],
     }
-    return WorkbenchModel(restore_model(model, frame) if frame else model, tuple(left_out))
-
-
-def _frame_of(table: TableMap, frame: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what the imported file has of a table."""
-    found: list[dict[str, Any]] = frame.get("DataModel", [])
-    return next((each for each in found if each["TableName"] == table.name), None)
+    if design.workbench is not None:
+        kept = {table.name: found for table, found in rows.items()}
+        try:
+            model = restore_model(model, design.workbench, kept)
+        except (AttributeError, KeyError, TypeError) as error:
+            raise DesignLoadError(
+                f"{design.name}: WORKBENCH is not what `tablewright infer` writes of a model file; "
+                "import the file again, or delete WORKBENCH"
+            ) from error
+    return WorkbenchModel(model, tuple(left_out))
 
 
 def _sample_rows(design: Design) -> dict[TableMap, list[Item]]:

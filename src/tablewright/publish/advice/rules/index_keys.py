@@ -110,9 +110,9 @@ def _projected(
     return Problem(
         place_of_class(entity.type, stamp.name),
         f"{entity.name}.{stamp.name}",
-        f"every update changes it, and the projection of {names} names it: every update writes "
-        f"{len(indexes)} more, also if nothing else in there changes",
-        f"{facts.index_attribute(first)} = GSI(…, project={project})",
+        f"every update changes it, and the projection of {names} names it: every update costs "
+        f"{len(indexes)} index writes more, also if nothing else there changes",
+        facts.index_code(first, f"…, project={project}"),
     )
 
 
@@ -132,7 +132,7 @@ def composed_index_key(facts: TableFacts) -> Iterator[Problem]:
         if any(_needs_composed(use, index, entity, names) for use in readers):
             continue
         partition, sort = map(_as_code, roles)
-        shown = f"GSI({partition}, {sort})" if index.sort else f"GSI({partition})"
+        shown = facts.index_code(index, f"{partition}, {sort}" if index.sort else partition)
         items = facts.items(entity)
         size = sum(item_size({n: i[n] for n in key.composed if n in i}) for i in items)
         saved = f", and {size // len(items)} bytes less in each item" if items and size else ""
@@ -141,8 +141,7 @@ def composed_index_key(facts: TableFacts) -> Iterator[Problem]:
             facts.index_name(index),
             f"its key is composed of attributes that {entity.name} stores anyway; "
             f"if they are the key themselves, existing items need no backfill{saved}",
-            f"{facts.index_attribute(index)} = {shown}, and the attributes in the same order in "
-            f"{name_of_key(key)} = index(…)",
+            f"{shown}, and the attributes in the same order in {name_of_key(key)} = index(…)",
         )
 
 
@@ -182,6 +181,11 @@ def _is_only(facts: TableFacts, entity: EntityMap, names: list[str]) -> bool:
         {each.stored for each in other.attributes.values()}
         for other in facts.table.entities
         if other is not entity
+    ]
+    others += [
+        {kept.stored for kept in unique.keeps}
+        for each in facts.table.entities
+        for unique in each.uniques
     ]
     return not any(other >= set(names) for other in others)
 

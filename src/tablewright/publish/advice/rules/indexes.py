@@ -8,6 +8,7 @@ from itertools import combinations
 from tablewright.encoding.items import item_size
 from tablewright.limits import MAX_INCLUDED_ATTRIBUTES
 from tablewright.mapping.keys import IndexMap
+from tablewright.mapping.template import templates_can_collide
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.pages import Pages
 from tablewright.plan.reads.projection import paths_to_read
@@ -30,15 +31,14 @@ def unused_index(facts: TableFacts) -> Iterator[Problem]:
             facts.place_of_index(index),
             facts.index_name(index),
             f"no access pattern reads it, but writes go to it, too{cost}",
-            f"delete {facts.index_attribute(index)} = {_kind(index)}(…), or declare the pattern "
-            "that reads it",
+            f"delete {facts.index_code(index)}, or declare the pattern that reads it",
         )
 
 
 def duplicate_index(facts: TableFacts) -> Iterator[Problem]:
     """Find indexes with the key of another one."""
     for first, second in combinations(facts.table.indexes.values(), 2):
-        if first.attributes != second.attributes or first.partition != second.partition:
+        if _key_of(first) != _key_of(second):
             continue
         projection = _together(first, second)
         yield Problem(
@@ -46,8 +46,12 @@ def duplicate_index(facts: TableFacts) -> Iterator[Problem]:
             facts.index_name(second),
             f"it has the key of {facts.index_name(first)}, so each write of an item in them costs "
             "one index write more than it needs",
-            f"keep one: {facts.index_attribute(first)} = {_kind(first)}(…, project={projection})",
+            f"keep one: {facts.index_code(first, f'…, project={projection}')}",
         )
+
+
+def _key_of(index: IndexMap) -> tuple[object, ...]:
+    return index.kind, index.partition, index.sort
 
 
 def mergeable_indexes(facts: TableFacts) -> Iterator[Problem]:
@@ -55,11 +59,14 @@ def mergeable_indexes(facts: TableFacts) -> Iterator[Problem]:
     for first, second in combinations(facts.table.indexes.values(), 2):
         if not (_is_overloadable(facts, first) and _is_overloadable(facts, second)):
             continue
-        if first.projection != second.projection or bool(first.sort) != bool(second.sort):
+        if first.projection != second.projection or _can_collide(facts, first, second):
+            continue
+        types = [[facts.table.key_types[n] for n in each.attributes] for each in (first, second)]
+        if types[0] != types[1]:
             continue
         ours = {entity.name for entity, _ in facts.keys_in(first)}
         theirs = {entity.name for entity, _ in facts.keys_in(second)}
-        if ours & theirs or not ours or not theirs:
+        if ours & theirs:
             continue
         yield Problem(
             facts.place_of_index(second),
@@ -100,7 +107,7 @@ def wide_projection(facts: TableFacts) -> Iterator[Problem]:
             facts.index_name(index),
             f"it contains whole items, and its readers select {', '.join(sorted(names)) or 'keys'}"
             f"{numbers}; an update of another attribute would not write to it",
-            f"{facts.index_attribute(index)} = {_kind(index)}(…, project={project})",
+            facts.index_code(index, f"…, project={project}"),
         )
 
 
@@ -129,8 +136,16 @@ def _selected(use: Use, index: IndexMap) -> set[str] | None:
 def _is_overloadable(facts: TableFacts, index: IndexMap) -> bool:
     """Return whether all its keys are composed for it alone, so that others can be added."""
     keys = facts.keys_in(index)
-    return index.kind == "global" and all(
-        set(key.composed) == set(index.attributes) for _, key in keys
+    are_composed = [set(key.composed) == set(index.attributes) for _, key in keys]
+    return index.kind == "global" and bool(keys) and all(are_composed)
+
+
+def _can_collide(facts: TableFacts, first: IndexMap, second: IndexMap) -> bool:
+    """Return whether items of both indexes could be in one partition."""
+    return any(
+        templates_can_collide(key.partition, other.partition)
+        for _, key in facts.keys_in(first)
+        for _, other in facts.keys_in(second)
     )
 
 
@@ -145,10 +160,6 @@ def _together(first: IndexMap, second: IndexMap) -> str:
         for name in each
     )
     return repr(tuple(names)) if names else '"KEYS_ONLY"'
-
-
-def _kind(index: IndexMap) -> str:
-    return "GSI" if index.kind == "global" else "LSI"
 
 
 def _list(names: set[str]) -> str:

@@ -14,13 +14,17 @@ from enum import Enum
 from typing import Any, Literal, get_args, get_origin
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.plan.plan import Plan
+from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.shape import typical_size
 from tablewright.plan.units import TRANSACTION_FACTOR
+from tablewright.plan.writes.condition_check import ConditionCheck
+from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import Write
 from tablewright.publish.advice.code import name_of_key, partition_code
 from tablewright.publish.advice.facts import TableFacts
@@ -43,9 +47,11 @@ def hot_partition(facts: TableFacts) -> Iterator[Problem]:
             continue
         load = _load(facts, entity, key)
         where = "one partition" if count == 1 else f"{count} partitions"
-        if load is not None:
-            yield from _overload(facts, entity, key, load, count, where)
-        elif not _is_sharded(key) and _has_many_items(key):
+        overload = list(_overload(facts, entity, key, load, count, where))
+        yield from overload
+        if overload or load.is_complete:
+            continue
+        if not _is_sharded(key) and _has_many_items(key):
             yield _problem(
                 facts,
                 entity,
@@ -64,9 +70,9 @@ def time_partition(facts: TableFacts) -> Iterator[Problem]:
             continue
         load = _load(facts, entity, key)
         where = "the partition of the current period"
-        if load is not None:
-            yield from _overload(facts, entity, key, Load(load.writes, 0), 1, where)
-        else:
+        overload = list(_overload(facts, entity, key, replace(load, reads=0.0), 1, where))
+        yield from overload
+        if not overload and not load.is_complete:
             yield _problem(
                 facts,
                 entity,
@@ -102,10 +108,12 @@ def collection_limit(facts: TableFacts) -> Iterator[Problem]:
 
 
 class Load(Struct, frozen=True):
-    """Units per second."""
+    """The units per second of the patterns with a known rate."""
 
     writes: float
     reads: float
+    #: Whether the rates of all patterns that read or write are known.
+    is_complete: bool
 
 
 def partition_count(key: KeyMap) -> int | None:
@@ -167,29 +175,38 @@ def _is_time(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, date)
 
 
-def _load(facts: TableFacts, entity: EntityMap, key: KeyMap) -> Load | None:
-    """Return the load on all partitions of a key; None if no rate of it is known."""
+def _load(facts: TableFacts, entity: EntityMap, key: KeyMap) -> Load:
+    """Return the load on all partitions of a key."""
     units = facts.write_units(entity)
     writes = reads = 0.0
-    is_known = False
+    rates: list[float | None] = []
     for use in facts.uses:
-        requests = [r for r in use.reads(facts.table, key.index) if _names(r.entity, entity)]
-        written = [plan for plan in use.plans if _writes(plan, entity)]
-        if use.rate is None or not (requests or written):
-            continue
-        is_known = True
-        factor = TRANSACTION_FACTOR if "Transact" in use.pattern.shape.operation else 1
-        writes += use.rate * len(written) * units * factor
-        reads += use.rate * sum(request.read_units for request in requests)
-    return Load(writes, reads) if is_known else None
+        requests = [
+            request
+            for request in use.reads(facts.table, key.index)
+            if entity.name in request.entity.split(", ")
+        ]
+        written = [plan for plan in use.plans if _writes(plan, entity, key)]
+        if requests or written:
+            rates.append(use.rate)
+            factor = TRANSACTION_FACTOR if "Transact" in use.pattern.shape.operation else 1
+            writes += (use.rate or 0) * len(written) * units * factor
+            reads += (use.rate or 0) * sum(request.read_units for request in requests)
+    return Load(writes, reads, bool(rates) and None not in rates)
 
 
-def _names(names: str, entity: EntityMap) -> bool:
-    return entity.name in names.split(", ")
-
-
-def _writes(plan: Plan[Any], entity: EntityMap) -> bool:
-    return isinstance(plan, Write) and plan._entity.includes(entity)
+def _writes(plan: Plan[Any], entity: EntityMap, key: KeyMap) -> bool:
+    """Return whether a plan writes an item of an entity, or its row in the index of a key."""
+    if not isinstance(plan, Write) or not plan._entity.includes(entity):
+        return False
+    if key.index is None:
+        return True
+    if isinstance(plan, ConditionCheck):
+        return False
+    return not isinstance(plan, Update) or any(
+        name in key.depends_on or is_projected(entity, key, entity.attributes[name].stored)
+        for name in plan._changed_names()
+    )
 
 
 def _overload(
@@ -223,9 +240,8 @@ def _problem(
     shards: int,
     severity: Severity = "warning",
 ) -> Problem:
-    sort = [part for each in key.sort_attributes for part in key.templates[each].parts]
-    source = next((part.attribute for part in sort if _choices(part) is None), "id")
-    name, partition = name_of_key(key), partition_code(key, f"shard({source}, of={shards})")
+    shard = f"shard({_attribute_to_shard(entity, key)}, of={shards})"
+    name, partition = name_of_key(key), partition_code(key, shard)
     made = (
         f"key({partition}, …)"
         if key.index is None
@@ -238,6 +254,16 @@ def _problem(
         f"spread them over shards: {name} = {made}",
         severity,
     )
+
+
+def _attribute_to_shard(entity: EntityMap, key: KeyMap) -> str:
+    """Return an attribute with many values: the last one of the key, or of the primary key."""
+    attributes = [
+        part.attribute
+        for part in (*entity.primary.parameters, *key.parameters)
+        if _choices(part) is None and not _is_time(entity.attributes[part.attribute].converter.kind)
+    ]
+    return attributes[-1] if attributes else "…"
 
 
 RULES = (
