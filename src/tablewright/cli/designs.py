@@ -183,14 +183,25 @@ def seed(name: Name, target: Target) -> None:
 
 
 @app.command(rich_help_panel=DESIGNS)
-def docs(name: Name, output: Output = None) -> None:
+def docs(
+    name: Name,
+    output: Output = None,
+    html: Annotated[
+        bool,
+        typer.Option(
+            "--html",
+            help="Write one HTML page with the diagrams drawn, which needs no other file. "
+            "Default: Markdown, with diagrams for Mermaid.",
+        ),
+    ] = False,
+) -> None:
     """Write the document of a design: diagrams, keys, patterns, sample items."""
     from tablewright.errors import TablewrightError
-    from tablewright.publish import document
+    from tablewright.publish import document, html_document
 
     design = load_or_fail(name)
     try:
-        text = document(design)
+        text = html_document(design) if html else document(design)
     except TablewrightError as error:
         fail(str(error))
     write(text, output)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tablewright.publish.document import document
+from tablewright.publish.document import document, html_document
 
-__all__ = ["document"]
+__all__ = ["document", "html_document"]

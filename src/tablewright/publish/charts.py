@@ -1,9 +1,9 @@
-"""Charts: the Markdown tables of a design's document (keys, indexes, access patterns, items)."""
+"""Charts: the tables of a design's document (keys, indexes, access patterns, items)."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import takewhile
 from typing import Any
 
@@ -20,40 +20,24 @@ from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.shape import READS, Shape
+from tablewright.publish.blocks import Chart, Code, Plain
 from tablewright.publish.reasons import why_efficient
 from tablewright.values import Item
 
 
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Format a Markdown table with aligned columns."""
-    body = [[_cell(cell) for cell in row] for row in rows]
-    widths = [max(len(row[n]) for row in [list(header), *body]) for n in range(len(header))]
-
-    def line(cells: Sequence[str]) -> str:
-        padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-        return f"| {' | '.join(padded)} |"
-
-    rule = f"|{'|'.join('-' * (width + 2) for width in widths)}|"
-    return "\n".join([line(header), rule, *map(line, body)])
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
-def entity_chart(table: TableMap) -> str:
+def entity_chart(table: TableMap) -> Chart:
     """Show the primary key of each entity, and the key of the sentinel of each unique value."""
-    rows = []
+    rows: list[list[str]] = []
     for entity in table.entities:
         rows.append([entity.name, *_key_templates(entity.primary, entity)])
         rows += [
             [f"{entity.name}, unique", *_key_templates(unique.key, entity)]
             for unique in entity.uniques
         ]
-    return markdown(["Entity", *_present(table.attributes)], rows)
+    return Chart("Primary keys", ["Entity", *_present(table.attributes)], rows)
 
 
-def index_chart(table: TableMap, name: str) -> str:
+def index_chart(table: TableMap, name: str) -> Chart:
     """Show the entities in an index, with their index keys."""
     index = table.indexes[name]
     rows = [
@@ -63,9 +47,10 @@ def index_chart(table: TableMap, name: str) -> str:
         if key.index == index
     ]
     header = ["Entity", *index.attributes]
+    caption = f"Keys in the index {name}"
     if any(row[-1] for row in rows):
-        return markdown([*header, "condition"], rows)
-    return markdown(header, [row[:-1] for row in rows])
+        return Chart(caption, [*header, "condition"], rows)
+    return Chart(caption, header, [row[:-1] for row in rows])
 
 
 def entity_notes(table: TableMap) -> str:
@@ -94,7 +79,7 @@ def _either(names: list[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def delimiter_notes(table: TableMap) -> str:
+def delimiter_notes(table: TableMap) -> Iterable[str]:
     """Say how a delimiter inside a text is stored, with a key of the table as the example."""
     notes: dict[Delimiter, str] = {}
     for entity in table.entities:
@@ -103,7 +88,7 @@ def delimiter_notes(table: TableMap) -> str:
                 for part in template.parts:
                     if part.is_free_text and width_of(part.notation.language) is None:
                         notes.setdefault(template.delimiter, _note(template, part, entity))
-    return "\n\n".join(notes.values())
+    return notes.values()
 
 
 def _note(template: Template, part: KeyPart, entity: EntityMap) -> str:
@@ -116,7 +101,8 @@ def _note(template: Template, part: KeyPart, entity: EntityMap) -> str:
     return (
         f"`{text}` separates the parts of a key. Inside such a part, `{text}` is stored as "
         f"`{written}` and `{escape}` as `{escape * 2}`: with `{value}` for "
-        f"{_template(place, entity)}, {_template(key, entity)} is {_template(example, entity)}. "
+        f"`{_template(place, entity)}`, `{_template(key, entity)}` is "
+        f"`{_template(example, entity)}`. "
         "A program that uses boto3 writes a text as "
         f"`text.replace({escape!r}, {escape * 2!r}).replace({text!r}, {written!r})` in keys, and "
         "unchanged in other attributes."
@@ -127,21 +113,18 @@ def _present(attributes: tuple[str, str | None]) -> list[str]:
     return [name for name in attributes if name is not None]
 
 
-def _key_templates(key: KeyMap, entity: EntityMap) -> list[str]:
+def _key_templates(key: KeyMap, entity: EntityMap) -> list[Code]:
     return [_template(template.show(), entity) for template in key.templates.values()]
 
 
-def _template(text: str, entity: EntityMap) -> str:
-    """Show a template with the stored attribute names, as code.
-
-    Without the code marks, Markdown would read a leading `#` as a heading.
-    """
+def _template(text: str, entity: EntityMap) -> Code:
+    """Show a template with the stored attribute names."""
     for attribute in entity.attributes.values():
         text = text.replace(f"{{{attribute.name}}}", f"{{{attribute.stored}}}")
-    return f"`{text}`"
+    return Code(text)
 
 
-def pattern_chart(patterns: list[AccessPattern], table: TableMap) -> str:
+def pattern_chart(patterns: list[AccessPattern], table: TableMap) -> Chart:
     """Show each access pattern with its requests, index, key condition, cost and order."""
     rows = []
     for found in patterns:
@@ -157,17 +140,17 @@ def pattern_chart(patterns: list[AccessPattern], table: TableMap) -> str:
             [
                 ", ".join(dict.fromkeys(shape.entity.split(", "))),
                 found.doc.partition("\n")[0],
-                f"`{found.name}`",
+                Code(found.name),
                 _operations(shape),
                 shape.index or "table",
-                f"`{conditions}`",
+                Code(conditions),
                 shape.units,
                 "; ".join(notes),
                 why_efficient(shape, table),
             ]
         )
     header = ["Entity", "Access pattern", "Pattern", "Operation", "Table/Index", "Key condition"]
-    return markdown([*header, "Cost", "Notes", "Why efficient"], rows)
+    return Chart("Access patterns", [*header, "Cost", "Notes", "Why efficient"], rows)
 
 
 def _operations(shape: Shape) -> str:
@@ -177,14 +160,14 @@ def _operations(shape: Shape) -> str:
     return shape.operation if is_read else " + ".join(dict.fromkeys(requests))
 
 
-def inefficient_chart(functions: Iterable[Callable[..., Any]]) -> str:
+def inefficient_chart(functions: Iterable[Callable[..., Any]]) -> Chart:
     """Show the queries that no key serves, and the index that each would need."""
     rows = []
     for function in functions:
         refusal = why_scan(function)
         doc = inspect.getdoc(function) or function.__name__
-        rows.append([doc.partition("\n")[0], refusal.reason, f"`{refusal.proposal}`"])
-    return markdown(["Query", "Why not", "Index that it needs"], rows)
+        rows.append([doc.partition("\n")[0], refusal.reason, Code(refusal.proposal)])
+    return Chart("Queries that scan", ["Query", "Why not", "Index that it needs"], rows)
 
 
 def _order_by(plan: Plan[Any]) -> str:
@@ -206,26 +189,27 @@ def _sorted_by(part: KeyPart, attribute: AttributeMap) -> str:
     return f"{text} (reversed)" if part.is_descending else text
 
 
-def item_collections(table: TableMap, items: list[Item], limit: int) -> str:
+def item_collections(table: TableMap, items: list[Item], limit: int) -> Chart:
     """Show the first items of the first partitions, at most `limit` of each."""
     partition, *sort = _present(table.attributes)
     groups: dict[str, list[Item]] = {}
     for item in items:
         groups.setdefault(_content(item[partition]), []).append(item)
-    rows = []
+    rows: list[list[str]] = []
     for text, members in list(groups.items())[:limit]:
         for position, item in enumerate(members[:limit]):
             hidden = {partition, *sort, *_composed(table, item)}
             others = ", ".join(
                 f"{name}={_content(value)}" for name, value in item.items() if name not in hidden
             )
-            sort_key = [f"`{_content(item[name])}`" for name in sort]
-            rows.append([f"`{text}`" if position == 0 else "", *sort_key, _truncate(others)])
+            sort_key = [Code(_content(item[name])) for name in sort]
+            shown = Code(text) if position == 0 else ""
+            rows.append([shown, *sort_key, Plain(_truncate(others))])
         if len(members) > limit:
             rows.append(["", f"… {len(members) - limit} more", ""])
     if len(groups) > limit:
         rows.append([f"… {len(groups) - limit} more partitions", *("" for _ in sort), ""])
-    return markdown([partition, *sort, "attributes"], rows)
+    return Chart("Sample items by partition", [partition, *sort, "attributes"], rows)
 
 
 def _composed(table: TableMap, item: Item) -> set[str]:

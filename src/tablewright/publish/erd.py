@@ -1,4 +1,4 @@
-"""The entity-relationship diagram of a design, for Mermaid.
+"""The entity-relationship diagram of a design, and its text for Mermaid.
 
 An entity has a relation to its parent, whose item collection contains its items, and to each
 entity that an attribute refers to: `category_id` refers to a Category, or to the entity whose key
@@ -30,6 +30,8 @@ class _Box(Struct, frozen=True):
     """An entity, or a model that entities embed."""
 
     name: str
+    #: Its name in Python.
+    entity: str
     fields: list[_Field]
     #: The names of the fields that are in the primary key.
     key: frozenset[str] = frozenset()
@@ -37,19 +39,81 @@ class _Box(Struct, frozen=True):
     own_id: str = ""
 
 
-def erd(entities: list[EntityMap]) -> str:
+class Attribute(Struct, frozen=True):
+    """One line of an entity: the type, the stored name, and `PK` or `FK`."""
+
+    kind: str
+    name: str
+    marks: tuple[str, ...]
+
+
+class Node(Struct, frozen=True):
+    """An entity, or a model that entities embed; `entity` is its name in Python."""
+
+    name: str
+    entity: str
+    attributes: tuple[Attribute, ...]
+
+
+class Relation(Struct, frozen=True):
+    """One `source` has one or many of `target`."""
+
+    source: str
+    target: str
+    many: bool
+    label: str
+
+
+class Erd(Struct, frozen=True):
+    """The entities and embedded models of a table, in the order of declaration."""
+
+    nodes: tuple[Node, ...]
+    relations: tuple[Relation, ...]
+
+
+def erd(entities: list[EntityMap]) -> Erd:
     """Return the diagram of these entities."""
     boxes = [_box_of_entity(entity) for entity in entities]
     models = [_box_of_model(model) for model in _embedded(boxes)]
-    lines = ["erDiagram"]
-    for box in boxes + models:
-        lines.append(f"    {box.name} {{")
-        lines += [f"        {line}" for line in _lines(box, boxes)]
-        lines.append("    }")
     relations = [*_relations(entities, boxes), *_embeddings(boxes + models)]
     relations += [relation for box in models for relation in _references(box, boxes)]
-    lines += [f"    {line}" for line in dict.fromkeys(relations)]
+    return Erd(
+        tuple(Node(box.name, box.entity, tuple(_attributes(box, boxes))) for box in boxes + models),
+        tuple(dict.fromkeys(relations)),
+    )
+
+
+def mermaid(diagram: Erd) -> str:
+    """Return the text of a diagram for Mermaid."""
+    lines = ["erDiagram"]
+    for node in diagram.nodes:
+        lines.append(f"    {node.name} {{")
+        lines += [
+            f"        {each.kind} {each.name} {', '.join(each.marks)}".rstrip()
+            for each in node.attributes
+        ]
+        lines.append("    }")
+    lines += [
+        f"    {each.source} ||--o{'{' if each.many else '|'} {each.target} : {each.label}"
+        for each in diagram.relations
+    ]
     return "\n".join(lines)
+
+
+def owners(entities: list[EntityMap]) -> dict[tuple[str, str], str]:
+    """Return which entity an attribute of an entity identifies, by their names in Python.
+
+    `customer_id` identifies a Customer in every entity; `version`, the last part of the key of a
+    StatusEvent, a StatusEvent.
+    """
+    boxes = [_box_of_entity(entity) for entity in entities]
+    found = {}
+    for box in boxes:
+        for field in box.fields:
+            if (owner := _referenced(field.name, box, boxes)) is not None:
+                found[box.entity, field.name] = owner.entity
+        found.setdefault((box.entity, box.own_id), box.entity)
+    return found
 
 
 def _box_of_entity(entity: EntityMap) -> _Box:
@@ -58,7 +122,7 @@ def _box_of_entity(entity: EntityMap) -> _Box:
         for attribute in entity.attributes.values()
     ]
     own_id = next((part.attribute for part in reversed(entity.primary.parameters)), "")
-    return _Box(_name(entity.name), fields, entity.primary.depends_on, own_id)
+    return _Box(_name(entity.name), entity.name, fields, entity.primary.depends_on, own_id)
 
 
 def _box_of_model(model: type) -> _Box:
@@ -66,19 +130,19 @@ def _box_of_model(model: type) -> _Box:
         _Field(name, stored, without_none(kind))
         for name, (stored, kind, _) in fields_of(model).items()
     ]
-    return _Box(_name(model.__name__), fields)
+    return _Box(_name(model.__name__), model.__name__, fields)
 
 
 def _name(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
 
 
-def _lines(box: _Box, entities: list[_Box]) -> Iterator[str]:
+def _attributes(box: _Box, entities: list[_Box]) -> Iterator[Attribute]:
     for field in box.fields:
-        marks = ["PK"] if field.name in box.key else []
+        marks: tuple[str, ...] = ("PK",) if field.name in box.key else ()
         if _referenced(field.name, box, entities) is not None:
-            marks.append("FK")
-        yield f"{_type(field.kind)} {field.stored} {', '.join(marks)}".rstrip()
+            marks = (*marks, "FK")
+        yield Attribute(_type(field.kind), field.stored, marks)
 
 
 def _type(kind: Any) -> str:
@@ -115,22 +179,21 @@ def _models(kind: Any, *, many: bool = False) -> Iterator[tuple[type, bool]]:
         yield from _models(part, many=many)
 
 
-def _embeddings(boxes: list[_Box]) -> Iterator[str]:
+def _embeddings(boxes: list[_Box]) -> Iterator[Relation]:
     for box in boxes:
         for field in box.fields:
             for model, many in _models(field.kind):
-                kind = "||--o{" if many else "||--o|"
-                yield f"{box.name} {kind} {_name(model.__name__)} : {field.stored}"
+                yield Relation(box.name, _name(model.__name__), many, field.stored)
 
 
 # -- relations -----------------------------------------------------------------------------------
 
 
-def _relations(entities: list[EntityMap], boxes: list[_Box]) -> Iterator[str]:
+def _relations(entities: list[EntityMap], boxes: list[_Box]) -> Iterator[Relation]:
     for parent in entities:
         for member in followers(parent):
             if member.entity in entities and not _has_intermediate(parent, member.entity, entities):
-                yield f"{_name(parent.name)} ||--o{{ {_name(member.entity.name)} : has"
+                yield Relation(_name(parent.name), _name(member.entity.name), True, "has")
     for entity, box in zip(entities, boxes, strict=True):
         parents = [
             _name(other.name)
@@ -150,11 +213,11 @@ def _has_intermediate(parent: EntityMap, child: EntityMap, entities: list[Entity
     )
 
 
-def _references(box: _Box, entities: list[_Box]) -> Iterator[str]:
+def _references(box: _Box, entities: list[_Box]) -> Iterator[Relation]:
     for field in box.fields:
         target = _referenced(field.name, box, entities)
         if target is not None:
-            yield f"{target.name} ||--o{{ {box.name} : {field.name}"
+            yield Relation(target.name, box.name, True, field.name)
 
 
 def _referenced(field: str, box: _Box, entities: list[_Box]) -> _Box | None:

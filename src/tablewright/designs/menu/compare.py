@@ -59,6 +59,7 @@ COMPARED_CHECKS = (
 )
 #: The measured values, in the order of the columns.
 COLUMNS = ("requests", "items read", "read units", "write units")
+HEADER = ("pattern", "variant", *COLUMNS)
 
 
 class Cost(Struct, frozen=True):
@@ -97,7 +98,7 @@ def as_table(costs: Costs) -> Table:
     """Format the costs for a terminal."""
     from rich.table import Table  # importing it here keeps loading a design fast
 
-    table = Table("pattern", "variant", title="The menu in four variants")
+    table = Table(*HEADER[:2], title="The menu in four variants")
     for column in COLUMNS:
         table.add_column(column, justify="right")
     for pattern, variants in costs.items():
@@ -107,15 +108,10 @@ def as_table(costs: Costs) -> Table:
     return table
 
 
-def as_markdown(costs: Costs) -> str:
-    """Format the costs as Markdown."""
-    lines = [
-        f"| pattern | variant | {' | '.join(COLUMNS)} |",
-        f"| --- | --- |{' ---: |' * len(COLUMNS)}",
-    ]
+def as_rows(costs: Costs) -> Iterator[tuple[str, ...]]:
+    """Return the costs as the rows of a table with the columns `HEADER`."""
     for pattern, variants in costs.items():
-        lines += [f"| {' | '.join(line)} |" for line in _lines(pattern, variants)]
-    return "\n".join(lines) + "\n"
+        yield from _lines(pattern, variants)
 
 
 def _lines(pattern: str, variants: dict[str, Cost]) -> Iterator[tuple[str, ...]]:

@@ -1,0 +1,301 @@
+"""The entity-relationship diagram as SVG: boxes in columns, relations as lines between them.
+
+Lines run at right angles. Those between two columns use one lane each, left of their labels, so
+neither covers the other. Entities without relations are in rows below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from tablewright.publish.erd import Attribute, Erd, Node, Relation
+from tablewright.publish.html.element import Markup, element
+from tablewright.publish.html.layers import Layers, layers
+from tablewright.publish.html.measure import MONO, SANS, width, wrap
+from tablewright.publish.html.style import hue
+from tablewright.publish.html.svg import image, path, rectangle, text
+
+ROW, CAP, PAD, MARGIN = 18, 28, 12, 16
+#: The distance between boxes in a column, between lanes, and between lines at a box.
+GAP, LANE, STEP = 28, 10, 18
+NAME_LIMIT, KIND_LIMIT, LABEL_LIMIT, TITLE_LIMIT = 210, 150, 150, 260
+#: The width that is filled with entities without relations.
+SHELF = 900
+
+
+class _Line(Struct, frozen=True):
+    marks: str
+    name: list[str]
+    kind: list[str]
+
+    @property
+    def height(self) -> int:
+        return ROW * max(len(self.name), len(self.kind))
+
+
+class _Box(Struct):
+    """A box with its texts wrapped; the layout gives it a place and perhaps more height."""
+
+    title: list[str]
+    lines: list[_Line]
+    hue: str
+    #: The label of the relations to itself, wrapped; empty if there are none.
+    loop: list[str]
+    width: float
+    height: float
+    x: float = 0
+    y: float = 0
+
+    @property
+    def outer_height(self) -> float:
+        return self.height + (14 + 14 * len(self.loop) if self.loop else 0)
+
+
+def erd_svg(erd: Erd, title: str, ident: str) -> Markup:
+    """Return the diagram; `ident` must be unique on the page."""
+    boxes = {
+        node.name: _box(node, hue(position), [r for r in erd.relations if _is_loop(r, node)])
+        for position, node in enumerate(erd.nodes)
+    }
+    relations = [each for each in erd.relations if each.source != each.target]
+    related = {name for each in relations for name in (each.source, each.target)}
+    placed = layers(
+        [name for name in boxes if name in related],
+        [(each.source, each.target) for each in relations],
+    )
+    drawing = _Drawing(boxes, relations, placed)
+    lines = list(drawing.draw_relations())
+    size = _place_shelf([box for name, box in boxes.items() if name not in related], drawing.size)
+    drawn = [mark for box in boxes.values() for mark in _draw_box(box)]
+    return image([*lines, *drawn], size, title, _describe(erd), ident)
+
+
+def _is_loop(relation: Relation, node: Node) -> bool:
+    return relation.source == relation.target == node.name
+
+
+def _describe(erd: Erd) -> str:
+    """Return the content of the diagram in words."""
+    names = {node.name: node.entity for node in erd.nodes}
+    entities = f"Entities: {', '.join(names.values())}."
+    relations = (
+        f" One {names[each.source]} to {'many' if each.many else 'one'} {names[each.target]}, "
+        f"by {each.label}."
+        for each in erd.relations
+    )
+    return entities + "".join(relations)
+
+
+# -- boxes ---------------------------------------------------------------------------------------
+
+
+def _box(node: Node, color: str, loops: list[Relation]) -> _Box:
+    title = wrap(node.entity, TITLE_LIMIT, 13, SANS)
+    lines = [_line(attribute) for attribute in node.attributes]
+    name = max((width(each, 12) for line in lines for each in line.name), default=0)
+    kind = max((width(each, 11) for line in lines for each in line.kind), default=0)
+    marks = max((width(line.marks, 9, 0.75) for line in lines), default=0)
+    heading = max(width(line, 13, SANS) for line in title)
+    inner = max(marks + 8 + name + 20 + kind, heading, 120)
+    labels = wrap(", ".join(each.label for each in loops), inner - 60, 11, SANS) if loops else []
+    height = CAP + ROW * (len(title) - 1) + sum(line.height for line in lines) + PAD
+    return _Box(title, lines, color, labels, inner + 2 * PAD, height)
+
+
+def _line(attribute: Attribute) -> _Line:
+    return _Line(
+        " ".join(attribute.marks),
+        wrap(attribute.name, NAME_LIMIT, 12),
+        wrap(attribute.kind, KIND_LIMIT, 11),
+    )
+
+
+def _draw_box(box: _Box) -> Iterator[Markup]:
+    cap = CAP + ROW * (len(box.title) - 1)
+    marks = max((width(line.marks, 9, 0.75) for line in box.lines), default=0)
+    left, right = box.x + PAD, box.x + box.width - PAD
+    drawn = [
+        rectangle(box.x, box.y, box.width, box.height, "box", 6),
+        rectangle(box.x + 1, box.y + 1, box.width - 2, cap - 2, "cap", 5),
+        *(text(line, left, box.y + 19 + ROW * n, "name") for n, line in enumerate(box.title)),
+    ]
+    y = box.y + cap + 4
+    for line in box.lines:
+        drawn.append(text(line.marks, left, y + 13, "mark"))
+        weight = "attribute" if "PK" in line.marks else "field"
+        drawn += [
+            text(each, left + marks + 8, y + 13 + ROW * n, weight, width(each, 12, MONO))
+            for n, each in enumerate(line.name)
+        ]
+        drawn += [text(each, right, y + 13 + ROW * n, "kind") for n, each in enumerate(line.kind)]
+        y += line.height
+    yield element("g", drawn, class_=box.hue)
+    if box.loop:
+        x, bottom = box.x + box.width - 14, box.y + box.height
+        yield path(f"M{x - 28:.1f} {bottom:.1f}v12h28v-12", "relation")
+        for n, each in enumerate(box.loop):
+            yield text(each, x - 34, bottom + 13 + 14 * n, "label")
+
+
+def _place_shelf(boxes: list[_Box], above: tuple[float, float]) -> tuple[float, float]:
+    """Place the boxes without relations below; return the size of the whole diagram."""
+    total, top = above
+    x, y, bottom = float(MARGIN), top + (GAP if top else MARGIN), top
+    for box in boxes:
+        if x > MARGIN and x + box.width > max(total, SHELF):
+            x, y = MARGIN, bottom + GAP
+        box.x, box.y = x, y
+        x += box.width + GAP
+        total = max(total, x - GAP)
+        bottom = max(bottom, y + box.outer_height)
+    return total + MARGIN, bottom + MARGIN
+
+
+# -- relations -----------------------------------------------------------------------------------
+
+
+class _Hop(Struct):
+    """The part of a relation between two columns that are side by side."""
+
+    start: tuple[float, float]
+    end: tuple[float, float]
+    lane: int = 0
+
+
+class _Drawing:
+    """The boxes with relations in their columns, and the lines between them."""
+
+    def __init__(self, boxes: dict[str, _Box], relations: list[Relation], placed: Layers) -> None:
+        self._boxes, self._relations, self._placed = boxes, relations, placed
+        self._labels = [wrap(each.label, LABEL_LIMIT, 11, SANS) for each in relations]
+        #: The top and the height of each box and waypoint.
+        self._spans: dict[str, tuple[float, float]] = {}
+        self._make_room_for_lines()
+        self._place_vertically()
+        self._hops = self._make_hops()
+        self.size = self._place_horizontally()
+
+    def _make_room_for_lines(self) -> None:
+        for name, box in self._boxes.items():
+            for end in (0, -1):
+                chains = [each for each in self._placed.chains if each.nodes[end] == name]
+                labels = sum(14 * len(self._labels[each.edge]) - 14 for each in chains)
+                box.height = max(box.height, STEP * (len(chains) + 1) + labels * len(chains))
+
+    def _place_vertically(self) -> None:
+        heights = {name: box.outer_height for name, box in self._boxes.items()}
+        columns = self._placed.columns
+        totals = [
+            sum(heights.get(node, 0) for node in column) + GAP * (len(column) - 1)
+            for column in columns
+        ]
+        for column, total in zip(columns, totals, strict=True):
+            y = MARGIN + (max(totals) - total) / 2
+            for node in column:
+                box = self._boxes.get(node)
+                self._spans[node] = (y, 0 if box is None else box.height)
+                if box is not None:
+                    box.y = y
+                y += heights.get(node, 0) + GAP
+
+    def _make_hops(self) -> list[list[_Hop]]:
+        """Return the hops of each chain, with their heights; the rest is set later."""
+        ports: dict[tuple[int, int, int], float] = {}
+        for side, offset in ((0, 0), (1, 1)):  # leaves on the right, arrives on the left
+            at_node: dict[str, list[tuple[float, int, int]]] = {}
+            for number, chain in enumerate(self._placed.chains):
+                for hop in range(len(chain.nodes) - 1):
+                    other, height = self._spans[chain.nodes[hop + 1 - offset]]
+                    node = chain.nodes[hop + offset]
+                    at_node.setdefault(node, []).append((other + height / 2, number, hop))
+            for node, found in at_node.items():
+                top, height = self._spans[node]
+                for place, (_, number, hop) in enumerate(sorted(found), 1):
+                    ports[number, hop, side] = top + height * place / (len(found) + 1)
+        return [
+            [
+                _Hop((0, _snap(ports[number, hop, 0], end)), (0, end))
+                for hop in range(len(chain.nodes) - 1)
+                for end in [ports[number, hop, 1]]
+            ]
+            for number, chain in enumerate(self._placed.chains)
+        ]
+
+    def _place_horizontally(self) -> tuple[float, float]:
+        column_of = {
+            node: number for number, each in enumerate(self._placed.columns) for node in each
+        }
+        x = float(MARGIN)
+        bottom = max((top for top, _ in self._spans.values()), default=0)
+        for number, column in enumerate(self._placed.columns):
+            boxes = [self._boxes[node] for node in column if node in self._boxes]
+            widest = max((box.width for box in boxes), default=0)
+            for box in boxes:
+                box.x = x
+                bottom = max(bottom, box.y + box.outer_height)
+            leaving = [
+                (hop, chain.edge, position == len(hops) - 1, chain.nodes[position])
+                for chain, hops in zip(self._placed.chains, self._hops, strict=True)
+                for position, hop in enumerate(hops)
+                if column_of[chain.nodes[position]] == number
+            ]
+            bent = sorted(
+                (hop for hop, *_ in leaving if abs(hop.start[1] - hop.end[1]) >= 1),
+                key=lambda hop: hop.start[1] if hop.end[1] < hop.start[1] else -hop.start[1],
+            )
+            labels = max(
+                (
+                    width(line, 11, SANS)
+                    for _, edge, is_last, _ in leaving
+                    if is_last
+                    for line in self._labels[edge]
+                ),
+                default=0,
+            )
+            right = x + widest
+            following = right + 20 + LANE * len(bent) + labels + 32
+            for lane, hop in enumerate(bent):
+                hop.lane = lane
+            for hop, _, _, node in leaving:
+                start = x + self._boxes[node].width if node in self._boxes else x
+                hop.start, hop.end = (start, hop.start[1]), (following, hop.end[1])
+                hop.lane = round(right + 20 + LANE * hop.lane)
+            x = following if leaving else right
+        return x, bottom
+
+    def draw_relations(self) -> Iterator[Markup]:
+        for chain, hops in zip(self._placed.chains, self._hops, strict=True):
+            relation = self._relations[chain.edge]
+            first, last = hops[0], hops[-1]
+            steps = "".join(f"H{hop.lane}V{hop.end[1]:.1f}H{hop.end[0]:.1f}" for hop in hops)
+            yield path(f"M{first.start[0]:.1f} {first.start[1]:.1f}{steps}", "relation")
+            one, other = (last.end, -1), (first.start, 1)
+            if not chain.is_reversed:
+                one, other = (first.start, 1), (last.end, -1)
+            yield _draw_one(*one)
+            yield from _draw_other(*other, many=relation.many)
+            lines = self._labels[chain.edge]
+            for n, line in enumerate(reversed(lines)):
+                yield text(line, last.end[0] - 24, last.end[1] - 5 - 14 * n, "label")
+
+
+def _snap(start: float, end: float) -> float:
+    """Return where a line starts: at the height of its end, if that is almost the same."""
+    return end if abs(start - end) < STEP / 2 else start
+
+
+def _draw_one(point: tuple[float, float], direction: int) -> Markup:
+    """Draw the end of a relation that is exactly one."""
+    (x, y), step = point, 4 * direction
+    return path(f"M{x + step} {y - 5:.1f}v10M{x + 2 * step} {y - 5:.1f}v10", "relation")
+
+
+def _draw_other(point: tuple[float, float], direction: int, *, many: bool) -> Iterator[Markup]:
+    """Draw the end of a relation that is zero or more, or zero or one."""
+    (x, y), far = point, 12 * direction
+    foot = f"M{x + far:.1f} {y:.1f}L{x:.1f} {y - 6:.1f}M{x + far:.1f} {y:.1f}L{x:.1f} {y + 6:.1f}"
+    tick = f"M{x + far / 2:.1f} {y - 5:.1f}v10"
+    yield path(foot if many else tick, "relation")
+    yield element("circle", cx=x + far + 4 * direction, cy=y, r=4, class_="zero")

@@ -1,0 +1,166 @@
+"""One page: the blocks of a document as HTML, with the style inside and no script.
+
+The page loads nothing. It is readable with a screen reader: it has one `h1`, headings in order, a
+caption for each table, a name for each region that scrolls, and each diagram is an image with a
+title, with a table of the same content beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from tablewright.publish.blocks import (
+    Block,
+    Chart,
+    Code,
+    ErdDiagram,
+    Heading,
+    KeyMapDiagram,
+    Listing,
+    Plain,
+    Prose,
+)
+from tablewright.publish.erd import Erd
+from tablewright.publish.html.element import Markup, element, join
+from tablewright.publish.html.erd_svg import erd_svg
+from tablewright.publish.html.key_map_svg import key_map_svg
+from tablewright.publish.html.style import stylesheet
+
+
+def page(blocks: Sequence[Block]) -> str:
+    """Return a document as one HTML page; its first block is the title."""
+    title, *rest = blocks
+    if not isinstance(title, Heading):
+        raise TypeError(f"a document begins with a heading, not with {title!r}")
+    links = [
+        element("li", element("a", _inline(block.text), href=f"#s{number}"))
+        for number, block in enumerate(rest)
+        if isinstance(block, Heading) and block.level == 2
+    ]
+    head = element(
+        "head",
+        "\n",
+        [
+            element("meta", charset="utf-8"),
+            element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            element("meta", name="generator", content="tablewright"),
+            element("title", title.text.replace("`", "")),
+            element("style", Markup(stylesheet())),
+        ],
+        "\n",
+    )
+    content = [_block(block, number) for number, block in enumerate(rest)]
+    body = element(
+        "body",
+        "\n",
+        element("header", element("h1", _inline(title.text))),
+        "\n",
+        element("nav", element("ul", links), aria_label="Contents") if links else Markup(""),
+        "\n",
+        element("main", "\n", join(content, "\n"), "\n"),
+        "\n",
+    )
+    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+def _block(block: Block, number: int) -> Markup:
+    """Return a block; its number makes the ids in it unique."""
+    match block:
+        case Heading(level, text):
+            return element(f"h{level}", _inline(text), id=f"s{number}")
+        case Prose(text):
+            return join(_prose(text))
+        case Listing(text):
+            return element("pre", element("code", text), tabindex="0")
+        case Chart():
+            return chart_table(block)
+        case ErdDiagram(table, erd):
+            title = f"Entities of the table {table}"
+            drawn = erd_svg(erd, title, f"erd{number}")
+            return join([_scroll(drawn, title), _relations(erd)])
+        case KeyMapDiagram(table):
+            title = f"Keys of each entity in the table {table.name} and its indexes"
+            return _scroll(key_map_svg(table, title, f"keys{number}"), title)
+
+
+def _scroll(content: Markup, label: str) -> Markup:
+    return element("div", content, class_="scroll", tabindex="0", role="region", aria_label=label)
+
+
+# -- texts ---------------------------------------------------------------------------------------
+
+
+def _prose(text: str) -> Iterator[Markup]:
+    """Return the paragraph and the list of a text."""
+    paragraph, *entries = re.split(r"(?:^|\n)- ", text)
+    if paragraph.strip():
+        yield element("p", _inline(paragraph.strip()))
+    if entries:
+        yield element("ul", [element("li", _inline(entry)) for entry in entries])
+
+
+def _inline(text: str) -> Markup:
+    """Return a text with the code between its backticks marked."""
+    parts = re.split(r"`([^`\n]+)`", text)
+    return join(
+        element("code", part) if position % 2 else part for position, part in enumerate(parts)
+    )
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+def chart_table(chart: Chart) -> Markup:
+    """Return a table with its caption, in a region that scrolls if it is too wide."""
+    first_number = len(chart.header) - chart.numbers
+    classes = ["num" if n >= first_number else None for n in range(len(chart.header))]
+    header = [
+        element("th", name, scope="col", class_=number)
+        for name, number in zip(chart.header, classes, strict=True)
+    ]
+    rows = [element("tr", _cells(row, classes)) for row in chart.rows]
+    table = element(
+        "table",
+        element("caption", chart.caption),
+        element("thead", element("tr", header)),
+        element("tbody", "\n", join(rows, "\n"), "\n"),
+    )
+    return _scroll(table, chart.caption)
+
+
+def _cells(row: Sequence[str], classes: Sequence[str | None]) -> Iterator[Markup]:
+    """Return the cells of a row; the first one is its heading unless it is empty."""
+    for position, (cell, number) in enumerate(zip(row, classes, strict=True)):
+        if position == 0 and cell:
+            yield element("th", _cell(cell), scope="row", class_=number)
+        else:
+            yield element("td", _cell(cell), class_=number)
+
+
+def _cell(text: str) -> Markup:
+    match text:
+        case Code():
+            return element("code", text)
+        case Plain():
+            return join([text])
+        case _:
+            return _inline(text)
+
+
+def _relations(erd: Erd) -> Markup:
+    """Return the relations of a diagram as a table, for those who cannot see it."""
+    if not erd.relations:
+        return Markup("")
+    names = {node.name: node.entity for node in erd.nodes}
+    rows = [
+        [
+            Plain(names[each.source]),
+            Plain(names[each.target]),
+            "0 or more" if each.many else "0 or 1",
+            Code(each.label),
+        ]
+        for each in erd.relations
+    ]
+    table = chart_table(Chart("Relations", ["From", "To", "How many", "By"], rows))
+    return element("details", element("summary", "The relations as a table"), table)

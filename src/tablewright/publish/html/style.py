@@ -1,0 +1,130 @@
+"""The style of a page: tokens with a light and a dark value, and the rules that use them."""
+
+from __future__ import annotations
+
+#: Name -> the light value and the dark value.
+TOKENS = {
+    "bg": ("#f6f7f9", "#0e1014"),
+    "panel": ("#ffffff", "#15181e"),
+    "sunken": ("#f1f2f5", "#1b1f27"),
+    "line": ("#e2e5ea", "#282d37"),
+    "edge": ("#858d9b", "#6d7686"),
+    "ink": ("#171a21", "#e9ebf0"),
+    "ink-2": ("#4a515e", "#b3bac7"),
+    "ink-3": ("#5f6774", "#929baa"),
+    "accent": ("#4b41d1", "#aaa4ff"),
+}
+#: The hues of entities: for each, the ink and the tint. The first is for what is of no entity.
+HUES = (
+    (("#565d69", "#a7afbd"), ("#eceef1", "#23272f")),
+    (("#9a4a00", "#ffb169"), ("#fdf0e2", "#33220f")),
+    (("#0a5bb0", "#7fbcff"), ("#e6f1fd", "#12253b")),
+    (("#007361", "#7cebd4"), ("#e0f5f1", "#0d2b27")),
+    (("#8a0f5e", "#f47fbf"), ("#fdeaf4", "#381629")),
+    (("#4d5d00", "#cfdc62"), ("#f3f6dc", "#272b0e")),
+    (("#6a35b0", "#cdb0ff"), ("#f3ecfd", "#291c40")),
+    (("#8a2a16", "#ffa892"), ("#fdece7", "#371b14")),
+    (("#2e5566", "#a5d3e6"), ("#e8f2f6", "#17282f")),
+)
+
+_RULES = """\
+*, *::before, *::after { box-sizing: border-box; }
+body { margin: 0; background: var(--bg); color: var(--ink); font: 14px/21px var(--sans);
+  -webkit-text-size-adjust: 100%; overflow-wrap: anywhere; }
+body > * { max-width: 1280px; margin: 0 auto; padding: 0 24px; }
+header { padding-top: 24px; }
+main { padding-bottom: 32px; }
+h1, h2, h3 { font-weight: 650; line-height: 1.3; scroll-margin-top: 8px; }
+h1 { font-size: 24px; margin: 0 0 4px; letter-spacing: -.01em; }
+h2 { font-size: 18px; margin: 32px 0 8px; padding-top: 16px; border-top: 1px solid var(--line); }
+h3 { font-size: 15px; margin: 24px 0 8px; }
+p, main > ul { margin: 8px 0; max-width: 84ch; }
+main > ul { padding-left: 20px; }
+li { margin: 2px 0; }
+a { color: var(--accent); }
+code, pre { font-family: var(--mono); font-size: 12px; font-variant-ligatures: none;
+  unicode-bidi: isolate; }
+p code, li code { padding: 1px 3px; border-radius: 3px; background: var(--sunken); }
+pre { margin: 8px 0; padding: 12px 16px; line-height: 18px; }
+nav ul { display: flex; flex-wrap: wrap; gap: 4px 16px; margin: 12px 0 0; padding: 0;
+  list-style: none; }
+.scroll, pre { overflow-x: auto; margin: 8px 0 16px; background: var(--panel);
+  border: 1px solid var(--line); border-radius: 10px; }
+.scroll:focus-visible, pre:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+table { width: 100%; border-collapse: collapse; font-size: 13px; line-height: 19px; }
+caption { padding: 8px 12px; text-align: left; font-size: 12px; color: var(--ink-3); }
+th, td { padding: 6px 12px; text-align: left; vertical-align: top; unicode-bidi: isolate;
+  border-top: 1px solid var(--line); min-width: 88px; }
+thead th { background: var(--sunken); color: var(--ink-2); font-size: 12px; font-weight: 600; }
+tbody th { font-weight: 600; }
+td code, th code { white-space: pre-wrap; }
+.num { text-align: right; font-variant-numeric: tabular-nums; }
+details { margin: 0 0 16px; }
+summary { color: var(--ink-2); font-size: 12px; cursor: pointer; }
+svg { display: block; margin: 0 auto; }
+svg text { font: 12px var(--mono); fill: var(--ink); white-space: pre;
+  font-variant-ligatures: none; }
+svg .name { font: 650 13px var(--sans); fill: var(--e, var(--ink)); }
+svg .quiet { font: 11px var(--sans); fill: var(--ink-3); }
+svg .kind { font-size: 11px; fill: var(--ink-3); text-anchor: end; }
+svg .mark { font: 650 9px var(--sans); fill: var(--ink-3); }
+svg .key { font-weight: 650; }
+svg .label { font: 11px var(--sans); fill: var(--ink-2); text-anchor: end; }
+svg .box { fill: var(--panel); stroke: var(--e); stroke-width: 1.25; }
+svg .cap { fill: var(--et); }
+svg .part { fill: var(--et); }
+svg .attribute { fill: var(--e); font-weight: 650; }
+svg .literal { fill: var(--ink-2); }
+svg .relation { fill: none; stroke: var(--edge); stroke-width: 1.5; }
+svg .zero { fill: var(--panel); stroke: var(--edge); stroke-width: 1.5; }
+svg .grid { stroke: var(--line); }
+svg .head { fill: var(--sunken); }
+svg .absent { fill: var(--sunken); fill-opacity: .55; }
+svg .stripe { fill: var(--e); }
+@media (max-width: 600px) {
+  body > * { padding: 0 12px; }
+  header { padding-top: 16px; }
+  th, td { padding: 6px 8px; }
+  pre { padding: 8px 12px; }
+}
+@media print {
+  body { font-size: 10pt; background: none; }
+  body > * { max-width: none; padding: 0; }
+  nav, summary { display: none; }
+  .scroll, pre { overflow: visible; border-radius: 0; }
+  pre { white-space: pre-wrap; }
+  svg { max-width: 100%; height: auto; }
+  h2, h3 { break-after: avoid; }
+  tr, svg { break-inside: avoid; }
+  th, td { min-width: 0; padding: 3px 6px; font-size: 8pt; line-height: 1.35; }
+  td code, th code { font-size: 7.5pt; }
+}
+"""
+
+
+def stylesheet() -> str:
+    """Return the style sheet; print is always light."""
+    fonts = (
+        "--sans: system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif;"
+        "\n  --mono: ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, 'DejaVu Sans Mono',"
+        " monospace;"
+    )
+    light, dark = _tokens(0), _tokens(1)
+    return (
+        f":root {{\n  color-scheme: light dark;\n  {fonts}\n}}\n{light}"
+        f"@media screen and (prefers-color-scheme: dark) {{\n{dark}}}\n{_RULES}"
+    )
+
+
+def _tokens(mode: int) -> str:
+    tokens = " ".join(f"--{name}: {values[mode]};" for name, values in TOKENS.items())
+    hues = "".join(
+        f".e{number} {{ --e: {ink[mode]}; --et: {tint[mode]}; }}\n"
+        for number, (ink, tint) in enumerate(HUES)
+    )
+    return f":root {{ {tokens} }}\n{hues}"
+
+
+def hue(position: int) -> str:
+    """Return the class of the hue of the entity at this position."""
+    return f"e{position % (len(HUES) - 1) + 1}"
