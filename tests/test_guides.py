@@ -26,6 +26,7 @@ GUIDES = [
     "docs/stream-events.md",
     "docs/streams.md",
     "docs/partiql.md",
+    "docs/testing.md",
 ]
 PUBLIC = [
     name
@@ -73,13 +74,14 @@ def test_every_python_block_of_a_guide_is_found() -> None:
 
 
 @pytest.mark.slow
-def test_the_test_of_the_tutorial_passes(tmp_path: Path) -> None:
-    """The whole tutorial is a module that pytest can collect."""
-    test = tmp_path / "test_lending.py"
-    test.write_text("\n\n".join(blocks("docs/tutorial.md", "python")))
+@pytest.mark.parametrize(("document", "passed"), [("tutorial", 1), ("testing", 11)])
+def test_the_tests_of_a_guide_pass(document: str, passed: int, tmp_path: Path) -> None:
+    """The whole guide is a module that pytest can collect."""
+    test = tmp_path / f"test_{document}.py"
+    test.write_text("\n\n".join(blocks(f"docs/{document}.md", "python")))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test.name]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert "1 passed" in done.stdout, done.stdout + done.stderr
+    assert f"{passed} passed" in done.stdout, done.stdout + done.stderr
 
 
 def test_the_first_query_of_the_tutorial_comes_early() -> None:

@@ -14,7 +14,7 @@ import botocore.endpoint
 import pytest
 from botocore.exceptions import ClientError
 
-from tablewright.testing import mock_dynamodb
+from tablewright.testing import EndpointURL, mock_dynamodb
 from tablewright.testing.mock import DynamoDBMock
 from tests.engine.database import table_request
 
@@ -108,6 +108,15 @@ def test_each_mock_begins_without_tables_and_the_inner_one_applies(early_client:
         assert tables() == tables(early_client) == ["things"]
 
 
+def test_the_client_of_an_endpoint_keeps_to_it(tablewright_endpoint: EndpointURL) -> None:
+    tablewright_endpoint.client().create_table(**THINGS)
+    with mock_dynamodb() as outer, mock_dynamodb():
+        outer.client().create_table(**table_request("others"))
+        assert tables() == []
+        assert tables(outer.client()) == ["others"]
+        assert tables(tablewright_endpoint.client()) == ["things"]
+
+
 def test_one_mock_can_be_entered_again(early_client: Any) -> None:
     mock = mock_dynamodb()
     for _ in range(2):
@@ -163,6 +172,20 @@ def test_the_region_of_the_environment_is_kept(monkeypatch: pytest.MonkeyPatch) 
         assert client.meta.region_name == "ap-south-1"
         assert endpoint.client().meta.region_name == "us-east-1"
         client.close()
+
+
+def test_a_library_may_wrap_the_same_method_during_a_mock(early_client: Any) -> None:
+    with mock_dynamodb():
+        inner = botocore.endpoint.Endpoint.make_request
+
+        def traced(*arguments: Any) -> Any:
+            return inner(*arguments)
+
+        botocore.endpoint.Endpoint.make_request = traced
+    with mock_dynamodb():
+        assert tables(early_client) == []
+    assert botocore.endpoint.Endpoint.make_request is traced
+    botocore.endpoint.Endpoint.make_request = inner.__wrapped__
 
 
 def test_other_services_are_not_touched() -> None:

@@ -11,6 +11,8 @@ from tablewright.engine import Engine
 ACCESS_KEY_ID = "testing"
 SECRET_ACCESS_KEY = "testing"
 REGION = "us-east-1"
+#: Marks the context of a request that `redirect` must leave to its client's endpoint.
+KEEPS_ENDPOINT = "tablewright_keeps_endpoint"
 
 
 class EndpointURL(str):
@@ -27,7 +29,8 @@ class EndpointURL(str):
     def client(self, service: str = "dynamodb", **options: Any) -> Any:
         """Return a boto3 client of this endpoint, with fake credentials; options as for boto3.
 
-        The service is `dynamodb` or `dynamodbstreams`. The client is closed with the endpoint.
+        The service is `dynamodb` or `dynamodbstreams`. The client is closed with the endpoint. It
+        keeps to this endpoint in `mock_dynamodb`, which redirects all others.
         """
         try:
             import boto3
@@ -42,8 +45,13 @@ class EndpointURL(str):
             "aws_secret_access_key": SECRET_ACCESS_KEY,
         }
         client = boto3.client(service, **(defaults | options))
+        client.meta.events.register("before-call", _keep_endpoint)
         self._at_end.callback(client.close)
         return client
+
+
+def _keep_endpoint(context: dict[str, Any], **_: Any) -> None:
+    context[KEEPS_ENDPOINT] = True
 
 
 @contextmanager

@@ -1,9 +1,10 @@
 """Redirect: botocore's requests for DynamoDB go to an endpoint of this process.
 
 All clients of the process are redirected: those of boto3, aioboto3 and PynamoDB, those that existed
-before, and those with an `endpoint_url` of their own. `Endpoint.make_request` of botocore is the
-one method that all of them call before a request is signed; it is replaced while a redirection is
-active. New clients, other processes and other SDKs find the endpoint in the environment.
+before, and those with an `endpoint_url` of their own, but not those of `EndpointURL.client`.
+`Endpoint.make_request` of botocore is the one method that all of them call before a request is
+signed; it is wrapped while a redirection is active. New clients, other processes and other SDKs
+find the endpoint in the environment.
 
 Invariants: a redirected request is signed with fake credentials, never with those of the client;
 requests for other services are not touched. Redirections may be nested and may end in any order:
@@ -12,19 +13,21 @@ the newest applies, and when the last one has ended, everything is as it was bef
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple, Self
 
-from tablewright.testing.endpoint import ACCESS_KEY_ID, REGION, SECRET_ACCESS_KEY
+from tablewright.testing.endpoint import ACCESS_KEY_ID, KEEPS_ENDPOINT, REGION, SECRET_ACCESS_KEY
 
 #: The names of the services in botocore's events.
 _SERVICES = {"dynamodb", "dynamodb-streams"}
 
 _lock = threading.Lock()
 _active: list[_Redirection] = []
+_at_end = ExitStack()  # of the last active redirection
 
 #: Default sessions of boto3 for redirections, by region. A new session reads botocore's service
 #: models again, which takes longer than most tests.
@@ -103,7 +106,7 @@ def _begin(redirection: _Redirection) -> None:
     )
     _active.append(redirection)
     if len(_active) == 1:
-        _replace_make_request()
+        _wrap_make_request()
 
 
 def _end(redirection: _Redirection) -> None:
@@ -119,7 +122,7 @@ def _end(redirection: _Redirection) -> None:
     if boto3 is not None:
         boto3.DEFAULT_SESSION = redirection.default_session
     if not _active:
-        _restore_make_request()
+        _at_end.close()
 
 
 def _set_environment(values: dict[str, str | None]) -> dict[str, str | None]:
@@ -157,30 +160,26 @@ def _session_for(boto3: Any, environment_region: str | None) -> Any:
     return _sessions[region]
 
 
-_original: Any = None
-
-
-def _make_request(self: Any, operation_model: Any, request_dict: dict[str, Any]) -> Any:
-    service = operation_model.service_model.service_id.hyphenize()
-    if service in _SERVICES and _active:
-        request_dict["url"] = f"{_active[-1].url}/"
-        signing = request_dict["context"].setdefault("signing", {})
-        signing["request_credentials"] = _Credentials()
-    return _original(self, operation_model, request_dict)
-
-
-def _replace_make_request() -> None:
-    global _original
+def _wrap_make_request() -> None:
+    """Let botocore's clients ask for the newest redirection before they sign a request."""
     from botocore.endpoint import Endpoint
 
-    if Endpoint.make_request is not _make_request:
-        _original = Endpoint.make_request
-        Endpoint.make_request = _make_request
+    original = Endpoint.make_request
 
+    @functools.wraps(original)
+    def make_request(self: Any, operation_model: Any, request_dict: dict[str, Any]) -> Any:
+        service = operation_model.service_model.service_id.hyphenize()
+        context = request_dict["context"]
+        if service in _SERVICES and KEEPS_ENDPOINT not in context:
+            for newest in _active[-1:]:
+                request_dict["url"] = f"{newest.url}/"
+                context.setdefault("signing", {})["request_credentials"] = _Credentials()
+        return original(self, operation_model, request_dict)
 
-def _restore_make_request() -> None:
-    from botocore.endpoint import Endpoint
+    def unwrap() -> None:
+        # If others have wrapped it meanwhile, theirs stays; ours does nothing without redirections.
+        if Endpoint.make_request is make_request:
+            Endpoint.make_request = original
 
-    # If others have wrapped it meanwhile, theirs stays; without redirections ours only calls on.
-    if Endpoint.make_request is _make_request:
-        Endpoint.make_request = _original
+    Endpoint.make_request = make_request
+    _at_end.callback(unwrap)
