@@ -20,6 +20,8 @@ from tablewright.publish.html.svg import image, path, rectangle, text
 ROW, CAP, PAD, MARGIN = 18, 28, 12, 16
 #: The distance between boxes in a column, between lanes, and between lines at a box.
 GAP, LANE, STEP = 28, 10, 18
+#: The height of a line of a label.
+LABEL = 14
 NAME_LIMIT, KIND_LIMIT, LABEL_LIMIT, TITLE_LIMIT = 210, 150, 150, 260
 #: The width that is filled with entities without relations.
 SHELF = 900
@@ -50,7 +52,7 @@ class _Box(Struct):
 
     @property
     def outer_height(self) -> float:
-        return self.height + (14 + 14 * len(self.loop) if self.loop else 0)
+        return self.height + (LABEL * (len(self.loop) + 1) if self.loop else 0)
 
 
 def erd_svg(erd: Erd, title: str, ident: str) -> Markup:
@@ -123,7 +125,8 @@ def _draw_box(box: _Box) -> Iterator[Markup]:
     ]
     y = box.y + cap + 4
     for line in box.lines:
-        drawn.append(text(line.marks, left, y + 13, "mark"))
+        if line.marks:
+            drawn.append(text(line.marks, left, y + 13, "mark"))
         weight = "attribute" if "PK" in line.marks else "field"
         drawn += [
             text(each, left + marks + 8, y + 13 + ROW * n, weight, width(each, 12, MONO))
@@ -136,7 +139,7 @@ def _draw_box(box: _Box) -> Iterator[Markup]:
         x, bottom = box.x + box.width - 14, box.y + box.height
         yield path(f"M{x - 28:.1f} {bottom:.1f}v12h28v-12", "relation")
         for n, each in enumerate(box.loop):
-            yield text(each, x - 34, bottom + 13 + 14 * n, "label")
+            yield text(each, x - 34, bottom + 13 + LABEL * n, "label")
 
 
 def _place_shelf(boxes: list[_Box], above: tuple[float, float]) -> tuple[float, float]:
@@ -159,9 +162,12 @@ def _place_shelf(boxes: list[_Box], above: tuple[float, float]) -> tuple[float, 
 class _Hop(Struct):
     """The part of a relation between two columns that are side by side."""
 
-    start: tuple[float, float]
-    end: tuple[float, float]
-    lane: int = 0
+    start_y: float
+    end_y: float
+    start_x: float = 0
+    end_x: float = 0
+    #: Where the line runs up or down.
+    lane_x: float = 0
 
 
 class _Drawing:
@@ -178,11 +184,13 @@ class _Drawing:
         self.size = self._place_horizontally()
 
     def _make_room_for_lines(self) -> None:
+        """Make each box high enough for the lines at either side, with their labels."""
         for name, box in self._boxes.items():
             for end in (0, -1):
-                chains = [each for each in self._placed.chains if each.nodes[end] == name]
-                labels = sum(14 * len(self._labels[each.edge]) - 14 for each in chains)
-                box.height = max(box.height, STEP * (len(chains) + 1) + labels * len(chains))
+                found = [each.edge for each in self._placed.chains if each.nodes[end] == name]
+                lines = max((len(self._labels[edge]) for edge in found), default=1)
+                step = STEP + LABEL * (lines - 1)
+                box.height = max(box.height, step * (len(found) + 1))
 
     def _place_vertically(self) -> None:
         heights = {name: box.outer_height for name, box in self._boxes.items()}
@@ -203,12 +211,12 @@ class _Drawing:
     def _make_hops(self) -> list[list[_Hop]]:
         """Return the hops of each chain, with their heights; the rest is set later."""
         ports: dict[tuple[int, int, int], float] = {}
-        for side, offset in ((0, 0), (1, 1)):  # leaves on the right, arrives on the left
+        for side in (0, 1):  # leaves on the right, arrives on the left
             at_node: dict[str, list[tuple[float, int, int]]] = {}
             for number, chain in enumerate(self._placed.chains):
                 for hop in range(len(chain.nodes) - 1):
-                    other, height = self._spans[chain.nodes[hop + 1 - offset]]
-                    node = chain.nodes[hop + offset]
+                    other, height = self._spans[chain.nodes[hop + 1 - side]]
+                    node = chain.nodes[hop + side]
                     at_node.setdefault(node, []).append((other + height / 2, number, hop))
             for node, found in at_node.items():
                 top, height = self._spans[node]
@@ -216,7 +224,7 @@ class _Drawing:
                     ports[number, hop, side] = top + height * place / (len(found) + 1)
         return [
             [
-                _Hop((0, _snap(ports[number, hop, 0], end)), (0, end))
+                _Hop(_snap(ports[number, hop, 0], end), end)
                 for hop in range(len(chain.nodes) - 1)
                 for end in [ports[number, hop, 1]]
             ]
@@ -224,61 +232,57 @@ class _Drawing:
         ]
 
     def _place_horizontally(self) -> tuple[float, float]:
-        column_of = {
-            node: number for number, each in enumerate(self._placed.columns) for node in each
-        }
+        """Place the columns and the lanes between them; return the size."""
         x = float(MARGIN)
         bottom = max((top for top, _ in self._spans.values()), default=0)
-        for number, column in enumerate(self._placed.columns):
+        for column in self._placed.columns:
             boxes = [self._boxes[node] for node in column if node in self._boxes]
-            widest = max((box.width for box in boxes), default=0)
             for box in boxes:
                 box.x = x
                 bottom = max(bottom, box.y + box.outer_height)
-            leaving = [
-                (hop, chain.edge, position == len(hops) - 1, chain.nodes[position])
-                for chain, hops in zip(self._placed.chains, self._hops, strict=True)
-                for position, hop in enumerate(hops)
-                if column_of[chain.nodes[position]] == number
-            ]
-            bent = sorted(
-                (hop for hop, *_ in leaving if abs(hop.start[1] - hop.end[1]) >= 1),
-                key=lambda hop: hop.start[1] if hop.end[1] < hop.start[1] else -hop.start[1],
-            )
-            labels = max(
-                (
-                    width(line, 11, SANS)
-                    for _, edge, is_last, _ in leaving
-                    if is_last
-                    for line in self._labels[edge]
-                ),
-                default=0,
-            )
-            right = x + widest
-            following = right + 20 + LANE * len(bent) + labels + 32
-            for lane, hop in enumerate(bent):
-                hop.lane = lane
-            for hop, _, _, node in leaving:
-                start = x + self._boxes[node].width if node in self._boxes else x
-                hop.start, hop.end = (start, hop.start[1]), (following, hop.end[1])
-                hop.lane = round(right + 20 + LANE * hop.lane)
-            x = following if leaving else right
+            right = x + max((box.width for box in boxes), default=0)
+            x = self._place_lanes(column, x, right)
         return x, bottom
 
-    def draw_relations(self) -> Iterator[Markup]:
+    def _place_lanes(self, column: list[str], left: float, right: float) -> float:
+        """Place the lanes behind a column; return where the next column begins."""
+        leaving, labels = [], [0.0]
         for chain, hops in zip(self._placed.chains, self._hops, strict=True):
-            relation = self._relations[chain.edge]
-            first, last = hops[0], hops[-1]
-            steps = "".join(f"H{hop.lane}V{hop.end[1]:.1f}H{hop.end[0]:.1f}" for hop in hops)
-            yield path(f"M{first.start[0]:.1f} {first.start[1]:.1f}{steps}", "relation")
-            one, other = (last.end, -1), (first.start, 1)
-            if not chain.is_reversed:
-                one, other = (first.start, 1), (last.end, -1)
-            yield _draw_one(*one)
-            yield from _draw_other(*other, many=relation.many)
-            lines = self._labels[chain.edge]
-            for n, line in enumerate(reversed(lines)):
-                yield text(line, last.end[0] - 24, last.end[1] - 5 - 14 * n, "label")
+            for node, hop in zip(chain.nodes, hops, strict=False):
+                if node in column:
+                    leaving.append(hop)
+                    hop.start_x = left + (self._boxes[node].width if node in self._boxes else 0)
+                    if hop is hops[-1]:
+                        labels += [width(line, 11, SANS) for line in self._labels[chain.edge]]
+        if not leaving:
+            return right
+        # Lines that go down cross least if the lowest has the first lane; those that go up, if
+        # the highest has it.
+        leaving.sort(key=lambda hop: hop.start_y * (1 if hop.end_y < hop.start_y else -1))
+        lane = right + 20
+        for hop in leaving:
+            hop.lane_x = lane
+            if hop.start_y != hop.end_y:
+                lane += LANE
+        for hop in leaving:
+            hop.end_x = lane + max(labels) + 32
+        return leaving[0].end_x
+
+    def draw_relations(self) -> Iterator[Markup]:
+        """Draw each relation with its ends and its label."""
+        for chain, hops in zip(self._placed.chains, self._hops, strict=True):
+            steps = "".join(f"H{hop.lane_x:.1f}V{hop.end_y:.1f}H{hop.end_x:.1f}" for hop in hops)
+            left, right = (hops[0].start_x, hops[0].start_y), (hops[-1].end_x, hops[-1].end_y)
+            yield path(f"M{left[0]:.1f} {left[1]:.1f}{steps}", "relation")
+            many = self._relations[chain.edge].many
+            if chain.is_reversed:
+                yield _draw_one(right, -1)
+                yield from _draw_other(left, 1, many=many)
+            else:
+                yield _draw_one(left, 1)
+                yield from _draw_other(right, -1, many=many)
+            for n, line in enumerate(reversed(self._labels[chain.edge])):
+                yield text(line, right[0] - 24, right[1] - 5 - LABEL * n, "label")
 
 
 def _snap(start: float, end: float) -> float:
@@ -289,7 +293,7 @@ def _snap(start: float, end: float) -> float:
 def _draw_one(point: tuple[float, float], direction: int) -> Markup:
     """Draw the end of a relation that is exactly one."""
     (x, y), step = point, 4 * direction
-    return path(f"M{x + step} {y - 5:.1f}v10M{x + 2 * step} {y - 5:.1f}v10", "relation")
+    return path(f"M{x + step:.1f} {y - 5:.1f}v10M{x + 2 * step:.1f} {y - 5:.1f}v10", "relation")
 
 
 def _draw_other(point: tuple[float, float], direction: int, *, many: bool) -> Iterator[Markup]:
