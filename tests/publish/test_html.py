@@ -34,21 +34,26 @@ class Reader(HTMLParser):
         self.open: list[str] = []
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.texts: list[str] = []
+        self.continues = False  # after `wbr`
         self.feed(page)
         self.close()
         assert not self.open
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
-        if tag != "meta":
+        self.continues = tag == "wbr"
+        if tag not in ("meta", "wbr"):
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
+        if self.continues:
+            self.texts[-1] += data
+        elif "style" not in self.open:
             self.texts.append(data)
+        self.continues = False
 
     def count(self, tag: str) -> int:
         return sum(name == tag for name, _ in self.tags)

@@ -302,10 +302,16 @@ def test_the_output_folder_of_cdk_synth(tmp_path: Path) -> None:
             {**KEYS, "GlobalSecondaryIndexes": "x"},
             "Properties: must be a list of objects, not 'x'",
         ),
+        (
+            {**KEYS, "StreamSpecification": "x"},
+            "Properties.StreamSpecification: must be an object, not 'x'",
+        ),
+        ({**KEYS, "TableName": []}, "Properties.TableName: must be a string, not []"),
+        (5, "Properties: must be an object, not 5"),
     ],
 )
 def test_a_mistake_names_file_resource_and_property(
-    tmp_path: Path, properties: Json, message: str
+    tmp_path: Path, properties: Any, message: str
 ) -> None:
     with pytest.raises(TemplateRefused) as refused:
         read_one(tmp_path, properties, Parameters={"Stage": {"Type": "String"}})

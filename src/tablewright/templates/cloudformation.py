@@ -99,7 +99,8 @@ def read_cloudformation(
         at = Location(file, f"Resources.{name}")
         if not isinstance(resource, dict):
             raise at.refuse(f"must be an object, not {resource!r}")
-        if resource.get("Type") not in _KNOWN:
+        kind = resource.get("Type")
+        if not isinstance(kind, str) or kind not in _KNOWN:
             continue
         if "Condition" in resource and not resolver.holds(resource["Condition"], at):
             continue
@@ -107,15 +108,20 @@ def read_cloudformation(
             properties = resolver.resolve(resource.get("Properties") or {}, at / "Properties")
         except RecursionError:
             raise at.refuse("a value depends on itself") from None
-        found.append(_read_table(name, resource["Type"], properties, at / "Properties"))
+        if not isinstance(properties, dict):
+            raise (at / "Properties").refuse(f"must be an object, not {properties!r}")
+        found.append(_read_table(name, kind, properties, at / "Properties"))
     return found
 
 
 def _read_table(name: str, kind: str, properties: dict[str, Any], at: Location) -> DeclaredTable:
-    for given in properties:
+    for given, value in properties.items():
         if given not in _KNOWN[kind]:
             hint = did_you_mean(given, _KNOWN[kind])
             raise (at / given).refuse(f"{kind} has no property {given!r}{hint}")
+        is_object = given.endswith("Specification") or given == "ResourcePolicy"
+        if is_object and not isinstance(value, dict | None):
+            raise (at / given).refuse(f"must be an object, not {value!r}")
     for needed in ("KeySchema", "AttributeDefinitions"):
         if needed not in properties:
             raise (at / needed).refuse("missing; a table needs it")
@@ -125,6 +131,8 @@ def _read_table(name: str, kind: str, properties: dict[str, Any], at: Location) 
         notes += ignored
     request = {member: properties.get(member) for member in (*_COMMON, *_OF_TABLE)}
     request["TableName"] = properties.get("TableName", name)
+    if isinstance(request["TableName"], dict | list | None):
+        raise (at / "TableName").refuse(f"must be a string, not {request['TableName']!r}")
     request["GlobalSecondaryIndexes"] = [
         {member: index[member] for member in _INDEX_MEMBERS if member in index}
         for index in _entries(properties.get("GlobalSecondaryIndexes"), at)

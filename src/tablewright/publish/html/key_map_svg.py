@@ -9,7 +9,7 @@ entity that it identifies, so `CUST#{customerId}` has the same colour in the key
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -24,8 +24,10 @@ from tablewright.publish.html.style import hue
 from tablewright.publish.html.svg import image, path, rectangle, text
 
 SIZE, LINE, PAD = 12, 20, 12
-#: The widest text of a template, of the name of a key attribute and of an entity, in pixels.
-TEMPLATE_LIMIT, NAME_LIMIT, ENTITY_LIMIT = 300, 96, 180
+#: The widest name of a key attribute and of an entity, in pixels.
+NAME_LIMIT, ENTITY_LIMIT = 96, 180
+#: The width that the templates of all columns share, and the least and the most for one column.
+TEMPLATES, NARROWEST, WIDEST = 880, 180, 300
 ABSENT = "not in this index"
 
 
@@ -74,7 +76,9 @@ class _Column(Struct, frozen=True):
 
 def key_map_svg(table: TableMap, title: str, ident: str) -> Markup:
     """Return the key map of a table; `ident` must be unique on the page."""
-    columns = [_column(table, None), *(_column(table, each) for each in table.indexes.values())]
+    places = [None, *table.indexes.values()]
+    limit = min(max(TEMPLATES / len(places), NARROWEST), WIDEST)
+    columns = [_column(table, place, limit) for place in places]
     names = [wrap(entity.name, ENTITY_LIMIT, 13, SANS) for entity in table.entities]
     entity_width = 2 * PAD + max(
         (width(line, 13, SANS) for lines in names for line in lines), default=60
@@ -112,29 +116,29 @@ def _middle(y: float, height: float, count: int, line: int) -> float:
     return y + height / 2 - LINE * count / 2 + LINE * line + 14
 
 
-def _column(table: TableMap, index: IndexMap | None) -> _Column:
+def _column(table: TableMap, index: IndexMap | None, limit: float) -> _Column:
     identified = owners(table.entities)
     hues = {entity.name: hue(position) for position, entity in enumerate(table.entities)}
     cells = []
     for entity in table.entities:
         keys = [key for key in (entity.primary, *entity.indexes) if key.index == index]
         found = {name: hues[owner] for (of, name), owner in identified.items() if of == entity.name}
-        cells.append([row for key in keys for row in _rows(key, entity, found)])
+        cells.append([row for key in keys for row in _rows(key, entity, found, limit)])
     if index is None:
         name, note = table.name, "table"
     else:
         projection = index.projection
         projected = projection if isinstance(projection, str) else ", ".join(projection)
         name, note = index.name, f"{index.kind} index, {projected}"
-    return _Column(wrap(name, TEMPLATE_LIMIT, SIZE), wrap(note, TEMPLATE_LIMIT, 11, SANS), cells)
+    return _Column(wrap(name, limit, SIZE), wrap(note, limit, 11, SANS), cells)
 
 
-def _rows(key: KeyMap, entity: EntityMap, hues: dict[str, str]) -> Iterator[_Row]:
+def _rows(key: KeyMap, entity: EntityMap, hues: dict[str, str], limit: float) -> Iterator[_Row]:
     for name, template in key.templates.items():
-        lines = _flow(_pieces(template, entity, hues))
+        lines = _flow(_pieces(template, entity, hues), limit)
         yield _Row(wrap(name, NAME_LIMIT, 10, SANS), lines)
     if key.when is not None:
-        yield _Row(["if"], _flow([_Piece(repr(key.when), "")]))
+        yield _Row(["if"], _flow([_Piece(repr(key.when), "")], limit))
 
 
 def _pieces(template: Template, entity: EntityMap, hues: dict[str, str]) -> Iterator[_Piece]:
@@ -147,14 +151,14 @@ def _pieces(template: Template, entity: EntityMap, hues: dict[str, str]) -> Iter
             yield _Piece(label, hues.get(piece.attribute, "e0"))
 
 
-def _flow(pieces: Iterator[_Piece] | list[_Piece]) -> list[list[_Piece]]:
+def _flow(pieces: Iterable[_Piece], limit: float) -> list[list[_Piece]]:
     """Put pieces into lines that are not wider than the limit."""
     lines: list[list[_Piece]] = [[]]
     for piece in pieces:
         used = sum(each.width for each in lines[-1])
-        if lines[-1] and used + piece.width > TEMPLATE_LIMIT:
+        if lines[-1] and used + piece.width > limit:
             lines.append([])
-        first, *others = wrap(piece.text, TEMPLATE_LIMIT - 4, SIZE)
+        first, *others = wrap(piece.text, limit - 4, SIZE)
         lines[-1].append(_Piece(first, piece.hue))
         lines += [[_Piece(each, piece.hue)] for each in others]
     return lines

@@ -27,6 +27,11 @@ from tablewright.publish.html.erd_svg import erd_svg
 from tablewright.publish.html.key_map_svg import key_map_svg
 from tablewright.publish.html.style import stylesheet
 
+#: The number of columns from which a table is stacked on a narrow screen.
+MANY_COLUMNS = 5
+#: The lengths from which a word may be broken after a separator, and anywhere.
+BREAKABLE_WORD, LONG_WORD = 16, 36
+
 
 def page(blocks: Sequence[Block]) -> str:
     """Return a document as one HTML page; its first block is the title."""
@@ -102,50 +107,76 @@ def _prose(text: str) -> Iterator[Markup]:
 
 def _inline(text: str) -> Markup:
     """Return a text with the code between its backticks marked."""
-    parts = re.split(r"`([^`\n]+)`", text)
-    return join(
-        element("code", part) if position % 2 else part for position, part in enumerate(parts)
-    )
+    return join(element("code", part) if is_code else part for part, is_code in _spans(text))
+
+
+def _spans(text: str) -> Iterator[tuple[str, bool]]:
+    """Split a text into what is code and what is not."""
+    for position, part in enumerate(re.split(r"`([^`\n]+)`", text)):
+        yield part, position % 2 == 1
 
 
 # -- tables --------------------------------------------------------------------------------------
 
 
 def chart_table(chart: Chart) -> Markup:
-    """Return a table with its caption, in a region that scrolls if it is too wide."""
+    """Return a table with its caption, in a region that scrolls if it is too wide.
+
+    On a narrow screen, each row of a table with many columns becomes a list of labelled values. It
+    has roles, because a table that is not displayed as one loses its meaning for screen readers.
+    """
     first_number = len(chart.header) - chart.numbers
-    classes = ["num" if n >= first_number else None for n in range(len(chart.header))]
+    kinds = ["num" if n >= first_number else None for n in range(len(chart.header))]
     header = [
-        element("th", name, scope="col", class_=number)
-        for name, number in zip(chart.header, classes, strict=True)
+        element("th", name, scope="col", class_=kind, role="columnheader")
+        for name, kind in zip(chart.header, kinds, strict=True)
     ]
-    rows = [element("tr", _cells(row, classes)) for row in chart.rows]
+    rows = [element("tr", _cells(chart.header, row, kinds), role="row") for row in chart.rows]
     table = element(
         "table",
         element("caption", chart.caption),
-        element("thead", element("tr", header)),
-        element("tbody", "\n", join(rows, "\n"), "\n"),
+        element("thead", element("tr", header, role="row"), role="rowgroup"),
+        element("tbody", "\n", join(rows, "\n"), "\n", role="rowgroup"),
+        role="table",
+        class_="stacks" if len(chart.header) >= MANY_COLUMNS else None,
     )
     return _scroll(table, chart.caption)
 
 
-def _cells(row: Sequence[str], classes: Sequence[str | None]) -> Iterator[Markup]:
+def _cells(
+    header: Sequence[str], row: Sequence[str], kinds: Sequence[str | None]
+) -> Iterator[Markup]:
     """Return the cells of a row; the first one is its heading unless it is empty."""
-    for position, (cell, number) in enumerate(zip(row, classes, strict=True)):
+    for position, (name, cell, kind) in enumerate(zip(header, row, kinds, strict=True)):
+        class_ = "long" if max(map(len, cell.split()), default=0) > LONG_WORD else kind
         if position == 0 and cell:
-            yield element("th", _cell(cell), scope="row", class_=number)
+            yield element("th", _cell(cell), scope="row", class_=class_, role="rowheader")
         else:
-            yield element("td", _cell(cell), class_=number)
+            yield element("td", _cell(cell), class_=class_, data_label=name, role="cell")
 
 
 def _cell(text: str) -> Markup:
     match text:
         case Code():
-            return element("code", text)
+            return element("code", _breakable(text))
         case Plain():
-            return join([text])
+            return _breakable(text)
         case _:
-            return _inline(text)
+            return join(
+                element("code", _breakable(part)) if is_code else _breakable(part)
+                for part, is_code in _spans(text)
+            )
+
+
+def _breakable(text: str) -> Markup:
+    """Return a text whose long words may be broken after `_`, `#` and `.`."""
+    words = re.split(r"(\s+)", text)
+    return join(
+        join(re.split(r"(?<=[_#.])(?=\w)", word), element("wbr"))
+        if len(word) > BREAKABLE_WORD
+        else word
+        for word in words
+    )
 
 
 def _relations(erd: Erd) -> Markup:

@@ -31,7 +31,7 @@ _RULES = """\
 *, *::before, *::after { box-sizing: border-box; }
 body { margin: 0; background: var(--bg); color: var(--ink); font: 14px/21px var(--sans);
   -webkit-text-size-adjust: 100%; overflow-wrap: anywhere; }
-body > * { max-width: 1280px; margin: 0 auto; padding: 0 24px; }
+body > * { max-width: 1440px; margin: 0 auto; padding: 0 24px; }
 header { padding-top: 24px; }
 main { padding-bottom: 32px; }
 h1, h2, h3 { font-weight: 650; line-height: 1.3; scroll-margin-top: 8px; }
@@ -54,7 +54,11 @@ nav ul { display: flex; flex-wrap: wrap; gap: 4px 16px; margin: 12px 0 0; paddin
 table { width: 100%; border-collapse: collapse; font-size: 13px; line-height: 19px; }
 caption { padding: 8px 12px; text-align: left; font-size: 12px; color: var(--ink-3); }
 th, td { padding: 6px 12px; text-align: left; vertical-align: top; unicode-bidi: isolate;
-  border-top: 1px solid var(--line); min-width: 88px; }
+  border-top: 1px solid var(--line); min-width: 88px; overflow-wrap: normal; }
+.stacks { font-size: 12px; line-height: 17px; }
+.stacks code { font-size: 11px; }
+.stacks th, .stacks td { min-width: 72px; padding: 6px 8px; }
+.stacks .long, .long { min-width: 220px; overflow-wrap: anywhere; }
 thead th { background: var(--sunken); color: var(--ink-2); font-size: 12px; font-weight: 600; }
 tbody th { font-weight: 600; }
 td code, th code { white-space: pre-wrap; }
@@ -86,6 +90,16 @@ svg .stripe { fill: var(--e); }
   header { padding-top: 16px; }
   th, td { padding: 6px 8px; }
   pre { padding: 8px 12px; }
+  .long { min-width: 200px; }
+  .stacks { font-size: 13px; line-height: 19px; }
+  .stacks, .stacks caption, .stacks tbody, .stacks tr, .stacks tbody th, .stacks tbody td
+    { display: block; min-width: 0; overflow-wrap: anywhere; }
+  .stacks thead { position: absolute; width: 1px; height: 1px; overflow: hidden;
+    clip-path: inset(50%); }
+  .stacks tr { padding: 8px 0; border-top: 1px solid var(--line); }
+  .stacks tbody th, .stacks tbody td { padding: 2px 12px; border: 0; text-align: left; }
+  .stacks td::before { content: attr(data-label) ": "; color: var(--ink-3); font-size: 12px; }
+  .stacks td:empty { display: none; }
 }
 @media print {
   body { font-size: 10pt; background: none; }
@@ -96,7 +110,8 @@ svg .stripe { fill: var(--e); }
   svg { max-width: 100%; height: auto; }
   h2, h3 { break-after: avoid; }
   tr, svg { break-inside: avoid; }
-  th, td { min-width: 0; padding: 3px 6px; font-size: 8pt; line-height: 1.35; }
+  th, td { min-width: 0; padding: 3px 6px; font-size: 8pt; line-height: 1.35;
+    overflow-wrap: anywhere; }
   td code, th code { font-size: 7.5pt; }
 }
 """
