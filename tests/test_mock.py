@@ -165,6 +165,15 @@ def test_the_default_session_keeps_its_region_and_gets_no_fake_credentials() -> 
     assert session.get_credentials() is None
 
 
+def test_a_profile_that_does_not_exist_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    boto3.setup_default_session(region_name="sa-east-1")
+    monkeypatch.setenv("AWS_PROFILE", "missing")
+    with mock_dynamodb():
+        assert boto3.DEFAULT_SESSION.region_name == "sa-east-1"
+        assert tables() == []
+    assert os.environ["AWS_PROFILE"] == "missing"
+
+
 def test_the_region_of_the_environment_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "ap-south-1")
     with mock_dynamodb() as endpoint:

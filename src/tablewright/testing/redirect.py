@@ -86,11 +86,7 @@ def require_botocore() -> None:
 
 
 def _begin(redirection: _Redirection) -> None:
-    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    boto3 = _boto3()
-    if boto3 is not None:
-        redirection.default_session = boto3.DEFAULT_SESSION
-        boto3.DEFAULT_SESSION = _session_for(boto3, region)
+    region, default_region = os.environ.get("AWS_REGION"), os.environ.get("AWS_DEFAULT_REGION")
     redirection.environment = _set_environment(
         {
             "AWS_ENDPOINT_URL_DYNAMODB": redirection.url,
@@ -100,10 +96,14 @@ def _begin(redirection: _Redirection) -> None:
             "AWS_SECRET_ACCESS_KEY": SECRET_ACCESS_KEY,
             "AWS_SESSION_TOKEN": None,
             "AWS_PROFILE": None,
-            "AWS_REGION": region or REGION,
-            "AWS_DEFAULT_REGION": region or REGION,
+            "AWS_REGION": region or default_region or REGION,
+            "AWS_DEFAULT_REGION": default_region or region or REGION,
         }
     )
+    boto3 = _boto3()
+    if boto3 is not None:  # after the environment, whose AWS_PROFILE may not exist
+        redirection.default_session = boto3.DEFAULT_SESSION
+        boto3.DEFAULT_SESSION = _session_for(boto3)
     _active.append(redirection)
     if len(_active) == 1:
         _wrap_make_request()
@@ -145,7 +145,7 @@ def _boto3() -> Any:
     return boto3
 
 
-def _session_for(boto3: Any, environment_region: str | None) -> Any:
+def _session_for(boto3: Any) -> Any:
     """Return a default session that has the region of the current one, not its credentials.
 
     The current one is not used because a session keeps the first credentials that it finds: it
@@ -153,8 +153,8 @@ def _session_for(boto3: Any, environment_region: str | None) -> Any:
     """
     current = boto3.DEFAULT_SESSION
     region = None if current is None else current.region_name
-    if region == environment_region:
-        region = None  # it is not the session's own
+    if region == os.environ["AWS_DEFAULT_REGION"]:
+        region = None  # a session without a region reads the variable whenever it is asked
     if region not in _sessions:
         _sessions[region] = boto3.Session(region_name=region)
     return _sessions[region]
