@@ -294,7 +294,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             return ()
         others = Selection(self._key_condition(), self._filters()).expressions()
         named = others.get("ExpressionAttributeNames", {}).values()
-        return tuple(sorted({*named, *(path[0] for path in paths)}))
+        return tuple(sorted({*named, *(str(path[0]) for path in paths)}))
 
     def _page_shape(self, filtered: bool) -> str:
         page = "1 MB" if self._size is None else shown(self._size)
