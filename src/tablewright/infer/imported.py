@@ -79,7 +79,7 @@ def import_model(model: ModelFile) -> ImportedModel:
         items = _store(table, model.file)
         sample = Sample(table.name, table.keys, table.indexes, tuple(items), is_exact=True)
         made = infer_design(sample, taken) if items else _without_rows(table, sample, taken)
-        _name_after_facets(made, frame.get("TableFacets", ()), taken)
+        _name_after_facets(made, frame.get("TableFacets") or (), taken)
         designs.append(made)
         taken |= {made.name, *(entity.name for entity in made.entities)}
     classes = "\n\n".join(map(declarations, designs))
