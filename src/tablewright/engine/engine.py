@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import msgspec
 
@@ -33,10 +33,8 @@ from tablewright.engine.key_counts import Contributors, KeyCounts, enabled_insig
 from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.object_folder import ObjectFolder
 from tablewright.engine.operations import OPERATIONS, unknown_operation
-from tablewright.engine.realism import Realism, RealisticLayer
 from tablewright.engine.scope import Scope
 from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
-from tablewright.engine.statements.explain import Explanation, explain_statement
 from tablewright.engine.step import (
     LongContext,
     LongStep,
@@ -72,6 +70,10 @@ from tablewright.wire.read import read
 from tablewright.wire.responses import encode
 
 T = TypeVar("T")
+
+if TYPE_CHECKING:
+    from tablewright.engine.realism import Realism, RealisticLayer
+    from tablewright.engine.statements.explain import Explanation
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
@@ -221,6 +223,8 @@ class Engine:
         filter. Without `parameters`, a `?` stays a `?`. Raise the fault that the statement would
         raise, as far as it does not depend on items.
         """
+        from tablewright.engine.statements.explain import explain_statement  # when it is needed
+
         return self._read_in_context(
             lambda context: explain_statement(statement, parameters, context.find_table)
         )
@@ -236,6 +240,8 @@ class Engine:
 
     def make_realistic(self, realism: Realism | None = None) -> None:
         """Give all later requests AWS's delays and limits, to test deployment and retry code."""
+        from tablewright.engine.realism import Realism, RealisticLayer  # when it is needed
+
         self._realism = RealisticLayer(realism or Realism(), self._key_counts)
 
     def contributor_insights(

@@ -22,7 +22,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.engine.describe import ACCOUNT, REGION
-from tablewright.engine.statements.prepared import prepare_statement
 from tablewright.engine.step import Step
 from tablewright.errors import (
     AccessDeniedException,
@@ -132,6 +131,8 @@ def _named_tables(request: dict[str, Any]) -> Iterator[str]:
         if isinstance(name, str):
             yield name
         if isinstance(statement, str) and "arn:" in statement:
+            from tablewright.engine.statements.prepared import prepare_statement  # when needed
+
             with suppress(ValidationException):  # the operation raises it
                 yield prepare_statement(statement).table_name
 

@@ -15,7 +15,6 @@ from tablewright.engine.operations.backups import (
     describe_backup,
     list_backups,
 )
-from tablewright.engine.operations.batch_execute_statement import batch_execute_statement
 from tablewright.engine.operations.batch_get_item import batch_get_item
 from tablewright.engine.operations.batch_write_item import batch_write_item
 from tablewright.engine.operations.continuous_backups import (
@@ -28,17 +27,21 @@ from tablewright.engine.operations.contributor_insights import (
     update_contributor_insights,
 )
 from tablewright.engine.operations.create_table import create_table
+from tablewright.engine.operations.deferred import (
+    batch_execute_statement,
+    describe_export,
+    describe_import,
+    execute_statement,
+    execute_transaction,
+    export_table_to_point_in_time,
+    import_table,
+    list_exports,
+    list_imports,
+)
 from tablewright.engine.operations.delete_item import delete_item
 from tablewright.engine.operations.delete_table import delete_table
 from tablewright.engine.operations.describe_stream import describe_stream
 from tablewright.engine.operations.describe_table import describe_table
-from tablewright.engine.operations.execute_statement import execute_statement
-from tablewright.engine.operations.execute_transaction import execute_transaction
-from tablewright.engine.operations.exports import (
-    describe_export,
-    export_table_to_point_in_time,
-    list_exports,
-)
 from tablewright.engine.operations.get_item import get_item
 from tablewright.engine.operations.get_records import get_records
 from tablewright.engine.operations.get_shard_iterator import get_shard_iterator
@@ -47,7 +50,6 @@ from tablewright.engine.operations.global_tables import (
     list_global_tables,
     refuse_replicas,
 )
-from tablewright.engine.operations.imports import describe_import, import_table, list_imports
 from tablewright.engine.operations.kinesis_destinations import (
     describe_kinesis_streaming_destination,
     disable_kinesis_streaming_destination,

@@ -16,7 +16,6 @@ from tablewright.engine.expressions import (
 )
 from tablewright.engine.keys import Keys
 from tablewright.engine.requested_access.access import RequestedAccess, format_keys
-from tablewright.engine.statements.access import StatementAccess
 from tablewright.errors import ValidationException
 from tablewright.expression import (
     CompiledCondition,
@@ -248,6 +247,8 @@ def _statement(
     request: ParameterizedStatement, keys: dict[str, tuple[str, ...]]
 ) -> RequestedAccess:
     """Return the access of one statement of PartiQL."""
+    from tablewright.engine.statements.access import StatementAccess  # with the first statement
+
     access = StatementAccess(request.text, request.parameters)
     own: dict[str, tuple[str, ...]]
     if access.is_select:
