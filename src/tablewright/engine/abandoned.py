@@ -1,4 +1,4 @@
-"""Abandoned exports and imports: those that nobody does any more, but are not done.
+"""Abandoned exports and imports: those that are not finished, and that no process continues.
 
 An export or import is done by the process that received the request. Its record has the id of that
 process. It is abandoned if the process ended, or could not store how it ended, for example because

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
@@ -33,6 +33,15 @@ D = TypeVar("D")
 #: How often a stream is read for new records.
 POLL_SECONDS = 1.0
 _LOG = logging.getLogger("tablewright")
+
+
+class StreamOptions(TypedDict, total=False):
+    """How streams are read: see `Streams.stream_events`."""
+
+    after: str | None
+    start: StreamStart
+    follow: bool
+    poll_seconds: float
 
 
 class _Events(Generic[T]):
@@ -126,21 +135,14 @@ class Streams:
     """What a database does with streams."""
 
     _tables: tuple[type[Table], ...]
-
-    def run(self, plan: Any) -> Any:
-        """Run a plan and return its result."""
-        raise NotImplementedError
+    run: Any
 
     @overload
     def stream_events(
         self,
         a: type[A],
         /,
-        *,
-        after: str | None = None,
-        start: StreamStart = "TRIM_HORIZON",
-        follow: bool = False,
-        poll_seconds: float = POLL_SECONDS,
+        **options: Unpack[StreamOptions],
     ) -> StreamEvents[StreamEvent[A]]: ...
     @overload
     def stream_events(
@@ -148,11 +150,7 @@ class Streams:
         a: type[A],
         b: type[B],
         /,
-        *,
-        after: str | None = None,
-        start: StreamStart = "TRIM_HORIZON",
-        follow: bool = False,
-        poll_seconds: float = POLL_SECONDS,
+        **options: Unpack[StreamOptions],
     ) -> StreamEvents[StreamEvent[A] | StreamEvent[B]]: ...
     @overload
     def stream_events(
@@ -161,11 +159,7 @@ class Streams:
         b: type[B],
         c: type[C],
         /,
-        *,
-        after: str | None = None,
-        start: StreamStart = "TRIM_HORIZON",
-        follow: bool = False,
-        poll_seconds: float = POLL_SECONDS,
+        **options: Unpack[StreamOptions],
     ) -> StreamEvents[StreamEvent[A] | StreamEvent[B] | StreamEvent[C]]: ...
     @overload
     def stream_events(
@@ -175,20 +169,13 @@ class Streams:
         c: type[C],
         d: type[D],
         /,
-        *,
-        after: str | None = None,
-        start: StreamStart = "TRIM_HORIZON",
-        follow: bool = False,
-        poll_seconds: float = POLL_SECONDS,
+        **options: Unpack[StreamOptions],
     ) -> StreamEvents[StreamEvent[A] | StreamEvent[B] | StreamEvent[C] | StreamEvent[D]]: ...
     @overload
     def stream_events(
         self,
         *entities: type,
-        after: str | None = None,
-        start: StreamStart = "TRIM_HORIZON",
-        follow: bool = False,
-        poll_seconds: float = POLL_SECONDS,
+        **options: Unpack[StreamOptions],
     ) -> StreamEvents[Any]: ...
     def stream_events(
         self,
@@ -219,21 +206,14 @@ class AsyncStreams:
     """What an asynchronous database does with streams."""
 
     _tables: tuple[type[Table], ...]
-
-    def run(self, plan: Any) -> Any:
-        """Run a plan and return its result."""
-        raise NotImplementedError
+    run: Any
 
     @overload
     def stream_events(
         self,
         a: type[A],
         /,
-        *,
-        after: str | None = None,
-        start: StreamStart = "TRIM_HORIZON",
-        follow: bool = False,
-        poll_seconds: float = POLL_SECONDS,
+        **options: Unpack[StreamOptions],
     ) -> AsyncStreamEvents[StreamEvent[A]]: ...
     @overload
     def stream_events(
@@ -241,11 +221,7 @@ class AsyncStreams:
         a: type[A],
         b: type[B],
         /,
-        *,
-        after: str | None = None,
-        start: StreamStart = "TRIM_HORIZON",
-        follow: bool = False,
-        poll_seconds: float = POLL_SECONDS,
+        **options: Unpack[StreamOptions],
     ) -> AsyncStreamEvents[StreamEvent[A] | StreamEvent[B]]: ...
     @overload
     def stream_events(
@@ -254,11 +230,7 @@ class AsyncStreams:
         b: type[B],
         c: type[C],
         /,
-        *,
-        after: str | None = None,
-        start: StreamStart = "TRIM_HORIZON",
-        follow: bool = False,
-        poll_seconds: float = POLL_SECONDS,
+        **options: Unpack[StreamOptions],
     ) -> AsyncStreamEvents[StreamEvent[A] | StreamEvent[B] | StreamEvent[C]]: ...
     @overload
     def stream_events(
@@ -268,20 +240,13 @@ class AsyncStreams:
         c: type[C],
         d: type[D],
         /,
-        *,
-        after: str | None = None,
-        start: StreamStart = "TRIM_HORIZON",
-        follow: bool = False,
-        poll_seconds: float = POLL_SECONDS,
+        **options: Unpack[StreamOptions],
     ) -> AsyncStreamEvents[StreamEvent[A] | StreamEvent[B] | StreamEvent[C] | StreamEvent[D]]: ...
     @overload
     def stream_events(
         self,
         *entities: type,
-        after: str | None = None,
-        start: StreamStart = "TRIM_HORIZON",
-        follow: bool = False,
-        poll_seconds: float = POLL_SECONDS,
+        **options: Unpack[StreamOptions],
     ) -> AsyncStreamEvents[Any]: ...
     def stream_events(
         self,
@@ -327,8 +292,8 @@ def stream_handler(
 ) -> Callable[[Callable[[Any], None]], Callable[[Any, Any], dict[str, Any]]]:
     """Make a Lambda function of a function that takes one event.
 
-    If it raises an exception, the exception is logged, and Lambda is told to begin again with that
-    event (`ReportBatchItemFailures` must be enabled for the event source).
+    If it raises an exception, the exception is logged, and Lambda begins again with that event
+    (`ReportBatchItemFailures` must be enabled for the event source).
     """
     select_entities(wanted)  # raises
 

@@ -48,7 +48,7 @@ def span_of(template: Template | None) -> Span:
 
 
 def literal_behind(longer: Template, shorter: Template) -> str:
-    """Return the literal with which a sort key goes on that extends another.
+    """Return the literal that follows another sort key in a longer one.
 
     It is `#ITEM#` for `ORDER#{order_id}#ITEM#{item_id}` and `ORDER#{order_id}`.
     """

@@ -38,7 +38,7 @@ from tablewright.verify.design import Design
 from tablewright.verify.run import Result, Scanner, load_sample, verify
 
 
-class Use(Struct, frozen=True):
+class PatternUse(Struct, frozen=True):
     """A pattern of a table, with all its plans and requests."""
 
     pattern: AccessPattern
@@ -71,7 +71,7 @@ class TableFacts:
     def __init__(
         self,
         declared: type[Table],
-        uses: Iterable[Use],
+        uses: Iterable[PatternUse],
         items: Iterable[Item],
         measured: Callable[[str], tuple[int, int]],
         counts: Mapping[str, float],
@@ -103,11 +103,11 @@ class TableFacts:
         """Return the units of a write of one item: of those in the sample data, or typical ones."""
         return math.ceil((self.size(entity) or typical_size(entity)) / WRITE_UNIT_SIZE)
 
-    def readers(self, index: IndexMap | None) -> list[Use]:
+    def readers(self, index: IndexMap | None) -> list[PatternUse]:
         """Return the patterns that read the table, or one of its indexes."""
         return [use for use in self.uses if use.reads(self.table, index)]
 
-    def updates(self, entity: EntityMap) -> list[tuple[Use, Update[Any]]]:
+    def updates(self, entity: EntityMap) -> list[tuple[PatternUse, Update[Any]]]:
         """Return the updates of an entity, each with its pattern."""
         return [(use, plan) for use in self.uses for plan in use.updates(entity)]
 
@@ -173,8 +173,8 @@ class DesignFacts:
         with connect(":memory:", *self.design.tables) as database:
             return [result for result in verify(self.design, database) if result.ok]
 
-    def _use(self, pattern: AccessPattern) -> Use:
-        return Use(
+    def _use(self, pattern: AccessPattern) -> PatternUse:
+        return PatternUse(
             pattern,
             tuple(_plans(pattern.plan)),
             pattern.shape.requests,

@@ -42,7 +42,7 @@ class Comment(Struct, frozen=True):
     is_alone: bool
 
 
-class Source:
+class SourceFile:
     """The declarations and comments of one file."""
 
     def __init__(self, file: str, text: str) -> None:
@@ -107,12 +107,12 @@ def _comments(text: str) -> dict[int, Comment]:
 
 
 @lru_cache(maxsize=256)
-def source_of(file: str) -> Source | None:
+def source_of(file: str) -> SourceFile | None:
     """Return the source of a file; None if it is not a Python file that can be read."""
     if not file.endswith(".py"):
         return None
     try:
-        return Source(file, Path(file).read_text(encoding="utf-8"))
+        return SourceFile(file, Path(file).read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):
         return None
 

@@ -23,15 +23,15 @@ from tablewright.publish.cost.rates import Rates, load_rates
 from tablewright.publish.cost.report import CostPart, CostReport, PatternCost, cost
 from tablewright.publish.cost.sizes import Sizes, measure_target
 from tablewright.publish.cost.table import markdown
-from tablewright.publish.cost.trace import Call, Recorder, trace
+from tablewright.publish.cost.trace import PatternCall, Recorder, trace
 from tablewright.publish.cost.units import Consumption, condition_check, item_write, page_read
 
 __all__ = [
-    "Call",
     "Consumption",
     "CostComparison",
     "CostPart",
     "CostReport",
+    "PatternCall",
     "PatternChange",
     "PatternCost",
     "Prices",

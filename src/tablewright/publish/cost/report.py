@@ -22,7 +22,7 @@ from tablewright.plan.shape import READS, Shape
 from tablewright.publish.cost.prices import HOURS, STORAGE_OVERHEAD, UTILIZATION, Prices
 from tablewright.publish.cost.rates import Rates
 from tablewright.publish.cost.sizes import Sizes, measure
-from tablewright.publish.cost.trace import Call, trace
+from tablewright.publish.cost.trace import PatternCall, trace
 from tablewright.publish.cost.units import SENTINEL, Consumption
 from tablewright.verify.design import Design
 from tablewright.verify.run import Scanner, load_sample
@@ -108,7 +108,7 @@ def cost(design: Design, *, rates: Rates, prices: Prices, sizes: Sizes | None = 
     """
     with temporary_tables(":memory:", *design.tables) as database:
         calls = trace(design, database)
-    by_pattern: dict[str, list[Call]] = {}
+    by_pattern: dict[str, list[PatternCall]] = {}
     for call in calls:
         by_pattern.setdefault(call.pattern, []).append(call)
     patterns = tuple(
@@ -142,7 +142,7 @@ def sample_sizes(design: Design) -> Sizes:
 
 def _pattern(
     pattern: AccessPattern,
-    calls: Sequence[Call],
+    calls: Sequence[PatternCall],
     rates: Rates,
     prices: Prices,
     sizes: Sizes | None,
@@ -168,7 +168,7 @@ def _pattern(
     )
 
 
-def _parts(calls: Sequence[Call], sizes: Sizes | None) -> Iterable[CostPart]:
+def _parts(calls: Sequence[PatternCall], sizes: Sizes | None) -> Iterable[CostPart]:
     """Yield what the calls consume on average, equal parts as one."""
     count = sum(call.count for call in calls)
     groups: dict[tuple[object, ...], list[Consumption]] = {}

@@ -4,7 +4,7 @@
                                                         │
                                    the items that each one reads and writes, before and after
                                                         ▼
-                                          Call(pattern, consumed=[Consumption, …])
+                                          PatternCall(pattern, consumed=[Consumption, …])
 
 The checks of a design call its patterns with real arguments on its sample data. So a trace contains
 the reads before a write, the sentinels, the events of histories and the transactions that a call
@@ -43,7 +43,7 @@ _RANGE = (
 _KINDS = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
 
 
-class Call(Struct, frozen=True):
+class PatternCall(Struct, frozen=True):
     """What a check called, and what that consumed."""
 
     #: The pattern with its module, as in `AccessPattern.label`.
@@ -166,7 +166,7 @@ def _without_filter(request: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def trace(design: Design, database: Database) -> list[Call]:
+def trace(design: Design, database: Database) -> list[PatternCall]:
     """Load the sample data of a design, run its checks, and return the calls of its patterns.
 
     A design without sample data or checks has none. Raise InvalidValue if a check fails.
@@ -184,7 +184,7 @@ def trace(design: Design, database: Database) -> list[Call]:
     recorder = Recorder(database._transport, {name: table for table, name in context.names.items()})
     through = Database(recorder, context, database._tables)
     watched = msgspec.structs.replace(design, checks=remembered)
-    calls: list[Call] = []
+    calls: list[PatternCall] = []
     for result in verify(watched, database, through=through):
         if not result.ok:
             raise InvalidValue(
@@ -194,5 +194,5 @@ def trace(design: Design, database: Database) -> list[Call]:
         operations, consumed = recorder.drain()
         check = seen[-1]
         if result.label and not isinstance(check.expect, Raises):
-            calls.append(Call(result.label, operations, consumed, check.pages))
+            calls.append(PatternCall(result.label, operations, consumed, check.pages))
     return calls

@@ -15,7 +15,7 @@ from tablewright.plan.reads.pages import Pages
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.writes.update import Update
 from tablewright.publish.advice.code import name_of_key
-from tablewright.publish.advice.facts import TableFacts, Use
+from tablewright.publish.advice.facts import PatternUse, TableFacts
 from tablewright.publish.advice.finding import Problem, Rule
 from tablewright.publish.advice.source import place_of_class
 
@@ -25,8 +25,8 @@ def changing_index_key(facts: TableFacts) -> Iterator[Problem]:
     for entity in facts.table.entities:
         updates = facts.updates(entity)
         for key in entity.indexes:
-            by_itself: dict[str, list[Use]] = {}
-            assigned: dict[str, list[Use]] = {}
+            by_itself: dict[str, list[PatternUse]] = {}
+            assigned: dict[str, list[PatternUse]] = {}
             for use, plan in updates:
                 names = _assigned(key, plan)
                 for name in names:
@@ -58,7 +58,7 @@ def _moving_by_itself(entity: EntityMap, key: KeyMap, plan: Update[Any]) -> list
 
 
 def _moving_row(
-    facts: TableFacts, entity: EntityMap, key: KeyMap, what: str, name: str, uses: list[Use]
+    facts: TableFacts, entity: EntityMap, key: KeyMap, what: str, name: str, uses: list[PatternUse]
 ) -> Problem:
     units = 2 * facts.write_units(entity)
     rates = [use.rate for use in uses if use.rate is not None]
@@ -160,7 +160,7 @@ def _natural(entity: EntityMap, key: KeyMap, names: tuple[str, ...]) -> list[str
     return stored if is_valid else []
 
 
-def _needs_composed(use: Use, index: IndexMap, entity: EntityMap, names: list[str]) -> bool:
+def _needs_composed(use: PatternUse, index: IndexMap, entity: EntityMap, names: list[str]) -> bool:
     """Return whether a pattern does what DynamoDB does not do with keys of several attributes."""
     for plan in use.plans:
         if isinstance(plan, Load) and plan._key.index == index:

@@ -13,7 +13,7 @@ from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.pages import Pages
 from tablewright.plan.reads.projection import paths_to_read
 from tablewright.plan.reads.results import Count
-from tablewright.publish.advice.facts import TableFacts, Use
+from tablewright.publish.advice.facts import PatternUse, TableFacts
 from tablewright.publish.advice.finding import Problem, Rule
 
 
@@ -111,7 +111,7 @@ def wide_projection(facts: TableFacts) -> Iterator[Problem]:
         )
 
 
-def _selected(use: Use, index: IndexMap) -> set[str] | None:
+def _selected(use: PatternUse, index: IndexMap) -> set[str] | None:
     """Return the stored attributes that a pattern reads of an index; None if not only some."""
     counted = {id(plan._query) for plan in use.plans if isinstance(plan, Count)}
     names: set[str] = set()

@@ -18,7 +18,7 @@ from tablewright.plan.reads.transact_get import TransactGet
 from tablewright.plan.writes.collection import DeleteAggregate
 from tablewright.plan.writes.transaction import Transaction
 from tablewright.publish.advice.code import filter_code, name_of_key, tree_of
-from tablewright.publish.advice.facts import TableFacts, Use
+from tablewright.publish.advice.facts import PatternUse, TableFacts
 from tablewright.publish.advice.finding import Problem, Rule
 from tablewright.publish.advice.source import place_of_pattern
 from tablewright.symbol import contains_symbol
@@ -57,7 +57,7 @@ def single_item_transaction(facts: TableFacts) -> Iterator[Problem]:
 class Discards(Struct, frozen=True):
     """A query with a filter: how many items it reads, and how many of them it keeps."""
 
-    use: Use
+    use: PatternUse
     plan: Pages[Any]
     condition: Condition[Any]
     read: int
