@@ -211,6 +211,14 @@ def is_readable(connection: socket.socket) -> bool:
     return bool(select.select([connection], [], [], 0)[0])
 
 
+def test_clients_that_connect_at_the_same_time_up_to_the_limit_all_stay(engine: Engine) -> None:
+    with limited(engine, connections=8) as url:
+        for _ in range(20):
+            with ExitStack() as stack:
+                clients = [stack.enter_context(Client(url)) for _ in range(8)]
+                assert [client.call().status for client in clients] == [200] * 8
+
+
 def test_at_the_limit_of_connections_busy_ones_stay(engine: Engine) -> None:
     request = message("PutItem", put("a"))
     with limited(engine, connections=2) as url, ExitStack() as stack:

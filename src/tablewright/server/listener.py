@@ -15,7 +15,7 @@ import errno
 import logging
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -35,7 +35,7 @@ class Listener:
         self,
         factory: Callable[[], asyncio.Protocol],
         *,
-        has_room: Callable[[int], bool],
+        has_room: Callable[[Collection[asyncio.Protocol]], bool],
         make_room: Callable[[], None],
         report: Callable[[str], None],
         tls: ssl.SSLContext | None,
@@ -43,9 +43,9 @@ class Listener:
     ) -> None:
         """Create a listener; `start` begins to listen.
 
-        `has_room(n)` returns whether one more connection is allowed while `n` are being
-        established. `make_room` may close an idle connection. Call `resume` after a connection was
-        closed.
+        `has_room(establishing)` returns whether one more connection is allowed beside the open ones
+        and those in `establishing`. A connection can be in both for a moment: it counts once.
+        `make_room` may close an idle connection. Call `resume` after a connection was closed.
         """
         self._factory = factory
         self._has_room = has_room
@@ -54,7 +54,7 @@ class Listener:
         self._tls = tls
         self._handshake_seconds = handshake_seconds if tls is not None else None
         self._sockets: list[socket.socket] = []
-        self._establishing: set[asyncio.Task[None]] = set()
+        self._establishing: dict[asyncio.Task[None], asyncio.Protocol] = {}
         self._retry: asyncio.TimerHandle | None = None
 
     async def start(self, host: str, port: int) -> str:
@@ -114,7 +114,7 @@ class Listener:
 
     def _accept(self, listening: socket.socket) -> None:
         for _ in range(MAX_ACCEPTED):
-            if not self._has_room(len(self._establishing)):
+            if not self._has_room(self._establishing.values()):
                 self._wait_for_room()
                 return
             try:
@@ -125,14 +125,15 @@ class Listener:
                     self._wait_for_room()
                 return  # otherwise no client waits, or it has disconnected
             accepted.setblocking(False)
-            task = self._loop.create_task(self._establish(accepted))
-            self._establishing.add(task)
+            protocol = self._factory()
+            task = self._loop.create_task(self._establish(accepted, protocol))
+            self._establishing[task] = protocol
             task.add_done_callback(partial(self._established, accepted))
-            if not self._has_room(len(self._establishing)):
+            if not self._has_room(self._establishing.values()):
                 return  # if another client waits, the event loop calls this again
 
     def _established(self, accepted: socket.socket, task: asyncio.Task[None]) -> None:
-        self._establishing.discard(task)
+        del self._establishing[task]
         if task.cancelled():
             accepted.close()
 
@@ -141,10 +142,10 @@ class Listener:
         self._retry = self._loop.call_later(RETRY_SECONDS, self._listen_again)
         self._make_room()
 
-    async def _establish(self, accepted: socket.socket) -> None:
+    async def _establish(self, accepted: socket.socket, protocol: asyncio.Protocol) -> None:
         try:
             await self._loop.connect_accepted_socket(
-                self._factory,
+                lambda: protocol,
                 accepted,
                 ssl=self._tls,
                 ssl_handshake_timeout=self._handshake_seconds,

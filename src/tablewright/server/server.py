@@ -23,7 +23,7 @@ import signal
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -262,8 +262,9 @@ class Server:
             else:
                 connection.complete(result)
 
-    def _has_room(self, establishing: int) -> bool:
-        return len(self._connections) + establishing < self.limits.connections
+    def _has_room(self, establishing: Collection[asyncio.Protocol]) -> bool:
+        new = sum(connection not in self._connections for connection in establishing)
+        return len(self._connections) + new < self.limits.connections
 
     def _make_room(self) -> None:
         """Close the connection that has been idle longest, if there is one."""
