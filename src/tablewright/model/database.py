@@ -47,6 +47,7 @@ def connect(
     target: str | Path | Engine | Remote,
     *tables: type[Table],
     create: bool | None = None,
+    update: bool = False,
     table_name: str | None = None,
     cursor_secret: bytes | str | None = None,
     durability: Durability = "full",
@@ -59,7 +60,10 @@ def connect(
     URL of an endpoint with DynamoDB's protocol, or a `Remote` transport with its own timeouts.
 
     A missing table is created in memory and in a file; elsewhere only with `create=True`. A table
-    that differs from its declaration raises TableMismatch, which lists the differences.
+    that differs from its declaration raises TableMismatch, which lists the differences. With
+    `update=True`, the global indexes and the TTL that it lacks are added, which can take hours on
+    AWS; nothing is changed or removed.
+
     `table_name` is the name of the table at the target, if it is not the declared one. Cursors are
     encrypted with `cursor_secret`, or the environment variable TABLEWRIGHT_CURSOR_SECRET, or a
     random secret of this process, which all its databases share. `observe` receives an event for
@@ -78,7 +82,7 @@ def connect(
     database = Database(transport, context, tables, owned=owned)
     try:
         for table in context.names:
-            database.run(Provision(table, create=_creates(transport, create)))
+            database.run(Provision(table, create=_creates(transport, create), update=update))
     except BaseException:
         database.close()
         raise
@@ -90,6 +94,7 @@ async def connect_async(
     target: str | Path | Engine | Remote,
     *tables: type[Table],
     create: bool | None = None,
+    update: bool = False,
     table_name: str | None = None,
     cursor_secret: bytes | str | None = None,
     durability: Durability = "full",
@@ -104,7 +109,7 @@ async def connect_async(
     database = AsyncDatabase(transport, context, tables, owned=owned)
     try:
         for table in context.names:
-            await database.run(Provision(table, create=_creates(transport, create)))
+            await database.run(Provision(table, create=_creates(transport, create), update=update))
     except BaseException:
         await database.close()
         raise
