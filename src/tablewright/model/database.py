@@ -5,8 +5,8 @@ db.run(plan)                                  # the plan's result
 for order in db.iterate(plan): ...            # all results of a query, page by page
 db.for_tenant(user_id="u1")                   # a database that is limited to one tenant
 
-adb = await connect_async("commerce.db", Commerce)
-await adb.run(plan)                           # the same plans
+async with connect_async("commerce.db", Commerce) as adb:
+    await adb.run(plan)                       # the same plans
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import msgspec
 from tablewright.engine import Engine
 from tablewright.errors import DeclarationError, InvalidValue, UnsupportedOperation
 from tablewright.mapping.table import TableMap
+from tablewright.model.connecting import Connecting
 from tablewright.model.provision import Provision
 from tablewright.model.stream_events import AsyncStreams, Streams
 from tablewright.model.table import Table
@@ -90,7 +91,7 @@ def connect(
     return database
 
 
-async def connect_async(
+def connect_async(
     target: str | Path | Engine | Remote,
     *tables: type[Table],
     create: bool | None = None,
@@ -100,21 +101,30 @@ async def connect_async(
     durability: Durability = "full",
     observe: Observer | None = None,
     policy: Documents | Principal | None = None,
-) -> AsyncDatabase:
-    """Open a database for use in an event loop; see `connect`."""
-    context = _context(tables, table_name, cursor_secret, observe)
-    principal = _principal(policy, target)
-    transport = open_target(_checked_target(target), durability=durability)
-    owned = not isinstance(target, (Engine, Remote))
-    database = AsyncDatabase(transport, context, tables, owned=owned)
-    try:
-        for table in context.names:
-            await database.run(Provision(table, create=_creates(transport, create), update=update))
-    except BaseException:
-        await database.close()
-        raise
-    database._transport = _restricted(transport, principal)
-    return database
+) -> Connecting[AsyncDatabase]:
+    """Open a database for use in an event loop; see `connect` for the parameters.
+
+    Use `async with connect_async(…) as db`, which closes it at the end, or
+    `db = await connect_async(…)`. Nothing is opened before.
+    """
+
+    async def open_database() -> AsyncDatabase:
+        context = _context(tables, table_name, cursor_secret, observe)
+        principal = _principal(policy, target)
+        transport = open_target(_checked_target(target), durability=durability)
+        owned = not isinstance(target, (Engine, Remote))
+        database = AsyncDatabase(transport, context, tables, owned=owned)
+        try:
+            for table in context.names:
+                plan = Provision(table, create=_creates(transport, create), update=update)
+                await database.run(plan)
+        except BaseException:
+            await database.close()
+            raise
+        database._transport = _restricted(transport, principal)
+        return database
+
+    return Connecting(open_database())
 
 
 def _checked_target(target: Any) -> str | Path | Engine | Remote:
