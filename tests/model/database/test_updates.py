@@ -115,7 +115,7 @@ def test_an_event_loop_adds_them_too(tmp_path: Path) -> None:
     connect(tmp_path / "tasks.db", First).close()
 
     async def main() -> None:
-        async with await connect_async(tmp_path / "tasks.db", Second, update=True) as db:
+        async with connect_async(tmp_path / "tasks.db", Second, update=True) as db:
             await db.run(put(Task(task_id="1")))
             assert len(await db.run(Task.owned("ann"))) == 1
 
