@@ -640,7 +640,8 @@ def a_page_is_a_sequence_with_a_cursor() -> None:
 
 
 async def an_event_loop_runs_the_same_plans() -> None:
-    async with await connect_async(":memory:", Desk) as db:
+    assert_type(await connect_async(":memory:", Desk), AsyncDatabase)
+    async with connect_async(":memory:", Desk) as db:
         assert_type(db, AsyncDatabase)
         assert_type(await db.run(create(some_ticket())), Ticket)
         assert_type(await db.run(ticket("o", 1)), Ticket | None)

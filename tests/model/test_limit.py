@@ -135,7 +135,7 @@ def test_the_first_of_a_limited_query_is_the_first(db: Database) -> None:
 
 def test_an_event_loop_iterates_up_to_the_limit() -> None:
     async def main() -> list[int]:
-        async with await connect_async(":memory:", Shelves) as adb:
+        async with connect_async(":memory:", Shelves) as adb:
             for number in range(5):
                 await adb.run(put(Book(shelf="A", number=number)))
             plan = Book.primary.within("A").page_size(2).limit(3)

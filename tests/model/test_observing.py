@@ -75,7 +75,7 @@ def test_what_a_scoped_or_asynchronous_database_does_is_told_too(
     import asyncio
 
     async def run() -> None:
-        async with await connect_async(":memory:", Commerce, observe=events.append) as database:
+        async with connect_async(":memory:", Commerce, observe=events.append) as database:
             await database.run(customer_timeline("C1", 2))
 
     asyncio.run(run())

@@ -196,7 +196,7 @@ def test_another_reason_is_not_tried_again(db: Database) -> None:
 
 def test_an_asynchronous_database_reads_the_same() -> None:
     async def read() -> tuple[Customer | None, Customer | None]:
-        async with await connect_async(":memory:", Store) as db:
+        async with connect_async(":memory:", Store) as db:
             await db.run(create(ANN))
             plan = transact_get(Customer.primary("C1"), Customer.primary("C2"))
             return await db.run(plan)

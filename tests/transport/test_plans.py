@@ -125,7 +125,7 @@ def test_every_page_of_a_query_is_read_in_an_event_loop(url: str) -> None:
     entries = [Entry(year="2026", number=number) for number in range(60)]
 
     async def main() -> list[Entry]:
-        async with await connect_async(url, Diary, create=True) as database:
+        async with connect_async(url, Diary, create=True) as database:
             await asyncio.gather(*(database.run(create(entry)) for entry in entries))
             return [
                 entry async for entry in database.iterate(Entry.primary.within("2026").page_size(7))

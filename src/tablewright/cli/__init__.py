@@ -21,6 +21,7 @@ from tablewright.cli import publish as _publish
 from tablewright.cli import serve as _serve
 from tablewright.cli import shell as _shell
 from tablewright.cli import sql as _sql
+from tablewright.cli import studio as _studio
 from tablewright.cli import transfer as _transfer
 from tablewright.cli.commands import main
 
@@ -36,6 +37,7 @@ __all__ = [
     "_serve",
     "_shell",
     "_sql",
+    "_studio",
     "_transfer",
     "main",
 ]

@@ -5,8 +5,8 @@ db.run(plan)                                  # the plan's result
 for order in db.iterate(plan): ...            # all results of a query, page by page
 db.for_tenant(user_id="u1")                   # a database that is limited to one tenant
 
-adb = await connect_async("commerce.db", Commerce)
-await adb.run(plan)                           # the same plans
+async with connect_async("commerce.db", Commerce) as adb:
+    await adb.run(plan)                       # the same plans
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import msgspec
 from tablewright.engine import Engine
 from tablewright.errors import DeclarationError, InvalidValue, UnsupportedOperation
 from tablewright.mapping.table import TableMap
+from tablewright.model.connecting import Connecting
 from tablewright.model.provision import Provision
 from tablewright.model.stream_events import AsyncStreams, Streams
 from tablewright.model.table import Table
@@ -47,6 +48,7 @@ def connect(
     target: str | Path | Engine | Remote,
     *tables: type[Table],
     create: bool | None = None,
+    update: bool = False,
     table_name: str | None = None,
     cursor_secret: bytes | str | None = None,
     durability: Durability = "full",
@@ -59,7 +61,10 @@ def connect(
     URL of an endpoint with DynamoDB's protocol, or a `Remote` transport with its own timeouts.
 
     A missing table is created in memory and in a file; elsewhere only with `create=True`. A table
-    that differs from its declaration raises TableMismatch, which lists the differences.
+    that differs from its declaration raises TableMismatch, which lists the differences. With
+    `update=True`, the global indexes and the TTL that it lacks are added, which can take hours on
+    AWS; nothing is changed or removed.
+
     `table_name` is the name of the table at the target, if it is not the declared one. Cursors are
     encrypted with `cursor_secret`, or the environment variable TABLEWRIGHT_CURSOR_SECRET, or a
     random secret of this process, which all its databases share. `observe` receives an event for
@@ -78,7 +83,7 @@ def connect(
     database = Database(transport, context, tables, owned=owned)
     try:
         for table in context.names:
-            database.run(Provision(table, create=_creates(transport, create)))
+            database.run(Provision(table, create=_creates(transport, create), update=update))
     except BaseException:
         database.close()
         raise
@@ -86,30 +91,40 @@ def connect(
     return database
 
 
-async def connect_async(
+def connect_async(
     target: str | Path | Engine | Remote,
     *tables: type[Table],
     create: bool | None = None,
+    update: bool = False,
     table_name: str | None = None,
     cursor_secret: bytes | str | None = None,
     durability: Durability = "full",
     observe: Observer | None = None,
     policy: Documents | Principal | None = None,
-) -> AsyncDatabase:
-    """Open a database for use in an event loop; see `connect`."""
-    context = _context(tables, table_name, cursor_secret, observe)
-    principal = _principal(policy, target)
-    transport = open_target(_checked_target(target), durability=durability)
-    owned = not isinstance(target, (Engine, Remote))
-    database = AsyncDatabase(transport, context, tables, owned=owned)
-    try:
-        for table in context.names:
-            await database.run(Provision(table, create=_creates(transport, create)))
-    except BaseException:
-        await database.close()
-        raise
-    database._transport = _restricted(transport, principal)
-    return database
+) -> Connecting[AsyncDatabase]:
+    """Open a database for use in an event loop; see `connect` for the parameters.
+
+    Use `async with connect_async(…) as db`, which closes it at the end, or
+    `db = await connect_async(…)`. Nothing is opened before.
+    """
+
+    async def open_database() -> AsyncDatabase:
+        context = _context(tables, table_name, cursor_secret, observe)
+        principal = _principal(policy, target)
+        transport = open_target(_checked_target(target), durability=durability)
+        owned = not isinstance(target, (Engine, Remote))
+        database = AsyncDatabase(transport, context, tables, owned=owned)
+        try:
+            for table in context.names:
+                plan = Provision(table, create=_creates(transport, create), update=update)
+                await database.run(plan)
+        except BaseException:
+            await database.close()
+            raise
+        database._transport = _restricted(transport, principal)
+        return database
+
+    return Connecting(open_database())
 
 
 def _checked_target(target: Any) -> str | Path | Engine | Remote:

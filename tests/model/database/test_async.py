@@ -51,10 +51,40 @@ from tests.transports import record_requests
 
 def test_an_asynchronous_database_makes_its_tables_and_closes() -> None:
     async def main() -> None:
-        async with await connect_async(":memory:", Shop, Ledger) as db:
+        async with connect_async(":memory:", Shop, Ledger) as db:
             assert engine_of(db).call("ListTables") == {"TableNames": ["ledger", "shop"]}
             assert ttl_of(engine_of(db), "shop")["AttributeName"] == "expires"
             assert repr(db) == "AsyncDatabase(shop, ledger)"
+        with pytest.raises(StoreClosed):
+            await db.run(shelf("A"))
+
+    asyncio.run(main())
+
+
+def test_a_connection_can_be_awaited_or_entered_or_run_as_a_coroutine() -> None:
+    async def main() -> None:
+        db = await connect_async(":memory:", Shop)
+        await db.close()
+        async with await connect_async(":memory:", Shop) as db:
+            assert await db.run(shelf("A")) == []
+        first, second = await asyncio.gather(
+            connect_async(":memory:", Shop),
+            asyncio.create_task(connect_async(":memory:", Shop)),
+        )
+        for each in first, second:
+            await each.close()
+
+    asyncio.run(main())
+    db = asyncio.run(connect_async(":memory:", Shop))
+    assert repr(db) == "AsyncDatabase(shop)"
+    asyncio.run(db.close())
+
+
+def test_a_connection_closes_its_database_after_an_error_in_the_block() -> None:
+    async def main() -> None:
+        with pytest.raises(ZeroDivisionError):
+            async with connect_async(":memory:", Shop) as db:
+                raise ZeroDivisionError
         with pytest.raises(StoreClosed):
             await db.run(shelf("A"))
 
@@ -80,7 +110,7 @@ def test_an_asynchronous_connection_refuses_as_the_other_does(tmp_path: Path) ->
 
 def test_fifty_writes_at_once_are_all_done() -> None:
     async def main() -> None:
-        async with await connect_async(":memory:", Shop) as db:
+        async with connect_async(":memory:", Shop) as db:
             written = await asyncio.gather(*(db.run(create(product(n))) for n in range(50)))
             assert written == [product(n) for n in range(50)]
             found = [found async for found in db.iterate(shelf("A").page_size(20))]
@@ -92,7 +122,7 @@ def test_fifty_writes_at_once_are_all_done() -> None:
 
 def test_fifty_deposits_at_once_into_a_versioned_account_are_all_counted() -> None:
     async def main() -> None:
-        async with await connect_async(":memory:", Ledger) as db:
+        async with connect_async(":memory:", Ledger) as db:
             await db.run(create(Account(account_id="1", holder="ann")))
             deposit = Account.primary("1").update(Account.balance.increment(1))
             await asyncio.gather(*(db.run(deposit) for _ in range(50)))
@@ -105,7 +135,7 @@ def test_fifty_deposits_at_once_into_a_versioned_account_are_all_counted() -> No
 
 def test_iterate_is_lazy_in_an_event_loop_too() -> None:
     async def main() -> None:
-        async with await connect_async(":memory:", Shop) as db:
+        async with connect_async(":memory:", Shop) as db:
             for number in range(5):
                 await db.run(create(product(number)))
             recording = record_requests(db)
@@ -123,7 +153,7 @@ def test_a_write_does_not_block_the_event_loop(tmp_path: Path) -> None:
     """The file is locked for as long as the loop needs to say so."""
 
     async def main() -> None:
-        async with await connect_async(tmp_path / "shop.db", Shop) as db:
+        async with connect_async(tmp_path / "shop.db", Shop) as db:
             other = apsw.Connection(str(tmp_path / "shop.db"))
             other.execute("BEGIN IMMEDIATE")
             writing = asyncio.create_task(db.run(create(product(1))))
@@ -232,7 +262,7 @@ def in_turn(plans: list[Callable[[], Plan[Any]]]) -> tuple[list[Outcome], list[A
 
 async def in_a_loop(plans: list[Callable[[], Plan[Any]]]) -> tuple[list[Outcome], list[Any]]:
     outcomes: list[Outcome] = []
-    async with await connect_async(":memory:", Shop, Ledger, cursor_secret="secret") as db:
+    async with connect_async(":memory:", Shop, Ledger, cursor_secret="secret") as db:
         for make in plans:
             try:
                 outcomes.append(("result", await db.run(make())))
@@ -280,7 +310,7 @@ def test_both_drivers_send_the_same_requests() -> None:
             return recording.requests
 
     async def send_async() -> list[Any]:
-        async with await connect_async(":memory:", Shop, Ledger) as db:
+        async with connect_async(":memory:", Shop, Ledger) as db:
             recording = record_requests(db)
             for make in PLANS["write"]:
                 try:
@@ -298,7 +328,7 @@ def test_a_synchronous_and_an_asynchronous_database_share_a_file_and_its_cursors
     async def main() -> None:
         file = tmp_path / "shop.db"
         with connect(file, Shop, cursor_secret="secret") as db:
-            async with await connect_async(file, Shop, cursor_secret="secret") as other:
+            async with connect_async(file, Shop, cursor_secret="secret") as other:
                 for number in range(4):
                     await other.run(create(product(number)))
                 page = db.run(shelf("A").page_size(2))

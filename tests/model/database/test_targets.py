@@ -104,12 +104,12 @@ def test_a_client_of_boto3_is_no_target() -> None:
 
 
 async def run_async(plan: Any) -> None:
-    async with await connect_async(":memory:", Shop) as db:
+    async with connect_async(":memory:", Shop) as db:
         await db.run(plan)
 
 
 async def each_async(plan: Any) -> None:
-    async with await connect_async(":memory:", Shop) as db:
+    async with connect_async(":memory:", Shop) as db:
         async for _ in db.iterate(plan):
             pass
 

@@ -63,7 +63,7 @@ def test_a_transaction_refuses_what_is_not_a_write(db: Database) -> None:
 
 def test_an_asynchronous_transaction_writes_when_its_block_ends() -> None:
     async def main() -> None:
-        async with await connect_async(":memory:", Shop, Ledger) as db:
+        async with connect_async(":memory:", Shop, Ledger) as db:
             recording = record_requests(db)
             async with db.transaction() as tx:
                 tx.add(create(product(1)), create(Account(account_id="1", holder="ann")))
@@ -76,7 +76,7 @@ def test_an_asynchronous_transaction_writes_when_its_block_ends() -> None:
 
 def test_an_exception_inside_an_asynchronous_transaction_writes_nothing() -> None:
     async def main() -> None:
-        async with await connect_async(":memory:", Shop) as db:
+        async with connect_async(":memory:", Shop) as db:
             recording = record_requests(db)
 
             async def fail() -> None:

@@ -204,7 +204,7 @@ def test_segments_are_scanned_at_the_same_time_in_threads(db: Database) -> None:
 
 def test_segments_are_scanned_at_the_same_time_in_an_event_loop() -> None:
     async def read() -> list[Order]:
-        async with await connect_async(":memory:", Store) as db:
+        async with connect_async(":memory:", Store) as db:
             for each in ORDERS:
                 await db.run(create(each))
             transport: Any = Waiting(db._transport, Meeting(4))

@@ -255,7 +255,7 @@ def test_the_shards_are_read_at_the_same_time_in_an_event_loop() -> None:
             return answer
 
     async def read() -> list[Entry]:
-        async with await connect_async(":memory:", Log) as db:
+        async with connect_async(":memory:", Log) as db:
             for each in ALL:
                 await db.run(create(each))
             transport: Any = Waiting(db._transport)

@@ -415,7 +415,7 @@ def test_an_unreadable_item_does_not_stop_the_stream() -> None:
 
 def test_asynchronous_events() -> None:
     async def read() -> list[str]:
-        async with await connect_async(":memory:", Shop) as db:
+        async with connect_async(":memory:", Shop) as db:
             await db.run(create(Order(customer="ann", order_id="1")))
             events = db.stream_events(Order)
             found = [type(event).__name__ async for event in events]

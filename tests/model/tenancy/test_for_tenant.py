@@ -96,7 +96,7 @@ def test_scopes_do_not_disturb_one_another(db: Database) -> None:
 
 def test_an_asynchronous_database_is_scoped_in_the_same_way() -> None:
     async def main() -> None:
-        async with await connect_async(":memory:", Market) as db:
+        async with connect_async(":memory:", Market) as db:
             for user in ("a", "b"):
                 for entity in everything_of(user):
                     await db.run(create(entity))
