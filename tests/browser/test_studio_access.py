@@ -22,7 +22,7 @@ def studio() -> Iterator[Studio]:
 class Empty(BaseHTTPRequestHandler):
     """A page of another server."""
 
-    def do_GET(self) -> None:  # noqa: N802  the name that the server calls
+    def do_GET(self) -> None:
         body = b"<!doctype html><title>Other</title><link rel=icon href='data:,'>"
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
@@ -30,7 +30,7 @@ class Empty(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Print nothing."""
 
 
