@@ -22,6 +22,7 @@ from tablewright.cli import read_items as _read_items
 from tablewright.cli import serve as _serve
 from tablewright.cli import shell as _shell
 from tablewright.cli import sql as _sql
+from tablewright.cli import studio as _studio
 from tablewright.cli import tables as _tables
 from tablewright.cli import transfer as _transfer
 from tablewright.cli import write_items as _write_items
@@ -40,6 +41,7 @@ __all__ = [
     "_serve",
     "_shell",
     "_sql",
+    "_studio",
     "_tables",
     "_transfer",
     "_write_items",
