@@ -7,7 +7,10 @@ know.
 
 from __future__ import annotations
 
+from datetime import date
+from enum import Enum
 from functools import cache
+from typing import Literal, get_origin
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
@@ -29,8 +32,17 @@ def entity_hue(entity: EntityMap | None) -> str:
 
 
 def attribute_hue(entity: EntityMap, attribute: str) -> str:
-    """Return the hue of the entity that an attribute identifies; "" if it identifies none."""
-    return _attribute_hues(entity.table).get((entity.name, attribute), "")
+    """Return the hue of the entity that an attribute identifies.
+
+    Another attribute has the quiet tone of times or enumerations, or "".
+    """
+    found = _attribute_hues(entity.table).get((entity.name, attribute), "")
+    if found or attribute not in entity.attributes:
+        return found
+    kind = entity.attributes[attribute].converter.kind
+    if isinstance(kind, type):
+        return "time" if issubclass(kind, date) else "enum" if issubclass(kind, Enum) else ""
+    return "enum" if get_origin(kind) is Literal else ""
 
 
 @cache
