@@ -1,7 +1,7 @@
 """Hues: the colour of each entity, and of each attribute that identifies an entity.
 
 `customer_id` has the hue of Customer in the keys of every entity, so a key can be read without a
-legend. A hue is a class of the style sheet: `e1` to `e8`, and `e0` for what the design does not
+legend. A hue is a class of the style sheet: `e1` to `e12`, and `e0` for what the design does not
 know.
 """
 
