@@ -6,18 +6,16 @@ from collections.abc import Iterator
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
+from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio import parts
-from tablewright.studio.hues import entity_hue
+from tablewright.studio.hues import attribute_hue, entity_hue
 from tablewright.studio.url import url
 
-LEGEND = (
-    ("l", "CUST#", "fixed text"),
-    ("v e2", "orderId", "an id, in the colour of the entity that it names"),
-    ("v time", "createdAt", "a time"),
-    ("v enum", "status", "a choice"),
-)
+LITERAL, IDENTIFIER = "fixed text", "an id, in the colour of the entity that it names"
+TIME, CHOICE = "a time", "a choice"
+MEANINGS = (LITERAL, IDENTIFIER, TIME, CHOICE)
 
 
 def key_map(table: TableMap) -> Markup:
@@ -41,23 +39,37 @@ def key_map(table: TableMap) -> Markup:
     )
     return element(
         "section",
-        element("header", element("h2", "Key map"), _legend()),
+        element("header", element("h2", "Key map"), _legend(table)),
         parts.scroll(label, drawn),
         class_="panel",
         aria_label=label,
     )
 
 
-def _legend() -> Markup:
+def _legend(table: TableMap) -> Markup:
+    """Return what the tones of this key map mean, with the first example of each."""
+    found: dict[str, Markup] = {}
+    for entity in table.entities:
+        for key in (entity.primary, *entity.indexes):
+            for template in key.templates.values():
+                for piece in template.pieces:
+                    meaning, class_ = _meaning(piece, entity)
+                    text = piece if isinstance(piece, str) else piece.label
+                    found.setdefault(meaning, element("span", text, class_=class_))
     swatches = [
-        element(
-            "span",
-            element("span", element("span", text, class_=class_), class_="key tpl"),
-            f" {meaning}",
-        )
-        for class_, text, meaning in LEGEND
+        element("span", element("span", found[meaning], class_="key tpl"), f" {meaning}")
+        for meaning in MEANINGS
+        if meaning in found
     ]
     return element("div", swatches, class_="swatches")
+
+
+def _meaning(piece: str | KeyPart, entity: EntityMap) -> tuple[str, str]:
+    """Return what a piece of a template is, and its class."""
+    if isinstance(piece, str):
+        return LITERAL, "l"
+    hue = attribute_hue(entity, piece.attribute)
+    return {"time": TIME, "enum": CHOICE, "": ""}.get(hue, IDENTIFIER), f"v {hue}"
 
 
 def _heading(table: TableMap, index: IndexMap | None) -> Iterator[Markup]:

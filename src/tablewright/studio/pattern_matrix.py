@@ -126,7 +126,15 @@ def _operation(shape: Shape) -> list[Markup]:
     badges = [
         element("span", name, class_="op" if name in READS else "op w") for name in operations
     ]
-    return [join(badges, " "), element("br"), join([shape.index or "table"])]
+    return [join(badges, " "), element("br"), _where(shape)]
+
+
+def _where(shape: Shape) -> Markup:
+    if shape.index is None or not shape.writes:
+        return element("span", shape.index or "table")
+    count = len(shape.index.split(", "))
+    indexes = "1 index" if count == 1 else f"{count} indexes"
+    return element("span", f"table + {indexes}", title=shape.index)
 
 
 def _units(shape: Shape, cost: PatternCost | None) -> str:

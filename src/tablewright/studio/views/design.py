@@ -40,8 +40,8 @@ def show(workspace: Workspace, request: Request) -> Page:
     content = [_head(design, "/design")]
     for number, table in enumerate(table.__table__ for table in design.tables):
         content += [key_map(table), _diagram(table, number)]
-    aside = element("div", _findings(workspace), _documents())
-    return Page(design.name, [*content, aside], "Design")
+    below = element("div", _findings(workspace), _documents(), class_="cols c21")
+    return Page(design.name, [*content, below], "Design")
 
 
 def show_patterns(workspace: Workspace, request: Request) -> Page:
@@ -98,14 +98,16 @@ def _head(design: Design, current: str) -> Markup:
     shown = parts.facts(
         (name, f"{count:,}") for name, count in counts if name != "tables" or count > 1
     )
-    about = design.doc.partition("\n")[0].partition(": ")
+    first = design.doc.partition("\n")[0]
+    about = first.partition(": ")[2] or first
+    about = about[:1].upper() + about[1:]
     links = [
         element("a", title, href=link, class_="on" if link == current else None,
                 aria_current="page" if link == current else None)
         for title, link in SECTIONS
     ]  # fmt: skip
     sub = element("nav", links, class_="sub", aria_label="Parts of the design")
-    return join([parts.heading(design.name, about[2] or about[0], shown), sub])
+    return join([parts.heading(design.name, about, shown), sub])
 
 
 def _diagram(table: TableMap, number: int) -> Markup:
