@@ -93,7 +93,7 @@ def _about(report: CostReport | None) -> str:
     prices = report.prices
     return (
         "R and W: read and write units of one call, measured by the checks of the design. "
-        f"Prices on demand: {prices.title}, {prices.date}."
+        f"Prices on demand: {prices.title}, {prices.on_demand.date}."
     )
 
 
