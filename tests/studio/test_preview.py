@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
@@ -23,7 +24,7 @@ from tablewright.values import Item
 from tablewright.verify.run import Scanner, _result_problem
 from tests.studio.calls import DESIGNS, Call, checked_calls, sample_workspace
 
-#: The rows of tables and indexes, by the name of the table, of the index ("" for the table), and key.
+#: All rows, by the names of the table and the index ("" for the table itself), and the key.
 State = dict[tuple[str, str, str], Item]
 
 
@@ -124,15 +125,12 @@ def calls_of(name: str) -> list[Call]:
     database = workspace.database()
     found = []
     for call in checked_calls(workspace.design, database):
-        try:
+        with suppress(TablewrightError):
             database.run(call.plan())
-        except TablewrightError:
-            pass
         if call.is_write:
             found.append(call)
     workspace.close()
     return found
-
 
 
 def at_one_moment(database: Database) -> Database:
@@ -152,7 +150,9 @@ def damaged(workspace: Workspace, chance: random.Random) -> None:
             if fate < 0.15:
                 workspace.send("DeleteItem", TableName=name, Key=key)
             elif fate < 0.3:
-                workspace.send("PutItem", TableName=name, Item={**item, "foreign": {"S": "x" * 999}})
+                workspace.send(
+                    "PutItem", TableName=name, Item={**item, "foreign": {"S": "x" * 999}}
+                )
 
 
 @pytest.mark.slow
