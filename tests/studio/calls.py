@@ -33,7 +33,8 @@ class Call(Struct, frozen=True):
 
     def plan(self) -> Plan[Any]:
         """Make the plan again; a plan that has been run may have changed its entities."""
-        return self.pattern.function(**copy.deepcopy(self.arguments))
+        plan: Plan[Any] = self.pattern.function(**copy.deepcopy(self.arguments))
+        return plan
 
     @property
     def is_write(self) -> bool:

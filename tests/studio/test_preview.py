@@ -69,8 +69,8 @@ def _sorted(item: Item | None) -> Any:
 
 def listed_units(found: Preview) -> float:
     """Return the sum of the units of all items, index rows and checks."""
-    rows = [row for item in found.items for row in item.rows]
-    return sum(each.units for each in (*found.items, *rows, *found.checks))
+    items = sum(item.units + sum(row.units for row in item.rows) for item in found.items)
+    return items + sum(check.units for check in found.checks)
 
 
 class Meter:
