@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,6 +51,8 @@ def studio(
     The page is served on this machine only, and the link that is printed opens it. An endpoint is
     read-only unless --write is given.
     """
+    import asyncio
+
     if write and read_only:
         fail("--write and --read-only exclude each other")
     workspace = open_workspace(what, write=True if write else False if read_only else None)
@@ -120,6 +121,7 @@ def _export(workspace: Workspace, folder: Path, data: bool) -> None:
 
 
 async def _serve(workspace: Workspace, port: int, browser: bool) -> None:
+    import asyncio
     import webbrowser
 
     from tablewright.studio.server import StudioServer
