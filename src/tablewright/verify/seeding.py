@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from typing import Any
 
 import msgspec
 
+from tablewright.engine import Engine
 from tablewright.errors import TablewrightError
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
@@ -26,7 +27,7 @@ from tablewright.verify.run import Scanner, load_sample, refuse_items
 from tablewright.verify.temporary import remove_tables
 
 
-def seed(design: Design, target: str) -> dict[str, Counter[str]]:
+def seed(design: Design, target: str | Engine) -> dict[str, Counter[str]]:
     """Load the sample data of a design and return the number of items by table and entity.
 
     Sentinels of unique values have the entity "". Raises TableNotEmpty before it writes any item if
@@ -40,7 +41,10 @@ def seed(design: Design, target: str) -> dict[str, Counter[str]]:
         entities.extend(design.sample())
         return entities
 
-    with closing(open_target(target)) as transport, ExitStack() as undo:
+    with ExitStack() as opened, ExitStack() as undo:
+        transport = open_target(target)
+        if not isinstance(target, Engine):
+            opened.callback(transport.close)
         context = Context(names=names, secret=secrets.token_bytes(32))
         database = Database(transport, context, design.tables)
         existing = [table for table in names if database.run(_Exists(table))]

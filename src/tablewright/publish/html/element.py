@@ -21,7 +21,7 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ud800-\udfff\ufff9-\ufffb\ufffe\uffff]"
 )
-_VOID = frozenset({"meta", "wbr"})
+_VOID = frozenset({"br", "hr", "img", "input", "link", "meta", "wbr"})
 
 
 class Markup(str):

@@ -1,0 +1,144 @@
+"""The command that shows a design and its data in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tablewright.cli.commands import DESIGNS, app, describe_error, fail
+from tablewright.cli.designs import load_or_fail
+
+if TYPE_CHECKING:
+    from tablewright.studio.workspace import Workspace
+
+
+@app.command(rich_help_panel=DESIGNS)
+def studio(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[DESIGN] [TARGET]",
+            help="A design: a bundled one, a module name or the path of a Python file. A target: "
+            "':memory:', a database file, http://host:port or dynamodb://region. Default target: "
+            "the sample data of the design, in memory.",
+        ),
+    ],
+    port: Annotated[int, typer.Option(help="The port; 0 is a free one.")] = 0,
+    write: Annotated[
+        bool,
+        typer.Option("--write", help="Allow changes at an endpoint; files always allow them."),
+    ] = False,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Refuse every change of the data.")
+    ] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Write the pages of the design as files instead, and exit."
+        ),
+    ] = None,
+    data: Annotated[
+        bool, typer.Option("--data", help="With --export: write pages of the data, too.")
+    ] = False,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
+    ] = True,
+) -> None:
+    """Show a design, its patterns and its data in the browser.
+
+    The page is served on this machine only, and the link that is printed opens it. An endpoint is
+    read-only unless --write is given.
+    """
+    import asyncio
+
+    if write and read_only:
+        fail("--write and --read-only exclude each other")
+    workspace = open_workspace(what, write=True if write else False if read_only else None)
+    if data and export is None:
+        fail("--data is for --export FOLDER")
+    if export is not None:
+        _export(workspace, export, data)
+        return
+    try:
+        asyncio.run(_serve(workspace, port, browser))
+    except KeyboardInterrupt:
+        typer.echo("stopped", err=True)
+    finally:
+        workspace.close()
+
+
+def open_workspace(arguments: list[str], *, write: bool | None = None) -> Workspace:
+    """Return the workspace of a design, a target, or both."""
+    from tablewright.engine import Engine
+    from tablewright.studio.workspace import Workspace
+    from tablewright.verify import seed
+
+    designs = [argument for argument in arguments if not is_target(argument)]
+    targets = [argument for argument in arguments if is_target(argument)]
+    if len(designs) > 1 or len(targets) > 1:
+        what = "designs" if len(designs) > 1 else "targets"
+        hint = "; the file of a target must exist" if len(designs) > 1 else ""
+        fail(f"these are two {what}: {', '.join(designs if len(designs) > 1 else targets)}{hint}")
+    design = load_or_fail(designs[0]) if designs else None
+    if targets and (design is None or targets[0] != ":memory:"):
+        return Workspace(design, targets[0], write=write)
+    assert design is not None
+    engine = Engine(":memory:")
+    if design.sample is None:
+        typer.echo(f"{design.name} has no sample data: define the function sample()", err=True)
+    else:
+        seed(design, engine)
+    return Workspace(design, engine, write=write)
+
+
+def is_target(argument: str) -> bool:
+    """Return whether an argument is a target rather than a design.
+
+    >>> is_target("http://127.0.0.1:8000"), is_target(":memory:"), is_target("commerce")
+    (True, True, False)
+    """
+    if argument == ":memory:" or "://" in argument:
+        return True
+    path = Path(argument)
+    return path.is_file() and path.suffix != ".py"
+
+
+def _export(workspace: Workspace, folder: Path, data: bool) -> None:
+    from tablewright.errors import TablewrightError
+    from tablewright.studio.export import export
+
+    if workspace.design is None:
+        fail("--export writes the pages of a design; name the design")
+    try:
+        paths = export(workspace, folder, data=data)
+    except (TablewrightError, OSError) as error:
+        fail(str(error))
+    finally:
+        workspace.close()
+    typer.echo(f"{paths[0]} and {len(paths) - 1} other files")
+
+
+async def _serve(workspace: Workspace, port: int, browser: bool) -> None:
+    import asyncio
+    import webbrowser
+
+    from tablewright.studio.server import StudioServer
+
+    def announce(link: str) -> None:
+        typer.echo(f"for another browser: {link}", err=True)
+
+    server = StudioServer(workspace)
+    try:
+        link = await server.start(port, announce)
+    except OSError as error:
+        fail(f"port {port}: {describe_error(error)}")
+    typer.echo(link)
+    typer.echo(f"showing {workspace.target_name}; Ctrl-C stops the studio", err=True)
+    if browser:
+        await asyncio.to_thread(webbrowser.open, link)
+    try:
+        await asyncio.Event().wait()
+    finally:
+        await server.stop()

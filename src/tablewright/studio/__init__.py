@@ -1,0 +1,24 @@
+"""The studio: a design and its data in the browser.
+
+    server      listens on loopback, and runs a view for each request in a thread
+    http        requests and responses, and the connection that reads and writes them
+    access      who may use the studio: Host, token, cookie, Origin; the security headers
+    routes      URL -> view
+    views/      one module for each view: a function from a request to a page or a response
+    frame       what surrounds each page: navigation, search, target, footer
+    parts       what pages share: chips, keys, values, code, tables of facts
+    workspace   the design and the target: databases, tables, what may be written
+    hues        the colour of each entity, and of each attribute that identifies one
+    static/     style sheet, scripts, icon
+
+    GET /items/shop?pk=USER%231  ──http──▶ Request ──access──▶ ──routes──▶ views.items.show
+                                 ◀──http── Response ◀──frame── Page ◀──────────┘
+
+Invariants:
+- Pages are made on the server. Scripts only replace parts of a page by parts of another one, so
+  every view works without scripts, except the live one.
+- Every text is escaped where it becomes markup (`publish.html.element`).
+- GET changes nothing. What changes data is sent by `Workspace.transport`, which refuses it if
+  the target is read-only.
+- A view reads one page of data, however large the table is.
+"""

@@ -1,0 +1,247 @@
+"""Requests and responses of the studio, and the connection that reads and writes them.
+
+A connection handles one request after another. A request is answered by a function that may block:
+it runs in a thread. A response is a whole body, or a stream of server-sent events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
+from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from msgspec import Struct
+
+from tablewright.server.limits import Limits
+from tablewright.server.request_parser import Refusal, RequestParser
+
+HTML = "text/html; charset=utf-8"
+TEXT = "text/plain; charset=utf-8"
+EVENTS = "text/event-stream"
+#: The fields of a form; more are refused.
+MAX_FIELDS = 2000
+#: Requests of one connection that wait; a client that sends more is not read until they are fewer.
+MAX_WAITING = 8
+
+
+class Fields:
+    """The fields of a query string or of a form, in their order; a name may occur several times."""
+
+    def __init__(self, pairs: list[tuple[str, str]]) -> None:
+        self.pairs = pairs
+
+    @classmethod
+    def parse(cls, text: str) -> Fields:
+        """Parse `a=1&b=2`. Raises ValueError if it has too many fields."""
+        return cls(parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS))
+
+    def get(self, name: str, default: str = "") -> str:
+        """Return the first value of a field."""
+        return next((value for found, value in self.pairs if found == name), default)
+
+    def all(self, name: str) -> list[str]:
+        return [value for found, value in self.pairs if found == name]
+
+    def __contains__(self, name: str) -> bool:
+        return any(found == name for found, _ in self.pairs)
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """A request. The path has no query string; its escapes are not decoded."""
+
+    method: str
+    path: str
+    query: Fields
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+    @property
+    def form(self) -> Fields:
+        """The fields of a submitted form; raises ValueError if the body is none."""
+        return Fields.parse(self.body.decode())
+
+    def cookie(self, name: str) -> str:
+        try:
+            found = SimpleCookie(self.headers.get("cookie", "")).get(name)
+        except CookieError:
+            return ""
+        return found.value if found is not None else ""
+
+
+class Response(Struct, frozen=True, kw_only=True):
+    """A response: a body, or a stream of events.
+
+    The iterator of `stream` yields pieces of the body. It must yield at least once a second, b"" if
+    there is nothing: so it ends soon after the client disconnected.
+    """
+
+    body: bytes = b""
+    status: int = 200
+    type: str = HTML
+    headers: Mapping[str, str] = {}
+    stream: Callable[[], Iterator[bytes]] | None = None
+
+
+def redirect(url: str) -> Response:
+    """Return a response that sends the browser to another page after a form was submitted."""
+    return Response(status=303, headers={"Location": url}, type=TEXT)
+
+
+#: Answers a request; it may block.
+Application = Callable[[Request], Response]
+
+
+class Connection(asyncio.Protocol):
+    """One connection of a browser."""
+
+    def __init__(self, application: Application, threads: Executor, limits: Limits) -> None:
+        self._application = application
+        self._threads = threads
+        self._limits = limits
+        self._parser = RequestParser(limits, self._enqueue)
+        self._waiting: deque[tuple[Request | None, bool]] = deque()
+        self._task: asyncio.Task[None] | None = None
+        self._can_write = asyncio.Event()
+        self._can_write.set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_ended = False  # the client sends nothing more
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._loop = asyncio.get_running_loop()
+        self._restart_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
+        self._can_write.set()
+        self._parser.close()
+
+    def data_received(self, data: bytes) -> None:
+        self._restart_timer()
+        try:
+            self._parser.feed(data)
+        except Refusal as refusal:
+            refused = Response(body=refusal.body, status=refusal.status, type=TEXT)
+            self._transport.write(head(refused, keep_alive=False) + refusal.body)
+            self._transport.close()
+
+    def eof_received(self) -> bool:
+        self._is_ended = True
+        return self._task is not None  # it closes the connection after the last response
+
+    def close(self) -> None:
+        """Close the connection after what has been written was sent."""
+        self._transport.close()
+
+    def pause_writing(self) -> None:
+        self._can_write.clear()
+
+    def resume_writing(self) -> None:
+        self._can_write.set()
+
+    def _restart_timer(self) -> None:
+        """Close the connection if nothing happens for `Limits.idle_seconds`."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_later(self._limits.idle_seconds, self._close_if_idle)
+
+    def _close_if_idle(self) -> None:
+        if self._task is None:
+            self._transport.close()
+        else:
+            self._restart_timer()
+
+    def _enqueue(
+        self,
+        method: bytes,
+        url: bytearray,
+        headers: dict[bytes, bytes],
+        body: bytearray,
+        keep_alive: bool,
+    ) -> None:
+        self._waiting.append((read_request(method, url, headers, body), keep_alive))
+        if len(self._waiting) >= MAX_WAITING:
+            self._transport.pause_reading()
+        if self._task is None:
+            self._task = self._loop.create_task(self._answer_all())
+
+    async def _answer_all(self) -> None:
+        while self._waiting and not self._transport.is_closing():
+            request, keep_alive = self._waiting.popleft()
+            self._transport.resume_reading()
+            if request is None:
+                response = Response(status=400, type=TEXT, body=b"Bad Request\n")
+            else:
+                response = await self._in_thread(self._application, request)
+            self._transport.write(head(response, keep_alive))
+            if response.stream is not None:
+                await self._send_stream(response.stream())
+                self._transport.close()
+            elif request is None or request.method != "HEAD":
+                self._transport.write(response.body)
+            await self._can_write.wait()
+            if not keep_alive:
+                self._transport.close()
+        self._task = None
+        if self._is_ended:
+            self._transport.close()
+
+    async def _send_stream(self, pieces: Iterator[bytes]) -> None:
+        try:
+            while not self._transport.is_closing():
+                piece = await self._in_thread(next, pieces, None)
+                if piece is None:
+                    return
+                self._transport.write(piece)
+                await self._can_write.wait()
+        finally:
+            close = getattr(pieces, "close", None)
+            if close is not None:
+                self._threads.submit(close)
+
+    async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return await self._loop.run_in_executor(self._threads, function, *arguments)
+
+
+def read_request(
+    method: bytes, url: bytes | bytearray, headers: Mapping[bytes, bytes], body: bytes | bytearray
+) -> Request | None:
+    """Return a parsed request, or None if its URL is malformed."""
+    try:
+        parts = urlsplit(bytes(url).decode("ascii"))
+        return Request(
+            method=method.decode("ascii"),
+            path=parts.path,
+            query=Fields.parse(parts.query),
+            headers={
+                name.decode("latin-1"): value.decode("latin-1") for name, value in headers.items()
+            },
+            body=bytes(body),
+        )
+    except ValueError:
+        return None
+
+
+def head(response: Response, keep_alive: bool) -> bytes:
+    """Return the status line and the headers of a response."""
+    lines = [
+        f"HTTP/1.1 {response.status} {HTTPStatus(response.status).phrase}",
+        f"Content-Type: {response.type}",
+        *(f"{name}: {value}" for name, value in response.headers.items()),
+    ]
+    if response.stream is None:
+        lines.append(f"Content-Length: {len(response.body)}")
+    if response.stream is not None or not keep_alive:
+        lines.append("Connection: close")
+    if any("\r" in line or "\n" in line for line in lines):
+        raise ValueError(f"a header contains a line break: {lines}")
+    return "\r\n".join([*lines, "", ""]).encode("latin-1")

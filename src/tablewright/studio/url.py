@@ -1,0 +1,16 @@
+"""URLs of the studio's pages."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, urlencode
+
+
+def url(route: str, *parts: str, **query: str | int | None) -> str:
+    """Return the URL of a route: its `{}` are the parts, and the query leaves out what is None.
+
+    >>> url("/items/{}", "a/b", pk="USER#1", cursor=None)
+    '/items/a%2Fb?pk=USER%231'
+    """
+    path = route.format(*(quote(part, safe="") for part in parts))
+    given = {name: str(value) for name, value in query.items() if value is not None}
+    return f"{path}?{urlencode(given)}" if given else path

@@ -1,0 +1,31 @@
+"""The start page, and the static files."""
+
+from __future__ import annotations
+
+from tablewright.studio.frame import Page, static_file
+from tablewright.studio.http import TEXT, Request, Response, redirect
+from tablewright.studio.workspace import Workspace
+
+TYPES = {
+    "style.css": "text/css; charset=utf-8",
+    "diagram.css": "text/css; charset=utf-8",
+    "studio.js": "text/javascript; charset=utf-8",
+    "htmx.min.js": "text/javascript; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
+
+
+def show(workspace: Workspace, _: Request) -> Response:
+    """Lead to the design, or to the tables of a target without one."""
+    return redirect("/tables" if workspace.design is None else "/design")
+
+
+def static(_: Workspace, __: Request, name: str) -> Page | Response:
+    """Return a static file; its URL changes with its content."""
+    if name not in TYPES:
+        return Response(status=404, type=TEXT, body=b"Not found\n")
+    headers = {"Cache-Control": "private, max-age=31536000, immutable"}
+    return Response(body=static_file(name), type=TYPES[name], headers=headers)
+
+
+ROUTES = {("GET", "/"): show, ("GET", "/static/{}"): static}

@@ -1,0 +1,161 @@
+"""The workspace: the design and the target that a studio shows.
+
+    Workspace(design, "commerce.db")     a design and its data
+    Workspace(None, "http://…:8000")     what is at a target, without a design
+    Workspace(design, ":memory:")        a design and, in memory, its sample data
+
+The target is opened when it is needed. If that fails, or a request fails, the error is shown; the
+next request tries again, so a studio recovers when its target does.
+
+A target in memory or in a file can be written; another one only if that was asked for. The
+transport refuses every operation that writes otherwise, whatever a view does.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Mapping
+from copy import copy
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from tablewright.engine import Engine
+from tablewright.errors import ResourceNotFoundException, TablewrightError
+from tablewright.mapping.table import TableMap
+from tablewright.model.database import Database
+from tablewright.model.table import Table
+from tablewright.plan.plan import Context
+from tablewright.studio.analysis import Analysis
+from tablewright.transport import Local, Remote, Response, Transport, open_target
+from tablewright.verify import Design
+
+#: The operations that change nothing. PartiQL statements are checked by the console.
+READS = frozenset(
+    {
+        *("BatchGetItem", "GetItem", "Query", "Scan", "TransactGetItems"),
+        *("DescribeContinuousBackups", "DescribeEndpoints", "DescribeLimits", "DescribeTable"),
+        *("DescribeTimeToLive", "ListTables", "ListTagsOfResource"),
+        *("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"),
+    }
+)
+
+
+class ReadOnlyTarget(TablewrightError):
+    """A write was asked for, and the target is read-only."""
+
+
+class ReadOnly:
+    """A transport that refuses every operation that may write."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def send(self, operation: str, request: dict[str, Any]) -> Response:
+        if operation not in READS:
+            raise ReadOnlyTarget(
+                f"{operation} is refused: the target is read-only. Start the studio with --write "
+                "to allow changes."
+            )
+        return self._transport.send(operation, request)
+
+    def close(self) -> None:
+        self._transport.close()
+
+
+class Workspace:
+    """What a studio shows. Views of several threads use it at the same time."""
+
+    def __init__(
+        self, design: Design | None, target: str | Engine, *, write: bool | None = None
+    ) -> None:
+        """Create a workspace; the target is opened when it is first used.
+
+        `write` allows changes; by default they are allowed unless the target is an endpoint.
+        """
+        self.design = design
+        self.target = target
+        self.is_remote = isinstance(target, str) and "://" in target
+        self.is_writable = not self.is_remote if write is None else write
+        #: The views that static pages have; empty if the pages come from a server.
+        self.static_views: tuple[str, ...] = ()
+        self._lock = threading.Lock()
+        self._opened: Local | Remote | None = None
+        self._secret = secrets.token_bytes(32)
+
+    def as_static(self, views: tuple[str, ...]) -> Workspace:
+        """Return a workspace for static pages: nothing can be sent, found or changed there."""
+        static = copy(self)
+        static.is_writable = False
+        static.static_views = views
+        return static
+
+    @property
+    def target_name(self) -> str:
+        """How the pages name the target."""
+        if isinstance(self.target, Engine):
+            return "memory: sample data"
+        if self.is_remote:
+            return self.target
+        return "memory" if self.target == ":memory:" else f"file: {self.target}"
+
+    @property
+    def transport(self) -> Transport:
+        """The transport to the target. Raises if the target cannot be opened."""
+        with self._lock:
+            if self._opened is None:
+                self._opened = open_target(self.target)
+        return self._opened if self.is_writable else ReadOnly(self._opened)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+
+    def send(self, operation: str, **request: Any) -> dict[str, Any]:
+        """Send one request and return the decoded response."""
+        body = self.transport.send(operation, request).body
+        decoded: dict[str, Any] = msgspec.json.decode(body)
+        return decoded
+
+    # --- the design ----------------------------------------------------------------------------
+
+    @property
+    def tables(self) -> tuple[type[Table], ...]:
+        return () if self.design is None else self.design.tables
+
+    @cached_property
+    def maps(self) -> Mapping[str, TableMap]:
+        """The tables of the design by their names at the target."""
+        return {table.__table__.name: table.__table__ for table in self.tables}
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """The findings and costs of the design."""
+        assert self.design is not None
+        return Analysis(self.design)
+
+    def database(self, transport: Transport | None = None) -> Database:
+        """Return a database with the tables of the design, on a transport of its own if given."""
+        context = Context(
+            names={table: name for name, table in self.maps.items()}, secret=self._secret
+        )
+        return Database(transport or self.transport, context, self.tables, owned=False)
+
+    # --- the target ----------------------------------------------------------------------------
+
+    def table_names(self) -> list[str]:
+        """Return the names of the tables at the target, at most a hundred."""
+        names: list[str] = self.send("ListTables", Limit=100)["TableNames"]
+        return names
+
+    def describe(self, name: str) -> dict[str, Any] | None:
+        """Return the description of a table, or None if it does not exist."""
+        try:
+            found: dict[str, Any] = self.send("DescribeTable", TableName=name)["Table"]
+        except ResourceNotFoundException:
+            return None
+        return found

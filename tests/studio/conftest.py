@@ -1,0 +1,69 @@
+"""A studio on the sample data of a design, and a client that has its session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPResponse
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+from msgspec import Struct
+
+from tablewright.cli.studio import open_workspace
+from tablewright.studio.server import serving_studio
+from tablewright.studio.workspace import Workspace
+
+
+class Answer(Struct, frozen=True):
+    status: int
+    text: str
+    headers: dict[str, str]
+
+
+class Browser:
+    """Sends requests as a browser with the session of a studio does, without scripts."""
+
+    def __init__(self, link: str) -> None:
+        self.link = link
+        self.host = urlsplit(link).netloc
+        self.origin = f"http://{self.host}"
+        self.cookie = ""
+        cookie = self.get(link.removeprefix(self.origin)).headers["Set-Cookie"]
+        self.cookie = cookie.partition(";")[0]
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self.send("GET", path, **headers)
+
+    def post(self, path: str, form: dict[str, str] | None = None, **headers: str) -> Answer:
+        return self.send(
+            "POST", path, urlencode(form or {}), Sec_Fetch_Site="same-origin", **headers
+        )
+
+    def send(self, method: str, path: str, body: str = "", **headers: str) -> Answer:
+        connection = HTTPConnection(self.host, timeout=30)
+        try:
+            given = {name.replace("_", "-"): value for name, value in headers.items()}
+            if self.cookie:
+                given.setdefault("Cookie", self.cookie)
+            connection.request(method, path, body, given)
+            return answer(connection.getresponse())
+        finally:
+            connection.close()
+
+
+def answer(response: HTTPResponse) -> Answer:
+    return Answer(response.status, response.read().decode(), dict(response.getheaders()))
+
+
+@pytest.fixture
+def workspace() -> Iterator[Workspace]:
+    """The commerce design with its sample data in memory."""
+    opened = open_workspace(["commerce"])
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def browser(workspace: Workspace) -> Iterator[Browser]:
+    with serving_studio(workspace) as link:
+        yield Browser(link)
