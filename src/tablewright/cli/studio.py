@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,6 +42,8 @@ def studio(
     The page is served on this machine only, and the link that is printed opens it. An endpoint is
     read-only unless --write is given.
     """
+    import asyncio
+
     if write and read_only:
         fail("--write and --read-only exclude each other")
     workspace = open_workspace(what, write=True if write else False if read_only else None)
@@ -91,6 +92,7 @@ def is_target(argument: str) -> bool:
 
 
 async def _serve(workspace: Workspace, port: int, browser: bool) -> None:
+    import asyncio
     import webbrowser
 
     from tablewright.studio.server import StudioServer

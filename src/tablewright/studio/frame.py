@@ -9,6 +9,7 @@ from importlib.resources import files
 from msgspec import Struct
 
 from tablewright.publish.html.element import Child, Markup, element, join
+from tablewright.publish.html.style import DIAGRAM
 from tablewright.studio.workspace import Workspace
 
 #: The views: their name, URL and the letter after "g" that leads to them.
@@ -60,6 +61,7 @@ def document(title: str, body: list[Markup], head: list[Markup]) -> bytes:
         element("title", title),
         element("link", rel="icon", href=static_url("icon.svg"), type="image/svg+xml"),
         element("link", rel="stylesheet", href=static_url("style.css")),
+        element("link", rel="stylesheet", href=static_url("diagram.css")),
         *head,
     ]
     html = element(
@@ -71,7 +73,9 @@ def document(title: str, body: list[Markup], head: list[Markup]) -> bytes:
 
 @cache
 def static_file(name: str) -> bytes:
-    """Return a file of the folder `static`."""
+    """Return a file of the folder `static`, or the style of diagrams."""
+    if name == "diagram.css":
+        return DIAGRAM.encode()
     return (files("tablewright.studio") / "static" / name).read_bytes()
 
 

@@ -27,6 +27,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.model.table import Table
 from tablewright.plan.plan import Context
+from tablewright.studio.analysis import Analysis
 from tablewright.studio.inferring import Inference, infer_table
 from tablewright.transport import Local, Remote, Response, Transport, open_target
 from tablewright.verify import Design
@@ -122,6 +123,12 @@ class Workspace:
     def maps(self) -> Mapping[str, TableMap]:
         """The tables of the design by their names at the target."""
         return {table.__table__.name: table.__table__ for table in self.tables}
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """The findings and costs of the design."""
+        assert self.design is not None
+        return Analysis(self.design)
 
     def database(self, transport: Transport | None = None) -> Database:
         """Return a database with the tables of the design, on a transport of its own if given."""
