@@ -16,6 +16,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Mapping
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -79,10 +80,19 @@ class Workspace:
         self.target = target
         self.is_remote = isinstance(target, str) and "://" in target
         self.is_writable = not self.is_remote if write is None else write
+        #: The views that static pages have; empty if the pages come from a server.
+        self.static_views: tuple[str, ...] = ()
         self._lock = threading.Lock()
         self._opened: Local | Remote | None = None
         self._secret = secrets.token_bytes(32)
         self._inferences: dict[str, Inference] = {}
+
+    def as_static(self, views: tuple[str, ...]) -> Workspace:
+        """Return a workspace for static pages: nothing can be sent, found or changed there."""
+        static = copy(self)
+        static.is_writable = False
+        static.static_views = views
+        return static
 
     @property
     def target_name(self) -> str:
