@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 from tablewright.engine import Engine
 
 if TYPE_CHECKING:
+    from tablewright.mapping.settings import Provisioned
     from tablewright.model.aggregate import Aggregate, child, children, root
     from tablewright.model.attribute import (
         Attr,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     )
     from tablewright.model.database import connect, connect_async
     from tablewright.model.entity import Entity, WriteOnce
+    from tablewright.model.inputs import Input, Patch
     from tablewright.model.key import history, index, key, unique
     from tablewright.model.pattern import access_pattern, explain
     from tablewright.model.projection import Projection
@@ -72,6 +74,7 @@ __version__ = "0.1.0"
 #: The modules that define the names. They are imported on first use: a program that uses only the
 #: engine does not import pydantic.
 _HOMES = {
+    "mapping.settings": ("Provisioned",),
     "model.aggregate": ("Aggregate", "child", "children", "root"),
     "model.attribute": (
         "Attr",
@@ -83,6 +86,7 @@ _HOMES = {
     ),
     "model.database": ("connect", "connect_async"),
     "model.entity": ("Entity", "WriteOnce"),
+    "model.inputs": ("Input", "Patch"),
     "model.key": ("history", "index", "key", "unique"),
     "model.pattern": ("access_pattern", "explain"),
     "model.projection": ("Projection",),
@@ -134,9 +138,12 @@ __all__ = [
     "First",
     "Get",
     "GetByUnique",
+    "Input",
     "Load",
     "Page",
+    "Patch",
     "Projection",
+    "Provisioned",
     "Put",
     "Query",
     "Save",

@@ -79,6 +79,10 @@ def watch(context: BrowserContext) -> list[str]:
         if not is_local(request.url):
             problems.append(f"request to another host: {request.url}")
 
+    def on_failed_request(request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # the page was left
+            problems.append(f"failed request: {request.url} ({request.failure})")
+
     def on_dialog(dialog: Dialog) -> None:
         problems.append(f"dialog: {dialog.message}")
         dialog.dismiss()
@@ -87,10 +91,7 @@ def watch(context: BrowserContext) -> list[str]:
     context.on("request", on_request)
     context.on("dialog", on_dialog)
     context.on("weberror", lambda error: problems.append(f"exception: {error.error}"))
-    context.on(
-        "requestfailed",
-        lambda request: problems.append(f"failed request: {request.url} ({request.failure})"),
-    )
+    context.on("requestfailed", on_failed_request)
     return problems
 
 

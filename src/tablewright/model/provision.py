@@ -30,6 +30,7 @@ from tablewright.errors import (
     ValidationException,
 )
 from tablewright.mapping.keys import IndexMap
+from tablewright.mapping.settings import Provisioned
 from tablewright.mapping.table import TableMap
 from tablewright.plan.index_record import (
     IndexRecord,
@@ -62,7 +63,8 @@ def definition(table: TableMap, name: str) -> dict[str, Any]:
         "AttributeDefinitions": [
             {"AttributeName": attribute, "AttributeType": kind} for attribute, kind in types.items()
         ],
-        "BillingMode": "PAY_PER_REQUEST",
+        "BillingMode": "PROVISIONED" if table.settings.billing else "PAY_PER_REQUEST",
+        **throughput(table.settings.billing),
     }
     for kind, member in (("local", "LocalSecondaryIndexes"), ("global", "GlobalSecondaryIndexes")):
         indexes = [_index(index) for index in table.indexes.values() if index.kind == kind]
@@ -117,7 +119,16 @@ def _index(index: IndexMap) -> dict[str, Any]:
         "IndexName": index.name,
         "KeySchema": _key_schema(index.partition, index.sort),
         "Projection": projection,
+        **throughput(index.billing),
     }
+
+
+def throughput(billing: Provisioned | None) -> dict[str, Any]:
+    """Return the member with provisioned capacity, if there is one."""
+    if billing is None:
+        return {}
+    units = {"ReadCapacityUnits": billing.read, "WriteCapacityUnits": billing.write}
+    return {"ProvisionedThroughput": units}
 
 
 class Provision(Plan[Unready]):

@@ -87,7 +87,8 @@ def _creation(
 ) -> dict[str, Any]:
     """Return the UpdateTable request that creates an index.
 
-    The index of a table with provisioned throughput gets the throughput of the table.
+    In a table with provisioned throughput, it gets the throughput of its definition, or that of the
+    table; in an on-demand table none.
     """
     defined = {a["AttributeName"]: a["AttributeType"] for a in found["AttributeDefinitions"]}
     # DynamoDB refuses definitions of attributes that no key has, so only those of this index.
@@ -97,8 +98,10 @@ def _creation(
     units = {
         member: throughput.get(member, 0) for member in ("ReadCapacityUnits", "WriteCapacityUnits")
     }
-    if all(units.values()):  # an on-demand table has none
-        index = index | {"ProvisionedThroughput": units}
+    if all(units.values()):
+        index = {"ProvisionedThroughput": units} | index
+    else:
+        index = {name: index[name] for name in index if name != "ProvisionedThroughput"}
     return {
         "TableName": found["TableName"],
         "AttributeDefinitions": [

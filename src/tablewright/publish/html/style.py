@@ -31,6 +31,30 @@ HUES = (
     (("#63503c", "#d9c3a8"), ("#f3eee7", "#2b241b")),
 )
 
+#: The rules of diagrams, which the studio uses, too.
+DIAGRAM = """\
+.diagram { display: block; margin: 0 auto; }
+.diagram text { font: 12px var(--mono); fill: var(--ink); white-space: pre;
+  font-variant-ligatures: none; }
+.diagram .name { font: 650 13px var(--sans); fill: var(--e, var(--ink)); }
+.diagram .quiet { font: 11px var(--sans); fill: var(--ink-3); }
+.diagram .kind { font-size: 11px; fill: var(--ink-3); text-anchor: end; }
+.diagram .mark { font: 650 9px var(--sans); fill: var(--ink-3); }
+.diagram .key { font-weight: 650; }
+.diagram .label { font: 11px var(--sans); fill: var(--ink-2); text-anchor: end; }
+.diagram .box { fill: var(--panel); stroke: var(--e); stroke-width: 1.25; }
+.diagram .cap { fill: var(--et); }
+.diagram .part { fill: var(--et); }
+.diagram .attribute { fill: var(--e); font-weight: 650; }
+.diagram .literal { fill: var(--ink-2); }
+.diagram .relation { fill: none; stroke: var(--edge); stroke-width: 1.5; }
+.diagram .zero { fill: var(--panel); stroke: var(--edge); stroke-width: 1.5; }
+.diagram .grid { fill: none; stroke: var(--line); }
+.diagram .head { fill: var(--sunken); }
+.diagram .absent { fill: var(--sunken); fill-opacity: .55; }
+.diagram .stripe { fill: var(--e); }
+"""
+
 _RULES = """\
 *, *::before, *::after { box-sizing: border-box; }
 body { margin: 0; background: var(--bg); color: var(--ink); font: 14px/21px var(--sans);
@@ -69,26 +93,6 @@ td code, th code { white-space: pre-wrap; }
 .num { text-align: right; font-variant-numeric: tabular-nums; }
 details { margin: 0 0 16px; }
 summary { color: var(--ink-2); font-size: 12px; cursor: pointer; }
-svg { display: block; margin: 0 auto; }
-svg text { font: 12px var(--mono); fill: var(--ink); white-space: pre;
-  font-variant-ligatures: none; }
-svg .name { font: 650 13px var(--sans); fill: var(--e, var(--ink)); }
-svg .quiet { font: 11px var(--sans); fill: var(--ink-3); }
-svg .kind { font-size: 11px; fill: var(--ink-3); text-anchor: end; }
-svg .mark { font: 650 9px var(--sans); fill: var(--ink-3); }
-svg .key { font-weight: 650; }
-svg .label { font: 11px var(--sans); fill: var(--ink-2); text-anchor: end; }
-svg .box { fill: var(--panel); stroke: var(--e); stroke-width: 1.25; }
-svg .cap { fill: var(--et); }
-svg .part { fill: var(--et); }
-svg .attribute { fill: var(--e); font-weight: 650; }
-svg .literal { fill: var(--ink-2); }
-svg .relation { fill: none; stroke: var(--edge); stroke-width: 1.5; }
-svg .zero { fill: var(--panel); stroke: var(--edge); stroke-width: 1.5; }
-svg .grid { fill: none; stroke: var(--line); }
-svg .head { fill: var(--sunken); }
-svg .absent { fill: var(--sunken); fill-opacity: .55; }
-svg .stripe { fill: var(--e); }
 @media (max-width: 600px) {
   body > * { padding: 0 12px; }
   header { padding-top: 16px; }
@@ -132,7 +136,7 @@ def stylesheet() -> str:
     light, dark = _tokens(0), _tokens(1)
     return (
         f":root {{\n  color-scheme: light dark;\n  {fonts}\n}}\n{light}"
-        f"@media screen and (prefers-color-scheme: dark) {{\n{dark}}}\n{_RULES}"
+        f"@media screen and (prefers-color-scheme: dark) {{\n{dark}}}\n{DIAGRAM}{_RULES}"
     )
 
 

@@ -1,4 +1,4 @@
-// What pages do beyond htmx: keys. "/" goes to the search box, "g" and a letter to a view.
+// What pages do beyond htmx: keys and copying. "/" goes to the search box, "g" and a letter to a view.
 const VIEWS = { d: "/design", p: "/patterns", i: "/items", c: "/console", l: "/live", t: "/tables" };
 const CHORD_MS = 900;
 let lastG = -CHORD_MS;
@@ -15,4 +15,14 @@ addEventListener("keydown", (event) => {
     const link = document.querySelector(`.top nav a[href="${VIEWS[event.key]}"]`);
     if (link) link.click();
   }
+});
+
+// A button with data-copy="#id" copies the text of that element.
+addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const label = button.textContent;
+  await navigator.clipboard.writeText(document.querySelector(button.dataset.copy).innerText);
+  button.textContent = "Copied";
+  setTimeout(() => (button.textContent = label), 1500);
 });
