@@ -6,9 +6,11 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 OTHERS := .targets
 CDK    := .cdk
+BROWSER  := .browser
+CHROMIUM ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-targets check format docs bench torture torture-big mutants lock clean
+.PHONY: help setup run test test-slow test-browser test-targets chromium check format docs bench torture torture-big mutants lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -28,7 +30,7 @@ run: $(READY) ## verify the five designs on the embedded engine
 	@$(BIN)/python examples/verify_all.py
 
 test: $(READY) ## run the tests except the slow ones
-	@$(BIN)/python -m pytest -q -m "not slow" $(ARGS)
+	@$(BIN)/python -m pytest -q -m "not slow and not browser" $(ARGS)
 
 test-slow: $(READY) $(CDK)/.ready ## run the slow tests
 	@HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -m slow $(ARGS)
@@ -40,6 +42,24 @@ $(CDK)/.ready: tests/publish/cdk-requirements.lock
 	@node --version > /dev/null && $(CDK)/bin/python -m pip install -qq \
 	  --disable-pip-version-check -r $< && touch $@ \
 	  || { rm -rf $(CDK); echo "the AWS Cloud Development Kit could not be installed" >&2; }
+
+test-browser: $(BROWSER)/.ready chromium ## run the tests in Chromium; installs what is missing
+	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -q -m browser tests/browser $(ARGS)
+
+# Playwright goes into .venv, where the tests are.
+$(BROWSER)/.ready: tests/browser/requirements.lock tests/browser/package-lock.json $(READY)
+	@mkdir -p $(BROWSER) && cp tests/browser/package.json tests/browser/package-lock.json $(BROWSER)
+	@echo "installing Playwright and axe-core (once) ..."
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r $<
+	@npm ci --prefix $(BROWSER) --ignore-scripts --no-audit --no-fund --loglevel error
+	@touch $@
+
+chromium:
+	@command -v $(CHROMIUM) > /dev/null || { echo "installing Chromium (once) ..." \
+	  && root=$$(test "$$(id -u)" = 0 || echo sudo) && $$root apt-get -qq update > /dev/null \
+	  && $$root apt-get install -qq -y --no-install-recommends chromium > /dev/null; } \
+	  || { echo "Chromium could not be installed with apt-get; install it, or name it:" \
+	    "make test-browser CHROMIUM=/path/to/chromium" >&2; exit 1; }
 
 test-targets: $(READY) $(OTHERS)/.ready ## run the tests of the model against other implementations of DynamoDB
 	@$(BIN)/python -m tests.targets $(TARGETS) $(if $(ARGS),-- $(ARGS))
@@ -62,8 +82,9 @@ check: $(READY) ## check format, lint, types, layers and all tests; every change
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -m "not slow" $(ARGS)
+	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -m "not slow and not browser" $(ARGS)
 	$(MAKE) test-slow
+	$(MAKE) test-browser
 
 format: $(READY) ## format the code and apply safe lint fixes
 	@$(BIN)/ruff format .
@@ -100,4 +121,4 @@ lock: ## pin the newest versions of all dependencies in requirements.lock
 	@rm -rf .lock
 
 clean: ## remove everything that make created
-	@rm -rf $(VENV) $(OTHERS) $(CDK) .lock .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist
+	@rm -rf $(VENV) $(OTHERS) $(CDK) $(BROWSER) .lock .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 from tablewright.engine import Engine
 
 if TYPE_CHECKING:
+    from tablewright.mapping.settings import Provisioned
     from tablewright.model.aggregate import Aggregate, child, children, root
     from tablewright.model.attribute import (
         Attr,
@@ -72,6 +73,7 @@ __version__ = "0.1.0"
 #: The modules that define the names. They are imported on first use: a program that uses only the
 #: engine does not import pydantic.
 _HOMES = {
+    "mapping.settings": ("Provisioned",),
     "model.aggregate": ("Aggregate", "child", "children", "root"),
     "model.attribute": (
         "Attr",
@@ -137,6 +139,7 @@ __all__ = [
     "Load",
     "Page",
     "Projection",
+    "Provisioned",
     "Put",
     "Query",
     "Save",

@@ -47,6 +47,31 @@ def test_an_endpoint_is_read_as_a_file_is(file: Path, monkeypatch: pytest.Monkey
         assert run("infer", url, "--table", "OnlineShop").stdout == written
 
 
+def test_provisioned_capacity_is_declared(file: Path) -> None:
+    units = {"ReadCapacityUnits": 4, "WriteCapacityUnits": 2}
+    other = {"ReadCapacityUnits": 9, "WriteCapacityUnits": 2}
+    with Engine(file) as engine:
+        described = engine.call("DescribeTable", {"TableName": "OnlineShop"})["Table"]
+        names = [each["IndexName"] for each in described["GlobalSecondaryIndexes"]]
+        updates = [
+            {"Update": {"IndexName": name, "ProvisionedThroughput": units if number else other}}
+            for number, name in enumerate(names)
+        ]
+        engine.call(
+            "UpdateTable",
+            {
+                "TableName": "OnlineShop",
+                "BillingMode": "PROVISIONED",
+                "ProvisionedThroughput": units,
+                "GlobalSecondaryIndexUpdates": updates,
+            },
+        )
+    source = run("infer", file).stdout
+    assert source.count("billing=Provisioned(read=4, write=2)") == 1  # indexes have it, too
+    assert source.count("billing=Provisioned(read=9, write=2)") == 1
+    compile(source, "shop.py", "exec")
+
+
 def test_the_sample_can_be_smaller(file: Path) -> None:
     assert "inferred from 3 items" in run("infer", file, "--sample", "3").stdout
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -116,6 +117,30 @@ def test_a_design_is_verified_and_written_back_as_it_was(name: str, tmp_path: Pa
     written = nosql_workbench(design)
     assert written.left_out == ()
     assert written.model == normal(json.loads(FILES[name].read_text()))
+
+
+def test_provisioned_capacity_is_declared_and_written_back(tmp_path: Path) -> None:
+    model = sample_model()
+    table = model["DataModel"][0]
+    units = {"ReadCapacityUnits": 7, "WriteCapacityUnits": 2}
+    scaling = {"ScalingPolicyConfiguration": {"TargetValue": 60}}
+    settings = {"ProvisionedThroughput": units, "AutoScalingRead": scaling}
+    table |= {"BillingMode": "PROVISIONED", "ProvisionedCapacitySettings": settings}
+    made, design = imported(write_model(tmp_path, model), tmp_path)
+    assert "billing=Provisioned(read=7, write=2)" in made.source
+    assert nosql_workbench(design).model["DataModel"] == normal(model)["DataModel"]
+    module = tmp_path / "on_demand.py"
+    module.write_text(re.sub(r",\s*billing=Provisioned\(.*?\)", "", made.source))
+    (written,) = nosql_workbench(load(str(module))).model["DataModel"]
+    assert written["BillingMode"] == "PAY_PER_REQUEST"
+    assert "ProvisionedCapacitySettings" not in written
+
+
+def test_provisioned_billing_without_capacity_is_a_warning(tmp_path: Path) -> None:
+    model = sample_model()
+    model["DataModel"][0]["BillingMode"] = "PROVISIONED"
+    made, _ = imported(write_model(tmp_path, model), tmp_path)
+    assert "there is no ProvisionedThroughput" in made.warnings[0]
 
 
 def test_modules_are_formatted_as_ruff_does(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from tablewright.designs.catalog import bundled
 from tablewright.publish.infrastructure import cdk, cloudformation
+from tests.publish.test_infrastructure import PROVISIONED
 
 #: The virtual environment with aws-cdk-lib, which `make test-slow` creates.
 PYTHON = Path(__file__).parents[2] / ".cdk" / "bin" / "python"
@@ -33,7 +34,7 @@ app.synth()
 @pytest.mark.slow
 @pytest.mark.skipif(not PYTHON.exists(), reason="aws-cdk-lib is not installed; run make test-slow")
 def test_synthesised_applications_equal_the_templates_of_global_tables(tmp_path: Path) -> None:
-    designs = bundled()
+    designs = [*bundled(), PROVISIONED]
     for design in designs:
         (tmp_path / f"{design.name}.py").write_text(cdk(design))
     files = sorted(tmp_path.glob("*.py"))

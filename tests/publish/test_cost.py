@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tablewright import Attr, Engine, Entity, Table, access_pattern, attr, key
+from tablewright import Attr, Engine, Entity, Provisioned, Table, access_pattern, attr, key
 from tablewright.designs.catalog import bundled, load
 from tablewright.errors import DeclarationError
 from tablewright.plans import Get
@@ -25,8 +25,10 @@ from tablewright.publish.cost import (
 )
 from tablewright.publish.cost.prices import DEFAULT_PRICES
 from tablewright.publish.cost.sizes import measure
+from tablewright.publish.cost.table import notes
 from tablewright.verify import Design
 from tests import commands
+from tests.publish.test_infrastructure import PROVISIONED
 
 DESIGN = '''"""Notes."""
 from collections.abc import Iterator
@@ -218,19 +220,56 @@ def test_a_month_on_demand_has_730_hours() -> None:
 
 def test_provisioned_capacity_is_that_of_each_table_and_index() -> None:
     label = {each.name: each.label for each in load("commerce").patterns}["update_order_status"]
-    found = {each.index: each for each in commerce(Rates({label: 7}, {})).provisioned}
+    found = {each.place.index: each for each in commerce(Rates({label: 7}, {})).capacity}
     assert (found[None].reads, found[None].writes) == (7, 28)
-    assert found[None].month == pytest.approx(730 * (10 * 0.00013 + 40 * 0.00065))  # 70 % used
+    assert found[None].capacity == Provisioned(read=10, write=40)  # 70 % used
+    assert found[None].provisioned_month == pytest.approx(730 * (10 * 0.00013 + 40 * 0.00065))
     assert found["gsi_status_orders"].writes == 28
-    assert found["gsi_status_orders"].month == pytest.approx(730 * (0.00013 + 40 * 0.00065))
+    assert found["gsi_status_orders"].capacity == Provisioned(read=1, write=40)
+
+
+def test_a_table_with_declared_capacity_costs_that_capacity() -> None:
+    write_design()
+    usual = json.loads(commands.run("cost", "notes.py", "--json").stdout)
+    text = Path("notes.py").read_text().replace("import GSI,", "import GSI, Provisioned,")
+    text = text.replace('name="notes"', 'name="notes", billing=Provisioned(read=8, write=3)')
+    text = text.replace("project=", "billing=Provisioned(read=2, write=9), project=")
+    Path("notes.py").write_text(text)
+    found = json.loads(commands.run("cost", "notes.py", "--json").stdout)
+    table, index = found["capacity"]
+    assert (table["capacity"], index["capacity"]) == (
+        {"read": 8, "write": 3},
+        {"read": 2, "write": 9},
+    )
+    month = 730 * (10 * 0.00013 + 12 * 0.00065)
+    assert found["provisioned_month"] == pytest.approx(month)
+    assert found["month"] == pytest.approx(month + found["storage_month"])
+    assert found["on_demand_month"] == usual["on_demand_month"]
+    assert usual["month"] == pytest.approx(usual["on_demand_month"] + usual["storage_month"])
+    printed = " ".join(commands.run("cost", "notes.py").stdout.split())
+    assert "Provisioned: USD 6.64 a month, with the declared capacity" in printed
+    assert "Together: USD 6.64 a month, each table as it is declared." in printed
+    assert "Warning: notes needs 5 read and 8 write units per second, and its declared" in printed
+
+
+def test_declared_capacity_has_a_price_without_rates() -> None:
+    report = cost(PROVISIONED, rates=Rates({}, {}), prices=load_prices())
+    lines = list(notes(report))
+    assert [line.partition(":")[0] for line in lines] == [
+        "Provisioned",
+        "Storage",
+        "Together",
+        "Prices",
+    ]
 
 
 def test_storage_has_100_bytes_more_for_each_item_and_index_row() -> None:
     write_design()
     Path("rates.toml").write_text("[items]\nNote = 1000\n")
     done = commands.run("cost", "notes.py", "--json", "--rates", "rates.toml")
-    table, index = json.loads(done.stdout)["storage"]
-    assert (table["items"], index["items"]) == (2000, 1000)  # each has a sentinel
+    note, sentinel, index = json.loads(done.stdout)["storage"]
+    assert (note["items"], sentinel["items"], index["items"]) == (1000, 1000, 1000)
+    assert (sentinel["entity"], index["index"]) == ("sentinel", "by_topic")
     row = sum(map(len, ("PK", "NOTE#1", "SK", "NOTE", "GSI1PK", "TOPIC#a", "GSI1SK", "NOTE#1")))
     assert index["size"] == 1000 * (row + 100)
 
@@ -285,6 +324,18 @@ def test_prices_are_replaced_by_a_file() -> None:
     Path("prices.toml").write_text("title = 'x'")
     done = commands.run("cost", "notes.py", "--prices", "prices.toml")
     assert (done.returncode, "prices.toml: " in done.stderr) == (2, True)
+
+
+def test_prices_that_are_not_confirmed_are_marked() -> None:
+    write_design()
+    printed = " ".join(commands.run("cost", "notes.py").stdout.split())
+    assert "On demand: USD 21.35 a month (prices of 2026-01)." in printed
+    assert printed.count(", not confirmed)") == 2  # provisioned capacity and storage
+    text = DEFAULT_PRICES.read_text().replace("confirmed = false", "")
+    Path("prices.toml").write_text(text.replace("2026-08", "2026-11"))
+    own = " ".join(commands.run("cost", "notes.py", "--prices", "prices.toml").stdout.split())
+    assert "not confirmed" not in own
+    assert "(price of 2026-11)" in own
 
 
 def test_a_rate_must_not_be_negative() -> None:
@@ -343,7 +394,11 @@ def test_a_change_of_a_projection_shows_in_the_difference() -> None:
         "pattern  read  write  index      USD/month",
         "retitle     1      6  0 → 2  10.18 → 13.47",
         "",
-        "On demand: USD 31.54 → 34.82 a month (+3.28), with the same rates.",
+        "On demand: USD 31.54 → 34.82 a month (+3.28).",
+        "Provisioned: USD 13.29 → 14.71 a month (+1.42).",
+        "Storage: USD 0.00 → 0.00 a month (+0.00).",
+        "Together, each table as it is declared: USD 31.54 → 34.82 a month (+3.28).",
+        "Both with the rates, numbers of items and prices of now.",
     ]
     done = commands.run("cost", "notes.py", "--diff", "v7")
     assert (done.returncode, "v7 is no revision" in done.stderr) == (2, True)
@@ -361,8 +416,15 @@ def test_new_and_removed_patterns_show_in_the_difference() -> None:
 
 def test_both_revisions_are_priced_with_the_rates_of_now() -> None:
     whole = commerce()
-    rated = commerce(Rates({whole.patterns[0].label: 3}, {}))
-    found = compare(whole, rated, "v1")
+    rates = Rates({whole.patterns[0].label: 3}, {"CustomerOrder": 10**9})
+    found = compare(whole, commerce(rates), "v1")
     assert found.patterns == ()
-    assert found.month_before == found.month_after > 0
+    for before, after in (
+        found.on_demand_month,
+        found.provisioned_month,
+        found.storage_month,
+        found.month,
+    ):
+        assert before == pytest.approx(after)
+        assert before > 0.1
     assert "No pattern differs from v1." in comparison_markdown(found)

@@ -13,7 +13,7 @@ import hcl2
 import pytest
 from cfnlint.api import lint_all
 
-from tablewright import Attr, Engine, Entity, Table, attr, connect, index, key
+from tablewright import Attr, Engine, Entity, Provisioned, Table, attr, connect, index, key
 from tablewright.designs.catalog import bundled
 from tablewright.model.table import GSI
 from tablewright.publish.infrastructure import (
@@ -28,7 +28,6 @@ from tablewright.verify import Design
 from tests import commands
 
 DESIGNS = bundled()
-NAMES = [design.name for design in DESIGNS]
 
 
 class Many(Table, name="many.keys-1"):
@@ -47,7 +46,24 @@ class Order(Entity, table=Many):
     by_region = index(Many.by_region, (tenant, region), (status, at))
 
 
+class Paid(Table, name="paid", billing=Provisioned(read=20, write=5)):
+    by_day = GSI("day", billing=Provisioned(read=7, write=3))
+    by_total = GSI("total")
+
+
+class Bill(Entity, table=Paid):
+    bill_id: Attr[str] = attr()
+    day: Attr[str] = attr()
+    total: Attr[int] = attr()
+
+    primary = key("BILL" / bill_id, "BILL")
+    by_day = index(Paid.by_day, day)
+    by_total = index(Paid.by_total, total)
+
+
 SEVERAL = Design(name="many", doc="", tables=(Many,), sample=None, checks=None)
+PROVISIONED = Design(name="paid", doc="", tables=(Paid,), sample=None, checks=None)
+EVERY = {each.name: each for each in (*DESIGNS, SEVERAL, PROVISIONED)}
 
 
 def problems(template: dict[str, Any]) -> list[str]:
@@ -58,7 +74,7 @@ def problems(template: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("global_table", [False, True], ids=["table", "global table"])
 def test_templates_of_all_designs_pass_cfn_lint(global_table: bool) -> None:
     """One template, because cfn-lint takes a second for each."""
-    templates = [cloudformation(each, global_table=global_table) for each in (*DESIGNS, SEVERAL)]
+    templates = [cloudformation(each, global_table=global_table) for each in EVERY.values()]
     resources = {name: body for each in templates for name, body in each["Resources"].items()}
     outputs = {name: body for each in templates for name, body in each["Outputs"].items()}
     assert len(resources) == sum(len(each["Resources"]) for each in templates)
@@ -75,7 +91,7 @@ def test_cfn_lint_finds_problems() -> None:
 
 
 @pytest.mark.parametrize("global_table", [False, True], ids=["table", "global table"])
-@pytest.mark.parametrize("design", [*DESIGNS, SEVERAL], ids=[*NAMES, "several attributes"])
+@pytest.mark.parametrize("design", EVERY.values(), ids=EVERY)
 def test_a_template_describes_what_connect_creates(
     design: Design, global_table: bool, tmp_path: Path
 ) -> None:
@@ -88,7 +104,7 @@ def test_a_template_describes_what_connect_creates(
         assert described(created) == described(engine)
 
 
-@pytest.mark.parametrize("design", DESIGNS, ids=NAMES)
+@pytest.mark.parametrize("design", EVERY.values(), ids=EVERY)
 def test_a_request_creates_what_connect_creates(design: Design) -> None:
     with Engine() as engine, Engine() as created, connect(engine, *design.tables):
         for resource in table_resources(design):
@@ -110,7 +126,7 @@ def described(engine: Engine) -> list[dict[str, Any]]:
     for name in engine.call("ListTables")["TableNames"]:
         table = engine.call("DescribeTable", {"TableName": name})["Table"]
         del table["TableId"], table["CreationDateTime"]
-        table["BillingModeSummary"].pop("LastUpdateToPayPerRequestDateTime", None)
+        table.get("BillingModeSummary", {}).pop("LastUpdateToPayPerRequestDateTime", None)
         for operation in ("DescribeTimeToLive", "DescribeContinuousBackups"):
             table |= engine.call(operation, {"TableName": name})
         table |= engine.call("ListTagsOfResource", {"ResourceArn": table["TableArn"]})
@@ -118,7 +134,7 @@ def described(engine: Engine) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("design", [*DESIGNS, SEVERAL], ids=[*NAMES, "several attributes"])
+@pytest.mark.parametrize("design", EVERY.values(), ids=EVERY)
 def test_terraform_has_every_table_and_is_formatted(design: Design, tmp_path: Path) -> None:
     text = terraform(design, import_existing=True)
     parsed = hcl2.loads(text)
@@ -158,7 +174,7 @@ def unquoted(text: str) -> str:
     return str(json.loads(text))
 
 
-@pytest.mark.parametrize("design", [*DESIGNS, SEVERAL], ids=[*NAMES, "several attributes"])
+@pytest.mark.parametrize("design", EVERY.values(), ids=EVERY)
 def test_a_cdk_application_is_valid_python(design: Design) -> None:
     """The slow tests synthesise it."""
     source = cdk(design)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tablewright import GSI, Attr, Entity, Table, attr, connect, index, key, ttl
+from tablewright import GSI, Attr, Entity, Provisioned, Table, attr, connect, index, key, ttl
 from tablewright.designs.catalog import BUNDLED, load
 from tablewright.errors import DesignLoadError
 from tablewright.model.provision import definition
@@ -29,9 +29,10 @@ class Everything(
     point_in_time_recovery=True,
     deletion_protection=True,
     tags={"team": "a"},
+    billing=Provisioned(read=4, write=2),
 ):
     by_region = GSI(("tenant", "region"), ("status",))
-    by_status = GSI("status", project=("total",))
+    by_status = GSI("status", project=("total",), billing=Provisioned(read=1, write=1))
 
 
 class Thing(Entity, table=Everything):
@@ -126,6 +127,7 @@ def test_what_the_format_cannot_hold_is_listed() -> None:
     made = nosql_workbench(EVERYTHING)
     assert made.left_out == (
         "everything: the index by_region, which has several attributes in a key",
+        "everything: the capacity of the index by_status",
         "everything: TTL, on the attribute expires",
         "everything: the stream, KEYS_ONLY",
         "everything: point-in-time recovery",
@@ -141,6 +143,10 @@ def test_what_the_format_cannot_hold_is_listed() -> None:
             "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["total"]},
         }
     ]
+    assert table["BillingMode"] == "PROVISIONED"
+    capacity = table["ProvisionedCapacitySettings"]
+    assert capacity["ProvisionedThroughput"] == {"ReadCapacityUnits": 4, "WriteCapacityUnits": 2}
+    assert capacity["AutoScalingWrite"]["ScalableTargetRequest"]["MaxCapacity"] == 2
     assert [row.get("note") for row in rows(table)] == [{"S": "first"}, None, {"S": "third"}]
 
 

@@ -77,7 +77,14 @@ def import_model(model: ModelFile) -> ImportedModel:
     taken = set(_RESERVED)
     for table, frame in zip(model.tables, model.frame["DataModel"], strict=True):
         items = _store(table, model.file)
-        sample = Sample(table.name, table.keys, table.indexes, tuple(items), is_exact=True)
+        sample = Sample(
+            table.name,
+            table.keys,
+            table.indexes,
+            tuple(items),
+            is_exact=True,
+            billing=table.billing,
+        )
         made = infer_design(sample, taken) if items else _without_rows(table, sample, taken)
         _name_after_facets(made, frame.get("TableFacets") or (), taken)
         designs.append(made)

@@ -18,8 +18,9 @@ from typing import Any, NoReturn, cast
 from msgspec import Struct
 
 from tablewright.encoding.items import normalise_item
-from tablewright.errors import DynamoDBError, ModelFileRefused
+from tablewright.errors import DeclarationError, DynamoDBError, ModelFileRefused
 from tablewright.infer.sample import SampleIndex
+from tablewright.mapping.settings import Provisioned
 from tablewright.schema import KeyAttribute, KeySchema
 from tablewright.values import SET_MEMBER, Item
 
@@ -40,6 +41,8 @@ class ModelTable(Struct, frozen=True):
     types: dict[str, str]
     #: Each row once, and its place in the file.
     rows: tuple[tuple[str, Item], ...]
+    #: The provisioned capacity; None on demand.
+    billing: Provisioned | None
 
 
 class ModelFile(Struct, frozen=True):
@@ -79,7 +82,7 @@ def read_model(file: Path) -> ModelFile:
             where.refuse(f"two tables have the name {name!r}")
     metadata = where.member(document, "ModelMetadata", dict, {})
     version = metadata.get("Version")
-    warnings = []
+    warnings = [warning for each in read for warning in each.warnings]
     if version not in (*VERSIONS, None):
         warnings.append(f"{file}: version {version} of the format is newer than {VERSIONS[-1]}")
     return ModelFile(
@@ -131,7 +134,7 @@ class _Where(Struct, frozen=True):
         return found
 
 
-_WORDS: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
+_WORDS: dict[type, str] = {str: "a text", list: "a list", dict: "an object", int: "an integer"}
 
 
 class _TableReader:
@@ -141,6 +144,7 @@ class _TableReader:
         name = where(f"table {number}").member(described, "TableName", str)
         self.where = where(f"table {name}")
         self.described: dict[str, Any] = described
+        self.warnings: list[str] = []
         keys = self._keys(described, self.where)
         self.types = {key.name: key.type for key in keys}
         for attribute in self.where.members(described, "NonKeyAttributes", []):
@@ -148,7 +152,8 @@ class _TableReader:
         indexes = tuple(self._indexes())
         self.names = keys.names
         self.frame = dict(described)
-        self.table = ModelTable(name, keys, indexes, self.types, tuple(self._rows()))
+        billing = self._billing()
+        self.table = ModelTable(name, keys, indexes, self.types, tuple(self._rows()), billing)
 
     def _attribute(self, attribute: Any, where: _Where, allowed: frozenset[str]) -> KeyAttribute:
         name = where.member(attribute, "AttributeName", str)
@@ -191,6 +196,27 @@ class _TableReader:
                 where.refuse(f"{kind!r} is not a projection; use {', '.join(_PROJECTIONS)}")
             included = where.names(projection, "NonKeyAttributes")
             yield SampleIndex(name, False, keys, tuple(included) if kind == "INCLUDE" else kind)
+
+    def _billing(self) -> Provisioned | None:
+        """Return the provisioned capacity; None if the table is billed on demand."""
+        if self.where.member(self.described, "BillingMode", str, "") != "PROVISIONED":
+            return None
+        settings = self.where.member(self.described, "ProvisionedCapacitySettings", dict, {})
+        units = self.where.member(settings, "ProvisionedThroughput", dict, {})
+        if not units:
+            self.warnings.append(
+                f"{self.where.text}: BillingMode is PROVISIONED, but there is no "
+                "ProvisionedThroughput; in the design, the table is billed on demand"
+            )
+            return None
+        found = {
+            kind: self.where.member(units, f"{kind}CapacityUnits", int)
+            for kind in ("Read", "Write")
+        }
+        try:
+            return Provisioned(read=found["Read"], write=found["Write"])
+        except DeclarationError as error:
+            self.where.refuse(str(error))
 
     # -- rows --------------------------------------------------------------------------------
 

@@ -15,8 +15,9 @@ from tablewright.infer.design import InferredDesign
 from tablewright.infer.literals import WIDTH
 from tablewright.infer.names import quoted, snake_case, unused
 from tablewright.infer.sample import SampleIndex
+from tablewright.mapping.settings import Provisioned
 
-_NAMES = ("GSI", "LSI", "Attr", "Entity", "Table", "attr", "index", "key", "ttl")
+_NAMES = ("GSI", "LSI", "Attr", "Entity", "Provisioned", "Table", "attr", "index", "key", "ttl")
 
 
 def write_module(design: InferredDesign) -> str:
@@ -120,8 +121,14 @@ def _table(design: InferredDesign, names: dict[str, str]) -> str:
         arguments.append(f"delimiter={quoted(design.delimiter.text)}")
     if design.delimiter is None or not design.delimiter.escapes:
         arguments.append("escape=False")
+    if sample.billing is not None:
+        arguments.append(_billing(sample.billing))
     lines = [wrap_call(f"class {design.name}", arguments, end=":")]
-    lines += [_index(index, names[index.name]) for index in sample.indexes if index.is_single]
+    lines += [
+        _index(index, names[index.name], sample.billing)
+        for index in sample.indexes
+        if index.is_single
+    ]
     lines += ["    pass"] * (len(lines) == 1)
     lines += [
         f"    # {index.name} has several attributes in a key; declare it yourself."
@@ -131,7 +138,11 @@ def _table(design: InferredDesign, names: dict[str, str]) -> str:
     return "\n".join(lines)
 
 
-def _index(index: SampleIndex, name: str) -> str:
+def _billing(capacity: Provisioned) -> str:
+    return f"billing=Provisioned(read={capacity.read}, write={capacity.write})"
+
+
+def _index(index: SampleIndex, name: str, of_table: Provisioned | None) -> str:
     keys = index.keys.names[1:] if index.is_local else index.keys.names
     arguments = [quoted(key) for key in keys]
     if name != index.name:
@@ -141,6 +152,8 @@ def _index(index: SampleIndex, name: str) -> str:
         arguments.append(f"project=({included}{',' * (len(index.projection) == 1)})")
     elif index.projection != "ALL":
         arguments.append(f"project={quoted(index.projection)}")
+    if index.billing is not None and index.billing != of_table:
+        arguments.append(_billing(index.billing))
     return wrap_call(f"{name} = {'LSI' if index.is_local else 'GSI'}", arguments, "    ")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import TableNotFound
+from tablewright.mapping.settings import Provisioned
 from tablewright.schema import KeyAttribute, KeySchema
 from tablewright.transfer.definition import read_definition, require_description, select_tables
 from tablewright.transfer.segments import scan_pages
@@ -31,6 +32,8 @@ class SampleIndex(Struct, frozen=True):
     keys: KeySchema
     #: ALL, KEYS_ONLY, or the names of the attributes that it contains besides its keys.
     projection: str | tuple[str, ...] = "ALL"
+    #: The provisioned capacity of a global index.
+    billing: Provisioned | None = None
 
     @property
     def is_single(self) -> bool:
@@ -49,6 +52,8 @@ class Sample(Struct, frozen=True):
     ttl: str | None = None
     #: Whether the entities must store each item exactly as it is, also moments.
     is_exact: bool = False
+    #: The provisioned capacity of the table; None on demand.
+    billing: Provisioned | None = None
 
 
 def read_sample(
@@ -70,12 +75,18 @@ def read_sample(
             member == "LocalSecondaryIndexes",
             _keys(index["KeySchema"], types),
             _projection(index["Projection"]),
+            _billing(index),
         )
         for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
         for index in request.get(member, ())
     ]
     return Sample(
-        table, _keys(request["KeySchema"], types), tuple(indexes), tuple(items), definition.ttl
+        table,
+        _keys(request["KeySchema"], types),
+        tuple(indexes),
+        tuple(items),
+        definition.ttl,
+        billing=_billing(request),
     )
 
 
@@ -91,6 +102,13 @@ def _projection(projection: dict[str, Any]) -> str | tuple[str, ...]:
     if projection["ProjectionType"] == "INCLUDE":
         return tuple(projection["NonKeyAttributes"])
     return str(projection["ProjectionType"])
+
+
+def _billing(described: dict[str, Any]) -> Provisioned | None:
+    units = described.get("ProvisionedThroughput")
+    if units is None:
+        return None
+    return Provisioned(read=units["ReadCapacityUnits"], write=units["WriteCapacityUnits"])
 
 
 def _some_items(transport: Transport, table: str, size: int, segments: int) -> list[Item]:

@@ -32,6 +32,7 @@ from tablewright.mapping.key_condition import (
     compare_value,
 )
 from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.settings import Provisioned
 from tablewright.mapping.template import (
     Composer,
     Template,
@@ -77,6 +78,8 @@ class IndexMap(Struct, frozen=True):
     sort: tuple[str, ...] = ()
     #: ALL, KEYS_ONLY, or the stored names of the attributes that it contains besides its keys.
     projection: Literal["ALL", "KEYS_ONLY"] | tuple[str, ...] = "ALL"
+    #: The capacity of a global index; None if the table is billed on demand.
+    billing: Provisioned | None = None
 
     @property
     def attributes(self) -> tuple[str, ...]:

@@ -8,11 +8,36 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
+from tablewright.limits import MAX_CAPACITY_UNITS
 
 StreamView: TypeAlias = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
 
 #: The longest time for which DynamoDB keeps the history of a table, and its default.
 MAX_RECOVERY_DAYS = 35
+
+
+class Provisioned(Struct, frozen=True, kw_only=True):
+    """Provisioned capacity: read and write units per second, which are paid for by the hour."""
+
+    read: int
+    write: int
+
+    def __post_init__(self) -> None:
+        for name, units in (("read", self.read), ("write", self.write)):
+            if type(units) is not int or not 1 <= units <= MAX_CAPACITY_UNITS:  # True is no number
+                raise DeclarationError(
+                    f"Provisioned({name}={units!r}): the units per second must be an integer from "
+                    f"1 to {MAX_CAPACITY_UNITS}"
+                )
+
+
+def check_billing(billing: object, owner: str) -> None:
+    """Raise DeclarationError if `billing` is neither provisioned capacity nor None."""
+    if not isinstance(billing, Provisioned | None):
+        raise DeclarationError(
+            f"{owner}: billing={billing!r} is not Provisioned(read=…, write=…); without billing=, "
+            "the table is billed for each request"
+        )
 
 
 class TableSettings(Struct, frozen=True):
@@ -24,6 +49,8 @@ class TableSettings(Struct, frozen=True):
     recovery_days: int | None = None
     deletion_protection: bool = False
     tags: tuple[tuple[str, str], ...] = ()
+    #: The capacity of the table, and of each global index without its own; None on demand.
+    billing: Provisioned | None = None
 
     def check(self, owner: str) -> None:
         """Raise DeclarationError for a setting that DynamoDB does not know."""
@@ -42,3 +69,4 @@ class TableSettings(Struct, frozen=True):
         for tag in self.tags:
             if not all(isinstance(text, str) for text in tag):
                 raise DeclarationError(f"{owner}: tags={dict(self.tags)!r} must hold texts")
+        check_billing(self.billing, owner)

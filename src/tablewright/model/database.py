@@ -48,6 +48,7 @@ def connect(
     target: str | Path | Engine | Remote,
     *tables: type[Table],
     create: bool | None = None,
+    update: bool = False,
     table_name: str | None = None,
     cursor_secret: bytes | str | None = None,
     durability: Durability = "full",
@@ -60,7 +61,10 @@ def connect(
     URL of an endpoint with DynamoDB's protocol, or a `Remote` transport with its own timeouts.
 
     A missing table is created in memory and in a file; elsewhere only with `create=True`. A table
-    that differs from its declaration raises TableMismatch, which lists the differences.
+    that differs from its declaration raises TableMismatch, which lists the differences. With
+    `update=True`, the global indexes and the TTL that it lacks are added, which can take hours on
+    AWS; nothing is changed or removed.
+
     `table_name` is the name of the table at the target, if it is not the declared one. Cursors are
     encrypted with `cursor_secret`, or the environment variable TABLEWRIGHT_CURSOR_SECRET, or a
     random secret of this process, which all its databases share. `observe` receives an event for
@@ -79,7 +83,7 @@ def connect(
     database = Database(transport, context, tables, owned=owned)
     try:
         for table in context.names:
-            database.run(Provision(table, create=_creates(transport, create)))
+            database.run(Provision(table, create=_creates(transport, create), update=update))
     except BaseException:
         database.close()
         raise
@@ -91,6 +95,7 @@ def connect_async(
     target: str | Path | Engine | Remote,
     *tables: type[Table],
     create: bool | None = None,
+    update: bool = False,
     table_name: str | None = None,
     cursor_secret: bytes | str | None = None,
     durability: Durability = "full",
@@ -111,7 +116,8 @@ def connect_async(
         database = AsyncDatabase(transport, context, tables, owned=owned)
         try:
             for table in context.names:
-                await database.run(Provision(table, create=_creates(transport, create)))
+                plan = Provision(table, create=_creates(transport, create), update=update)
+                await database.run(plan)
         except BaseException:
             await database.close()
             raise

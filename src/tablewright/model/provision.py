@@ -3,6 +3,10 @@
 Only what the model depends on is compared: key attributes and their types, the keys and projections
 of indexes, the TTL attribute and the view type of the stream. Other settings are applied when the
 table is created; later they belong to the operator.
+
+With `update`, the declared global indexes and the TTL that a table lacks are added to it. Nothing
+is changed or removed, and nothing is added if anything else differs. A global index that is not
+declared is no difference: a newer version of the program may have added it.
 """
 
 from __future__ import annotations
@@ -22,9 +26,13 @@ from tablewright.errors import (
     ValidationException,
 )
 from tablewright.mapping.keys import IndexMap
+from tablewright.mapping.settings import Provisioned
 from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Context, Plan, Request, Steps
+from tablewright.transport.index_creation import add_indexes
 from tablewright.transport.tables import describe_table, describe_unready, wait_until_active
+
+_UPDATE_ADDS = "connect(…, update=True) adds it"
 
 
 def definition(table: TableMap, name: str) -> dict[str, Any]:
@@ -36,7 +44,8 @@ def definition(table: TableMap, name: str) -> dict[str, Any]:
         "AttributeDefinitions": [
             {"AttributeName": attribute, "AttributeType": kind} for attribute, kind in types.items()
         ],
-        "BillingMode": "PAY_PER_REQUEST",
+        "BillingMode": "PROVISIONED" if table.settings.billing else "PAY_PER_REQUEST",
+        **throughput(table.settings.billing),
     }
     for kind, member in (("local", "LocalSecondaryIndexes"), ("global", "GlobalSecondaryIndexes")):
         indexes = [_index(index) for index in table.indexes.values() if index.kind == kind]
@@ -68,6 +77,11 @@ def ttl_attribute(table: TableMap) -> str | None:
     return None
 
 
+def global_indexes(table: TableMap) -> dict[str, dict[str, Any]]:
+    """Return the definition of each declared global index, by its name."""
+    return {index.name: _index(index) for index in table.indexes.values() if index.kind == "global"}
+
+
 def _key_schema(partition: tuple[str, ...], sort: tuple[str | None, ...]) -> list[dict[str, str]]:
     kinds = [*((name, "HASH") for name in partition), *((name, "RANGE") for name in sort)]
     return [{"AttributeName": name, "KeyType": kind} for name, kind in kinds if name is not None]
@@ -81,15 +95,25 @@ def _index(index: IndexMap) -> dict[str, Any]:
         "IndexName": index.name,
         "KeySchema": _key_schema(index.partition, index.sort),
         "Projection": projection,
+        **throughput(index.billing),
     }
+
+
+def throughput(billing: Provisioned | None) -> dict[str, Any]:
+    """Return the member with provisioned capacity, if there is one."""
+    if billing is None:
+        return {}
+    units = {"ReadCapacityUnits": billing.read, "WriteCapacityUnits": billing.write}
+    return {"ProvisionedThroughput": units}
 
 
 class Provision(Plan[None]):
     """Create the table if it is missing, or check that it is as declared."""
 
-    def __init__(self, table: TableMap, *, create: bool) -> None:
+    def __init__(self, table: TableMap, *, create: bool, update: bool = False) -> None:
         self._table = table
         self._create = create
+        self._update = update
 
     def _steps(self, context: Context) -> Steps[None]:
         name = context.name_of(self._table)
@@ -101,26 +125,39 @@ class Provision(Plan[None]):
                 )
             yield from self._make(name)
             return
-        if describe_unready(found):
+        if describe_unready(found) and not self._update:
             found = yield from wait_until_active(name)
         differences = compare(self._table, found)
-        differences += yield from self._compare_ttl(name)
+        missing = missing_indexes(self._table, found)
+        if not self._update:
+            differences += [
+                f"index {index}: declared but missing; {_UPDATE_ADDS}" for index in missing
+            ]
+        ttl, ttl_difference = yield from self._compare_ttl(name)
+        differences += ttl_difference
         if differences:
             listed = "\n  ".join(differences)
             raise TableMismatch(
                 f"the table {name!r} differs from its declaration, {self._table.owner}:\n  {listed}"
             )
+        if self._update:
+            yield from add_indexes(name, global_indexes(self._table), key_types(self._table))
+        if ttl is not None:
+            yield from _enable_ttl(name, ttl)
 
-    def _compare_ttl(self, name: str) -> Steps[list[str]]:
+    def _compare_ttl(self, name: str) -> Steps[tuple[str | None, list[str]]]:
+        """Return the attribute to enable TTL for, if it is missing; or the difference."""
         wanted = ttl_attribute(self._table)
         if wanted is None:
-            return []
+            return None, []
         found = yield from _ttl_of(name)
-        if found is None and self._create:
-            # The process that created the table stopped before this step.
-            yield from _enable_ttl(name, wanted)
-            return []
-        return [] if found == wanted else [f"TTL: declared {wanted}, found {found or 'none'}"]
+        if found == wanted:
+            return None, []
+        # After create=True: the process that created the table stopped before it enabled TTL.
+        if found is None and (self._create or self._update):
+            return wanted, []
+        hint = f"; {_UPDATE_ADDS}" if found is None else ""
+        return None, [f"TTL: declared {wanted}, found {found or 'none'}{hint}"]
 
     def _make(self, name: str) -> Steps[None]:
         try:
@@ -182,7 +219,10 @@ def _enable_recovery(name: str, days: int) -> Steps[None]:
 
 
 def compare(table: TableMap, found: dict[str, Any]) -> list[str]:
-    """Return the differences between a declaration and a described table, a line each."""
+    """Return the differences between a declaration and a described table, a line each.
+
+    Global indexes that the table lacks are not among them: see `missing_indexes`.
+    """
     wanted = definition(table, table.name)
     types = {a["AttributeName"]: a["AttributeType"] for a in found["AttributeDefinitions"]}
     lines = []
@@ -196,21 +236,30 @@ def compare(table: TableMap, found: dict[str, Any]) -> list[str]:
     for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
         here = {index["IndexName"]: index for index in wanted.get(member, ())}
         there = {index["IndexName"]: index for index in found.get(member, ())}
-        for name in sorted(here.keys() | there.keys()):
-            lines += _compare_index(name, here.get(name), there.get(name))
+        for name in sorted(here.keys() & there.keys()):
+            lines += _compare_index(name, here[name], there[name])
+        if member == "LocalSecondaryIndexes":
+            lines += [
+                f"index {name}: declared but missing; a local index is created with its table"
+                for name in sorted(here.keys() - there.keys())
+            ]
+            lines += [
+                f"index {name}: present but not declared"
+                for name in sorted(there.keys() - here.keys())
+            ]
     stream = found.get("StreamSpecification", {}).get("StreamViewType")
     if table.settings.stream not in (None, stream):
         lines.append(f"stream: declared {table.settings.stream}, found {stream or 'none'}")
     return lines
 
 
-def _compare_index(
-    name: str, here: dict[str, Any] | None, there: dict[str, Any] | None
-) -> list[str]:
-    if there is None:
-        return [f"index {name}: declared but missing"]
-    if here is None:
-        return [f"index {name}: present but not declared"]
+def missing_indexes(table: TableMap, found: dict[str, Any]) -> list[str]:
+    """Return the names of the declared global indexes that a described table lacks."""
+    present = {index["IndexName"] for index in found.get("GlobalSecondaryIndexes", ())}
+    return sorted(global_indexes(table).keys() - present)
+
+
+def _compare_index(name: str, here: dict[str, Any], there: dict[str, Any]) -> list[str]:
     lines = []
     if _shown(here["KeySchema"]) != _shown(there["KeySchema"]):
         lines.append(

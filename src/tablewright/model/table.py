@@ -18,7 +18,13 @@ from tablewright.errors import DeclarationError
 from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import IndexMap
-from tablewright.mapping.settings import MAX_RECOVERY_DAYS, StreamView, TableSettings
+from tablewright.mapping.settings import (
+    MAX_RECOVERY_DAYS,
+    Provisioned,
+    StreamView,
+    TableSettings,
+    check_billing,
+)
 from tablewright.mapping.table import TableMap, TypeForm
 from tablewright.model.tenancy import Tenancy
 
@@ -30,7 +36,8 @@ Project: TypeAlias = Literal["ALL", "KEYS_ONLY"] | tuple[str, ...]
 class GSI:
     """A global secondary index: any partition key, and a sort key if there is one.
 
-    Each of them is an attribute, or a tuple of up to four attributes.
+    Each of them is an attribute, or a tuple of up to four attributes. `billing` is the capacity of
+    the index, if that of its table is provisioned, too; by default it is that of the table.
     """
 
     def __init__(
@@ -40,11 +47,13 @@ class GSI:
         *,
         name: str | None = None,
         project: Project = "ALL",
+        billing: Provisioned | None = None,
     ) -> None:
         self.pk = (pk,) if isinstance(pk, str) else pk
         self.sk = (sk,) if isinstance(sk, str) else sk or ()
         self.name = name
         self.project: Project = project
+        self.billing = billing
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or name
@@ -63,7 +72,14 @@ class GSI:
         for name in names:
             if names.count(name) > 1:
                 raise DeclarationError(f"{where}: {name!r} is in the key twice; name it once")
-        return IndexMap(str(self.name), "global", self.pk, self.sk, self.project)
+        check_billing(self.billing, where)
+        if self.billing is not None and table.settings.billing is None:
+            raise DeclarationError(
+                f"{where}: the index has provisioned capacity and its table has none; declare "
+                f"class {table.owner}(Table, billing=Provisioned(…)), or leave billing= out"
+            )
+        billing = self.billing or table.settings.billing
+        return IndexMap(str(self.name), "global", self.pk, self.sk, self.project, billing)
 
 
 class LSI:
@@ -108,7 +124,8 @@ class Table:
 
     `connect` applies the settings when it creates the table: `stream` is the view type of its
     stream, `point_in_time_recovery` the days for which it can be restored (True: 35),
-    `deletion_protection` prevents its deletion, `tags` are names and values.
+    `deletion_protection` prevents its deletion, `tags` are names and values. Without `billing`,
+    DynamoDB bills each request; `Provisioned(read=…, write=…)` is capacity by the hour.
     """
 
     __table__: ClassVar[TableMap]
@@ -128,6 +145,7 @@ class Table:
         point_in_time_recovery: bool | int = False,
         deletion_protection: bool = False,
         tags: Mapping[str, str] | None = None,
+        billing: Provisioned | None = None,
     ) -> None:
         super().__init_subclass__()
         separator = Delimiter(delimiter, escapes=escape)
@@ -141,6 +159,7 @@ class Table:
             recovery_days=None if days is False else days,
             deletion_protection=deletion_protection,
             tags=tuple((tags or {}).items()),
+            billing=billing,
         )
         table.settings.check(cls.__name__)
         for attribute, value in list(vars(cls).items()):

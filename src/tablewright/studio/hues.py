@@ -1,13 +1,17 @@
 """Hues: the colour of each entity, and of each attribute that identifies an entity.
 
 `customer_id` has the hue of Customer in the keys of every entity, so a key can be read without a
-legend. A hue is a class of the style sheet: `e1` to `e8`, and `e0` for what the design does not
+legend. A hue is a class of the style sheet: `e1` to `e12`, and `e0` for what the design does not
 know.
 """
 
 from __future__ import annotations
 
+import re
+from datetime import date
+from enum import Enum
 from functools import cache
+from typing import Literal, get_origin
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
@@ -29,11 +33,31 @@ def entity_hue(entity: EntityMap | None) -> str:
 
 
 def attribute_hue(entity: EntityMap, attribute: str) -> str:
-    """Return the hue of the entity that an attribute identifies; "" if it identifies none."""
-    return _attribute_hues(entity.table).get((entity.name, attribute), "")
+    """Return the hue of the entity that an attribute identifies.
+
+    Another attribute has the quiet tone of times or enumerations, or "".
+    """
+    found = _attribute_hues(entity.table).get((entity.name, attribute), "")
+    if found or attribute not in entity.attributes:
+        return found
+    kind = entity.attributes[attribute].converter.kind
+    if isinstance(kind, type):
+        return "time" if issubclass(kind, date) else "enum" if issubclass(kind, Enum) else ""
+    return "enum" if get_origin(kind) is Literal else ""
 
 
 @cache
 def _attribute_hues(table: TableMap) -> dict[tuple[str, str], str]:
     hues = entity_hues(table)
-    return {place: hues[owner] for place, owner in owners(table.entities).items() if owner in hues}
+    named = {_snake_case(name): hue for name, hue in hues.items()}
+    found = {
+        (entity.name, attribute): named[attribute]  # `menu` in the key of a Section
+        for entity in table.entities
+        for attribute in entity.primary.depends_on & named.keys()
+    }
+    identified = owners(table.entities).items()
+    return found | {place: hues[owner] for place, owner in identified if owner in hues}
+
+
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()

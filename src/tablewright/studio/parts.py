@@ -65,19 +65,20 @@ def facts(values: Iterable[tuple[str, str]]) -> Markup:
 
 
 def template_key(template: Template, entity: EntityMap) -> Markup:
-    """Return a template: literals plain, attributes with the hue of what they identify."""
-    return element(
-        "span",
-        [
-            element("span", piece, class_="l")
-            if isinstance(piece, str)
-            else element(
-                "span", piece.label, class_=f"v {attribute_hue(entity, piece.attribute)}".strip()
-            )
-            for piece in template.pieces
-        ],
-        class_="key tpl",
-    )
+    """Return a template: literals plain, attributes with the hue of what they identify.
+
+    An attribute has its stored name; a part with a format is written as in the declaration.
+    """
+    pieces = []
+    for piece in template.pieces:
+        if isinstance(piece, str):
+            pieces.append(element("span", piece, class_="l"))
+            continue
+        stored = entity.attributes[piece.attribute].stored
+        label = stored if piece.is_plain else piece.label
+        hue = attribute_hue(entity, piece.attribute)
+        pieces.append(element("span", label, class_=f"v {hue}".strip()))
+    return element("span", join(pieces, element("wbr")), class_="key tpl wrap")
 
 
 def stored_key(

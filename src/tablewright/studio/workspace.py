@@ -16,6 +16,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Mapping
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +28,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.model.table import Table
 from tablewright.plan.plan import Context
+from tablewright.studio.analysis import Analysis
 from tablewright.transport import Local, Remote, Response, Transport, open_target
 from tablewright.verify import Design
 
@@ -77,9 +79,18 @@ class Workspace:
         self.target = target
         self.is_remote = isinstance(target, str) and "://" in target
         self.is_writable = not self.is_remote if write is None else write
+        #: The views that static pages have; empty if the pages come from a server.
+        self.static_views: tuple[str, ...] = ()
         self._lock = threading.Lock()
         self._opened: Local | Remote | None = None
         self._secret = secrets.token_bytes(32)
+
+    def as_static(self, views: tuple[str, ...]) -> Workspace:
+        """Return a workspace for static pages: nothing can be sent, found or changed there."""
+        static = copy(self)
+        static.is_writable = False
+        static.static_views = views
+        return static
 
     @property
     def target_name(self) -> str:
@@ -120,6 +131,12 @@ class Workspace:
     def maps(self) -> Mapping[str, TableMap]:
         """The tables of the design by their names at the target."""
         return {table.__table__.name: table.__table__ for table in self.tables}
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """The findings and costs of the design."""
+        assert self.design is not None
+        return Analysis(self.design)
 
     def database(self, transport: Transport | None = None) -> Database:
         """Return a database with the tables of the design, on a transport of its own if given."""

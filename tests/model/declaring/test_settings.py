@@ -8,7 +8,19 @@ from typing import Any
 
 import pytest
 
-from tablewright import Attr, Engine, Entity, Table, attr, connect, key
+from tablewright import (
+    GSI,
+    LSI,
+    Attr,
+    Engine,
+    Entity,
+    Provisioned,
+    Table,
+    attr,
+    connect,
+    index,
+    key,
+)
 from tablewright.errors import DeclarationError, TableMismatch
 from tablewright.publish.infrastructure import cdk, cloudformation, terraform
 from tablewright.templates import create_tables, read_tables
@@ -23,13 +35,22 @@ class Guarded(
     point_in_time_recovery=7,
     deletion_protection=True,
     tags={"team": "orders", "cost center": "A+B"},
+    billing=Provisioned(read=20, write=5),
 ):
-    pass
+    by_status = GSI("status", billing=Provisioned(read=7, write=3))
+    by_total = GSI("total")
+    by_note = LSI("note")
 
 
 class Order(Entity, table=Guarded):
     order_id: Attr[str] = attr()
+    status: Attr[str] = attr()
+    total: Attr[int] = attr()
+    note: Attr[str] = attr()
     primary = key("ORDER" / order_id, "ORDER")
+    by_status = index(Guarded.by_status, status)
+    by_total = index(Guarded.by_total, total)
+    by_note = primary.local(Guarded.by_note, note)
 
 
 DESIGN = Design(name="guarded", doc="", tables=(Guarded,), sample=None, checks=None)
@@ -49,7 +70,15 @@ def test_connect_applies_the_settings() -> None:
         recovery = backups["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
         assert recovery["PointInTimeRecoveryStatus"] == "ENABLED"
         assert recovery["RecoveryPeriodInDays"] == 7
+        assert units(table) == (20, 5)
+        capacities = {each["IndexName"]: units(each) for each in table["GlobalSecondaryIndexes"]}
+        assert capacities == {"by_status": (7, 3), "by_total": (20, 5)}
         connect(engine, Guarded)  # it is as declared
+
+
+def units(described: dict[str, Any]) -> tuple[int, int]:
+    throughput = described["ProvisionedThroughput"]
+    return throughput["ReadCapacityUnits"], throughput["WriteCapacityUnits"]
 
 
 def test_a_table_without_the_stream_differs() -> None:
@@ -86,6 +115,9 @@ def test_terraform_and_cdk_have_the_settings() -> None:
     for line in (
         "deletion_protection_enabled = true",
         'stream_view_type            = "NEW_AND_OLD_IMAGES"',
+        'billing_mode                = "PROVISIONED"',
+        "read_capacity               = 20",
+        "write_capacity  = 3",
         "recovery_period_in_days = 7",
         '"cost center" = "A+B"',
     ):
@@ -110,8 +142,28 @@ def test_temporary_tables_are_removed_although_they_are_protected(tmp_path: Path
         ({"point_in_time_recovery": 36}, "=36 is not a number of days from 1 to 35, or True"),
         ({"point_in_time_recovery": 0}, "=0 is not a number of days"),
         ({"tags": {"team": 1}}, "must hold texts"),
+        (
+            {"billing": "PROVISIONED"},
+            r"billing='PROVISIONED' is not Provisioned\(read=…, write=…\)",
+        ),
     ],
 )
 def test_a_mistake_is_an_error_at_import(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(DeclarationError, match=message):
         type("Bad", (Table,), {}, **settings)
+
+
+@pytest.mark.parametrize("units", [0, -1, 2.5, True, "5", None, 10**13])
+def test_capacity_is_a_positive_integer(units: Any) -> None:
+    with pytest.raises(
+        DeclarationError, match=r"Provisioned\(read=.*: the units per second must be"
+    ):
+        Provisioned(read=units, write=1)
+
+
+def test_an_index_of_a_table_on_demand_has_no_capacity() -> None:
+    with pytest.raises(DeclarationError, match=r"Bad\.by_day: the index has provisioned capacity"):
+        type("Bad", (Table,), {"by_day": GSI("day", billing=Provisioned(read=1, write=1))})
+    wrong: Any = 5
+    with pytest.raises(DeclarationError, match=r"Bad\.by_day: billing=5 is not Provisioned"):
+        type("Bad", (Table,), {"by_day": GSI("day", billing=wrong)})

@@ -5,6 +5,9 @@ trace       what the calls of the patterns consume, from the checks of the desig
 sizes       how large items are, in the sample data or in an existing table
 rates       how often patterns are called, and how many items there are
 prices      what units and storage cost in a month
+patterns    what one call of a pattern consumes, and its calls cost
+capacity    what tables and indexes need, on demand and provisioned
+storage     what tables and indexes store
 report      the cost of a design, from all of these
 table       a report as rows, and as Markdown
 comparison  what differs between two revisions of a design
@@ -12,21 +15,26 @@ comparison  what differs between two revisions of a design
 
 from __future__ import annotations
 
+from tablewright.publish.cost.capacity import CapacityCost, CapacityPlace
 from tablewright.publish.cost.comparison import (
     CostComparison,
     PatternChange,
     compare,
     comparison_markdown,
 )
+from tablewright.publish.cost.patterns import CostPart, PatternCost
 from tablewright.publish.cost.prices import Prices, load_prices
 from tablewright.publish.cost.rates import Rates, load_rates
-from tablewright.publish.cost.report import CostPart, CostReport, PatternCost, cost
+from tablewright.publish.cost.report import CostReport, cost
 from tablewright.publish.cost.sizes import Sizes, measure_target
+from tablewright.publish.cost.storage import StorageCost
 from tablewright.publish.cost.table import markdown
 from tablewright.publish.cost.trace import PatternCall, Recorder, trace
 from tablewright.publish.cost.units import Consumption, condition_check, item_write, page_read
 
 __all__ = [
+    "CapacityCost",
+    "CapacityPlace",
     "Consumption",
     "CostComparison",
     "CostPart",
@@ -38,6 +46,7 @@ __all__ = [
     "Rates",
     "Recorder",
     "Sizes",
+    "StorageCost",
     "compare",
     "comparison_markdown",
     "condition_check",

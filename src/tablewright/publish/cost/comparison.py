@@ -1,7 +1,7 @@
-"""Comparisons: how the cost of each pattern differs between two revisions of a design.
+"""Comparisons: how the cost of a design differs between two revisions of it.
 
-Both revisions are priced with the same rates and prices, so that the difference is that of the
-design. Provisioned capacity and storage are not compared.
+Both revisions are priced with the rates, the numbers of items and the prices of the later one, so
+that the difference is that of the design.
 
 This module must not know git or files.
 """
@@ -13,7 +13,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tablewright.publish.cost.report import CostReport, PatternCost
+from tablewright.publish.cost.capacity import capacity_costs
+from tablewright.publish.cost.patterns import PatternCost
+from tablewright.publish.cost.report import CostReport, report_of
+from tablewright.publish.cost.storage import with_item_counts
 from tablewright.publish.cost.table import markdown_table, number
 
 
@@ -33,22 +36,20 @@ class CostComparison(Struct, frozen=True):
     since: str
     currency: str
     patterns: tuple[PatternChange, ...]
-    #: The price of a month on demand, of all patterns with a known rate.
-    month_before: float
-    month_after: float
+    #: Whether the rate of a pattern is known, or the capacity of a table is declared.
+    has_prices: bool
+    #: The prices of a month, before and after: all calls with a known rate, in both modes, and
+    #: storage; and the sum of storage and the declared mode of each table.
+    on_demand_month: tuple[float, float]
+    provisioned_month: tuple[float, float]
+    storage_month: tuple[float, float]
+    month: tuple[float, float]
 
 
 def compare(before: CostReport, after: CostReport, since: str) -> CostComparison:
     """Return the patterns that are new, removed, or consume or cost something else."""
-    rates = {found.label: found.rate for found in after.patterns}
+    before = _repriced(before, after)
     old = {found.label: found for found in before.patterns}
-    for label, found in old.items():
-        rate = rates.get(label, found.rate)
-        writes = found.write_units + found.index_units
-        month = None
-        if rate is not None:
-            month = after.prices.on_demand_month(rate * found.read_units, rate * writes)
-        old[label] = replace(found, rate=rate, month=month)
     new = {found.label: found for found in after.patterns}
     changes = (PatternChange(label, old.get(label), new.get(label)) for label in {**new, **old})
     return CostComparison(
@@ -56,9 +57,36 @@ def compare(before: CostReport, after: CostReport, since: str) -> CostComparison
         since=since,
         currency=after.prices.currency,
         patterns=tuple(each for each in changes if _figures(each.before) != _figures(each.after)),
-        month_before=sum(found.month or 0 for found in old.values()),
-        month_after=after.on_demand_month,
+        has_prices=any(
+            found.rate is not None for report in (before, after) for found in report.patterns
+        )
+        or any(each.place.declared for report in (before, after) for each in report.capacity),
+        on_demand_month=(before.on_demand_month, after.on_demand_month),
+        provisioned_month=(before.provisioned_month, after.provisioned_month),
+        storage_month=(before.storage_month, after.storage_month),
+        month=(before.month, after.month),
     )
+
+
+def _repriced(before: CostReport, after: CostReport) -> CostReport:
+    """Return a report with the rates, numbers of items and prices of a later one.
+
+    A pattern or an entity that the later one does not have keeps its own.
+    """
+    prices = after.prices
+    rates = {found.label: found.rate for found in after.patterns}
+    patterns = []
+    for found in before.patterns:
+        rate = rates.get(found.label, found.rate)
+        writes = found.write_units + found.index_units
+        month = None
+        if rate is not None:
+            month = prices.on_demand_month(rate * found.read_units, rate * writes)
+        patterns.append(replace(found, rate=rate, month=month))
+    places = [each.place for each in before.capacity]
+    capacity = tuple(capacity_costs(patterns, places, prices))
+    storage = tuple(with_item_counts(before.storage, after.storage, prices))
+    return report_of(before.design, prices, tuple(patterns), capacity, storage)
 
 
 def _figures(found: PatternCost | None) -> tuple[str, ...] | None:
@@ -92,11 +120,17 @@ def comparison_notes(found: CostComparison) -> Iterator[str]:
     """Yield the lines below the table."""
     if not found.patterns:
         yield f"No pattern differs from {found.since}."
-    if found.month_before or found.month_after:
-        yield (
-            f"On demand: {found.currency} {found.month_before:,.2f} → {found.month_after:,.2f} a "
-            f"month ({found.month_after - found.month_before:+,.2f}), with the same rates."
-        )
+    if not found.has_prices:
+        return
+    for name, (before, after) in (
+        ("On demand", found.on_demand_month),
+        ("Provisioned", found.provisioned_month),
+        ("Storage", found.storage_month),
+        ("Together, each table as it is declared", found.month),
+    ):
+        more = round(after, 2) - round(before, 2)  # of what is printed
+        yield f"{name}: {found.currency} {before:,.2f} → {after:,.2f} a month ({more:+,.2f})."
+    yield "Both with the rates, numbers of items and prices of now."
 
 
 def comparison_markdown(found: CostComparison) -> str:
@@ -104,4 +138,4 @@ def comparison_markdown(found: CostComparison) -> str:
     lines = [f"## Cost of {found.design} since {found.since}", ""]
     if found.patterns:
         lines += [*markdown_table(comparison_rows(found)), ""]
-    return "\n".join([*lines, *comparison_notes(found)]).rstrip() + "\n"
+    return "\n".join([*lines, *(f"{line}  " for line in comparison_notes(found))]).rstrip() + "\n"

@@ -1,7 +1,7 @@
 """Prices: dated data with their source, from a TOML file; and what units cost in a month.
 
-`prices.toml` beside this module has the list prices of one region. A file of the same form replaces
-it. A month has 730 hours.
+`prices.toml` beside this module has the list prices of one region, each with its date and source. A
+file of the same form replaces it. A month has 730 hours.
 
 This module must not know patterns or designs.
 """
@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue
+from tablewright.mapping.settings import Provisioned
 
 HOURS = 730
 SECONDS = HOURS * 3600
@@ -31,14 +32,28 @@ DEFAULT_PRICES = Path(__file__).with_name("prices.toml")
 T = TypeVar("T")
 
 
-class UnitPrices(Struct, frozen=True, forbid_unknown_fields=True):
+class DatedPrice(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """When a price was valid, and who says so."""
+
+    #: Such as 2026-01.
+    date: str
+    source: str
+    #: False if the source is not the seller, or does not say when the price was valid.
+    confirmed: bool = True
+
+    def __str__(self) -> str:
+        """Return the date, and whether the price is not confirmed."""
+        return self.date if self.confirmed else f"{self.date}, not confirmed"
+
+
+class UnitPrices(DatedPrice, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The price of read and write units."""
 
     read: float
     write: float
 
 
-class StoragePrice(Struct, frozen=True, forbid_unknown_fields=True):
+class StoragePrice(DatedPrice, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The price of one GB for one month."""
 
     gigabyte: float
@@ -48,9 +63,6 @@ class Prices(Struct, frozen=True, forbid_unknown_fields=True):
     """The prices of one region and table class."""
 
     title: str
-    #: When they were valid, such as 2026-01.
-    date: str
-    source: str
     currency: str
     #: Of one million units.
     on_demand: UnitPrices
@@ -63,17 +75,23 @@ class Prices(Struct, frozen=True, forbid_unknown_fields=True):
         each_second = reads * self.on_demand.read + writes * self.on_demand.write
         return each_second * SECONDS / 1e6
 
-    def provisioned_month(self, reads: float, writes: float) -> float:
-        """Return the monthly price of the capacity for this many units in a second.
-
-        A table or an index has at least one unit of each, and uses 70 % of its capacity.
-        """
-        capacity = [max(1, math.ceil(units / UTILIZATION)) for units in (reads, writes)]
-        return HOURS * (capacity[0] * self.provisioned.read + capacity[1] * self.provisioned.write)
+    def provisioned_month(self, capacity: Provisioned) -> float:
+        """Return the monthly price of provisioned capacity."""
+        hour = capacity.read * self.provisioned.read + capacity.write * self.provisioned.write
+        return HOURS * hour
 
     def storage_month(self, size: float) -> float:
         """Return the monthly price of this many bytes."""
         return size / GIGABYTE * self.storage.gigabyte
+
+
+def needed_capacity(reads: float, writes: float) -> Provisioned:
+    """Return the capacity for this many units in a second, if 70 % of it is used.
+
+    A table or an index has at least one unit of each.
+    """
+    read, write = (max(1, math.ceil(units / UTILIZATION)) for units in (reads, writes))
+    return Provisioned(read=read, write=write)
 
 
 def load_prices(file: Path | None = None) -> Prices:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tablewright.publish.cost.report import CostPart, CostReport, PatternCost
+from tablewright.publish.cost.capacity import CapacityCost
+from tablewright.publish.cost.patterns import CostPart, PatternCost
+from tablewright.publish.cost.prices import Prices
+from tablewright.publish.cost.report import CostReport
 from tablewright.publish.cost.units import NOT_IN_INDEX
 
 #: How the units of a pattern that no check calls are marked.
@@ -67,24 +70,37 @@ def _part_text(part: CostPart) -> str:
 
 def notes(report: CostReport) -> Iterator[str]:
     """Yield the lines below the table: the totals of a month, and what they assume."""
+    prices = report.prices
     without = sum(found.rate is None for found in report.patterns)
-    if without < len(report.patterns):
-        currency = report.prices.currency
-        yield f"On demand: {currency} {report.on_demand_month:,.2f} a month."
+    is_rated = without < len(report.patterns)
+    is_declared = any(each.place.declared for each in report.capacity)
+    if is_rated:
         yield (
-            f"Provisioned: {currency} {report.provisioned_month:,.2f} a month, if "
-            f"{report.utilization:.0%} of the capacity is used."
+            f"On demand: {prices.currency} {report.on_demand_month:,.2f} a month "
+            f"(prices of {prices.on_demand})."
+        )
+    if is_rated or is_declared:
+        how = "with the declared capacity" if is_declared else ""
+        if not all(each.place.declared for each in report.capacity):
+            how += f"{', ' if how else ''}if {report.utilization:.0%} of the capacity is used"
+        yield (
+            f"Provisioned: {prices.currency} {report.provisioned_month:,.2f} a month, {how} "
+            f"(prices of {prices.provisioned})."
         )
         size = sum(each.size for each in report.storage)
         items = sum(each.items for each in report.storage if each.index is None)
         yield (
-            f"Storage: {currency} {report.storage_month:,.2f} a month for {items:,.0f} items, "
-            f"{size:,.0f} bytes with indexes and 100 bytes more for each."
+            f"Storage: {prices.currency} {report.storage_month:,.2f} a month for {items:,.0f} "
+            f"items, {size:,.0f} bytes with indexes and 100 bytes more for each (price of "
+            f"{prices.storage})."
         )
-        yield (
-            f"Prices: {report.prices.title}, {report.prices.date}, {report.prices.source}. "
-            f"A month has {report.hours} hours."
-        )
+        if is_declared:
+            yield (
+                f"Together: {prices.currency} {report.month:,.2f} a month, each table as it is "
+                "declared."
+            )
+        yield f"Prices: {prices.title}; {_sources(prices)}. A month has {report.hours} hours."
+    yield from filter(None, map(_overload, report.capacity))
     if without:
         yield (
             f"{without} of {len(report.patterns)} patterns have no rate: @access_pattern(rate=…), "
@@ -92,6 +108,23 @@ def notes(report: CostReport) -> Iterator[str]:
         )
     if any(found.source == "estimate" for found in report.patterns):
         yield f"{ESTIMATED} no check calls the pattern: an estimate for items of a typical size."
+
+
+def _sources(prices: Prices) -> str:
+    parts = (prices.on_demand, prices.provisioned, prices.storage)
+    return ", ".join(dict.fromkeys(each.source for each in parts))
+
+
+def _overload(found: CapacityCost) -> str | None:
+    """Return a warning if a table or an index needs more than its declared capacity."""
+    declared = found.place.declared
+    if declared is None or (found.reads <= declared.read and found.writes <= declared.write):
+        return None
+    return (
+        f"Warning: {found.place.index or found.place.table} needs {number(found.reads)} read and "
+        f"{number(found.writes)} write units per second, and its declared capacity is "
+        f"{declared.read} and {declared.write}: DynamoDB throttles the rest."
+    )
 
 
 def markdown(report: CostReport) -> str:

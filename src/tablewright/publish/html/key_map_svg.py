@@ -108,6 +108,7 @@ def key_map_svg(table: TableMap, title: str, ident: str) -> Markup:
         drawn.append(path(f"M{x:.1f} 0V{size[1]:.1f}", "grid"))
         drawn += _draw_column(column, x, head, heights)
         x += column.width
+    drawn.append(rectangle(0.5, 0.5, size[0] - 1, size[1] - 1, "grid"))
     return image(drawn, size, title, _describe(table), ident)
 
 

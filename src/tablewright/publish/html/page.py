@@ -27,8 +27,8 @@ from tablewright.publish.html.erd_svg import erd_svg
 from tablewright.publish.html.key_map_svg import key_map_svg
 from tablewright.publish.html.style import stylesheet
 
-#: The number of columns from which a table is stacked on a narrow screen.
-MANY_COLUMNS = 5
+#: The numbers of columns from which a table is stacked on a narrow screen, and has smaller text.
+STACKED, DENSE = 3, 5
 #: The lengths from which a word may be broken after a separator, and anywhere.
 BREAKABLE_WORD, LONG_WORD = 16, 36
 
@@ -90,7 +90,7 @@ def _block(block: Block, number: int) -> Markup:
 
 
 def _scroll(content: Markup, label: str) -> Markup:
-    return element("div", content, class_="scroll", tabindex="0", role="region", aria_label=label)
+    return element("div", content, class_="scroll", tabindex="0", role="group", aria_label=label)
 
 
 # -- texts ---------------------------------------------------------------------------------------
@@ -122,8 +122,8 @@ def _spans(text: str) -> Iterator[tuple[str, bool]]:
 def chart_table(chart: Chart) -> Markup:
     """Return a table with its caption, in a region that scrolls if it is too wide.
 
-    On a narrow screen, each row of a table with many columns becomes a list of labelled values. It
-    has roles, because a table that is not displayed as one loses its meaning for screen readers.
+    On a narrow screen, each row of a table with several columns becomes a list of labelled values.
+    It has roles, because a table that is not displayed as one loses its meaning for screen readers.
     """
     first_number = len(chart.header) - chart.numbers
     kinds = ["num" if n >= first_number else None for n in range(len(chart.header))]
@@ -132,13 +132,15 @@ def chart_table(chart: Chart) -> Markup:
         for name, kind in zip(chart.header, kinds, strict=True)
     ]
     rows = [element("tr", _cells(chart.header, row, kinds), role="row") for row in chart.rows]
+    wanted = {"stacks": STACKED, "dense": DENSE}
+    classes = [name for name, least in wanted.items() if len(chart.header) >= least]
     table = element(
         "table",
         element("caption", chart.caption),
         element("thead", element("tr", header, role="row"), role="rowgroup"),
         element("tbody", "\n", join(rows, "\n"), "\n", role="rowgroup"),
         role="table",
-        class_="stacks" if len(chart.header) >= MANY_COLUMNS else None,
+        class_=" ".join(classes) or None,
     )
     return _scroll(table, chart.caption)
 

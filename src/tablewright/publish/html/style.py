@@ -25,7 +25,35 @@ HUES = (
     (("#6a35b0", "#cdb0ff"), ("#f3ecfd", "#291c40")),
     (("#8a2a16", "#ffa892"), ("#fdece7", "#371b14")),
     (("#2e5566", "#a5d3e6"), ("#e8f2f6", "#17282f")),
+    (("#1d6b22", "#86df8b"), ("#e5f5e5", "#122b15")),
+    (("#3a45b5", "#a3aeff"), ("#ebedfc", "#1c2145")),
+    (("#a5173f", "#ff92ac"), ("#fde9ee", "#3a1520")),
+    (("#63503c", "#d9c3a8"), ("#f3eee7", "#2b241b")),
 )
+
+#: The rules of diagrams, which the studio uses, too.
+DIAGRAM = """\
+.diagram { display: block; margin: 0 auto; }
+.diagram text { font: 12px var(--mono); fill: var(--ink); white-space: pre;
+  font-variant-ligatures: none; }
+.diagram .name { font: 650 13px var(--sans); fill: var(--e, var(--ink)); }
+.diagram .quiet { font: 11px var(--sans); fill: var(--ink-3); }
+.diagram .kind { font-size: 11px; fill: var(--ink-3); text-anchor: end; }
+.diagram .mark { font: 650 9px var(--sans); fill: var(--ink-3); }
+.diagram .key { font-weight: 650; }
+.diagram .label { font: 11px var(--sans); fill: var(--ink-2); text-anchor: end; }
+.diagram .box { fill: var(--panel); stroke: var(--e); stroke-width: 1.25; }
+.diagram .cap { fill: var(--et); }
+.diagram .part { fill: var(--et); }
+.diagram .attribute { fill: var(--e); font-weight: 650; }
+.diagram .literal { fill: var(--ink-2); }
+.diagram .relation { fill: none; stroke: var(--edge); stroke-width: 1.5; }
+.diagram .zero { fill: var(--panel); stroke: var(--edge); stroke-width: 1.5; }
+.diagram .grid { fill: none; stroke: var(--line); }
+.diagram .head { fill: var(--sunken); }
+.diagram .absent { fill: var(--sunken); fill-opacity: .55; }
+.diagram .stripe { fill: var(--e); }
+"""
 
 _RULES = """\
 *, *::before, *::after { box-sizing: border-box; }
@@ -55,36 +83,16 @@ table { width: 100%; border-collapse: collapse; font-size: 13px; line-height: 19
 caption { padding: 8px 12px; text-align: left; font-size: 12px; color: var(--ink-3); }
 th, td { padding: 6px 12px; text-align: left; vertical-align: top; unicode-bidi: isolate;
   border-top: 1px solid var(--line); min-width: 88px; overflow-wrap: normal; }
-.stacks { font-size: 12px; line-height: 17px; }
-.stacks code { font-size: 11px; }
-.stacks th, .stacks td { min-width: 72px; padding: 6px 8px; }
-.stacks .long, .long { min-width: 220px; overflow-wrap: anywhere; }
+.dense { font-size: 12px; line-height: 17px; }
+.dense code { font-size: 11px; }
+.dense th, .dense td { min-width: 72px; padding: 6px 8px; }
+.dense .long, .long { min-width: 220px; overflow-wrap: anywhere; }
 thead th { background: var(--sunken); color: var(--ink-2); font-size: 12px; font-weight: 600; }
 tbody th { font-weight: 600; }
 td code, th code { white-space: pre-wrap; }
 .num { text-align: right; font-variant-numeric: tabular-nums; }
 details { margin: 0 0 16px; }
 summary { color: var(--ink-2); font-size: 12px; cursor: pointer; }
-svg { display: block; margin: 0 auto; }
-svg text { font: 12px var(--mono); fill: var(--ink); white-space: pre;
-  font-variant-ligatures: none; }
-svg .name { font: 650 13px var(--sans); fill: var(--e, var(--ink)); }
-svg .quiet { font: 11px var(--sans); fill: var(--ink-3); }
-svg .kind { font-size: 11px; fill: var(--ink-3); text-anchor: end; }
-svg .mark { font: 650 9px var(--sans); fill: var(--ink-3); }
-svg .key { font-weight: 650; }
-svg .label { font: 11px var(--sans); fill: var(--ink-2); text-anchor: end; }
-svg .box { fill: var(--panel); stroke: var(--e); stroke-width: 1.25; }
-svg .cap { fill: var(--et); }
-svg .part { fill: var(--et); }
-svg .attribute { fill: var(--e); font-weight: 650; }
-svg .literal { fill: var(--ink-2); }
-svg .relation { fill: none; stroke: var(--edge); stroke-width: 1.5; }
-svg .zero { fill: var(--panel); stroke: var(--edge); stroke-width: 1.5; }
-svg .grid { stroke: var(--line); }
-svg .head { fill: var(--sunken); }
-svg .absent { fill: var(--sunken); fill-opacity: .55; }
-svg .stripe { fill: var(--e); }
 @media (max-width: 600px) {
   body > * { padding: 0 12px; }
   header { padding-top: 16px; }
@@ -102,6 +110,7 @@ svg .stripe { fill: var(--e); }
   .stacks td:empty { display: none; }
 }
 @media print {
+  @page { size: landscape; margin: 12mm; }
   body { font-size: 10pt; background: none; }
   body > * { max-width: none; padding: 0; }
   nav, summary { display: none; }
@@ -110,9 +119,9 @@ svg .stripe { fill: var(--e); }
   svg { max-width: 100%; height: auto; }
   h2, h3 { break-after: avoid; }
   tr, svg { break-inside: avoid; }
-  th, td { min-width: 0; padding: 3px 6px; font-size: 8pt; line-height: 1.35;
-    overflow-wrap: anywhere; }
-  td code, th code { font-size: 7.5pt; }
+  th, td, .dense th, .dense td, .dense .long { min-width: 0; padding: 3px 6px; font-size: 8pt;
+    line-height: 1.35; }
+  td code, th code, .dense code { font-size: 7.5pt; }
 }
 """
 
@@ -127,7 +136,7 @@ def stylesheet() -> str:
     light, dark = _tokens(0), _tokens(1)
     return (
         f":root {{\n  color-scheme: light dark;\n  {fonts}\n}}\n{light}"
-        f"@media screen and (prefers-color-scheme: dark) {{\n{dark}}}\n{_RULES}"
+        f"@media screen and (prefers-color-scheme: dark) {{\n{dark}}}\n{DIAGRAM}{_RULES}"
     )
 
 

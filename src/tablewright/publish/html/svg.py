@@ -20,6 +20,7 @@ def image(
         element("title", title, id=f"{ident}-title"),
         element("desc", description, id=f"{ident}-desc"),
         children,
+        class_="diagram",
         role="img",
         aria_labelledby=f"{ident}-title",
         aria_describedby=f"{ident}-desc",

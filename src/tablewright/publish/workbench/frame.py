@@ -1,8 +1,8 @@
 """Frames: what an imported design keeps of its model file, put back around its tables and rows.
 
 `tablewright infer MODEL.json` writes the file without its rows into the module, as `WORKBENCH`. The
-keys of the rows in facets are in their places. The design decides on keys, indexes, types and rows;
-all other members, also unknown ones, are those of the frame:
+keys of the rows in facets are in their places. The design decides on keys, indexes, types, capacity
+and rows; all other members, also unknown ones, are those of the frame:
 
     a row whose key is in the frame    in the same facets, in the same order
     another row                        where other rows of its entity are, else in a new facet
@@ -16,8 +16,8 @@ from typing import Any
 
 from tablewright.values import Item
 
-#: Optional members of keys and projections, which are removed if the design does not have them.
-_DECIDED = frozenset({"NonKeyAttributes", "SortKey"})
+#: Optional members that are removed if the design does not have them.
+_DECIDED = frozenset({"NonKeyAttributes", "ProvisionedCapacitySettings", "SortKey"})
 
 
 def restore_model(
@@ -41,8 +41,12 @@ def restore_model(
 def _table(made: dict[str, Any], frame: Mapping[str, Any], rows: list[Item]) -> dict[str, Any]:
     """Return a table with the members of its frame, and its rows in their facets."""
     decided = {name: value for name, value in made.items() if name != "TableFacets"}
-    for name in ("BillingMode", "DataAccess"):
-        decided[name] = frame.get(name, made[name])
+    decided["DataAccess"] = frame.get("DataAccess", made["DataAccess"])
+    if "ProvisionedCapacitySettings" in made and "ProvisionedCapacitySettings" in frame:
+        made_capacity = made["ProvisionedCapacitySettings"]  # without its scaling
+        decided["ProvisionedCapacitySettings"] = {
+            "ProvisionedThroughput": made_capacity["ProvisionedThroughput"]
+        }
     attributes = _named(frame.get("NonKeyAttributes") or (), "AttributeName")
     attributes |= _restored(made, frame, "NonKeyAttributes")
     decided["NonKeyAttributes"] = list(attributes.values())

@@ -26,7 +26,7 @@ from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Parser, Template
 from tablewright.model.database import connect
-from tablewright.model.provision import key_types, ttl_attribute
+from tablewright.model.provision import key_types, throughput, ttl_attribute
 from tablewright.publish.workbench.frame import restore_model
 from tablewright.values import Item, tag_of
 from tablewright.verify.design import Design
@@ -127,7 +127,30 @@ def _table(table: TableMap, rows: list[Item], left_out: list[str]) -> dict[str, 
     indexes = [_index(index, keys) for index in table.indexes.values() if _has_place(index)]
     if indexes:
         made["GlobalSecondaryIndexes"] = indexes
-    return made | {"DataAccess": {"MySql": {}}, "BillingMode": "PAY_PER_REQUEST"}
+    return made | {"DataAccess": {"MySql": {}}, **_billing(table)}
+
+
+def _billing(table: TableMap) -> dict[str, Any]:
+    """Return the members for the capacity of a table.
+
+    All known files with provisioned capacity also scale it, so it is scaled to itself.
+    """
+    capacity = table.settings.billing
+    if capacity is None:
+        return {"BillingMode": "PAY_PER_REQUEST"}
+    scaling = {
+        f"AutoScaling{kind}": {
+            "ScalableTargetRequest": {
+                "MinCapacity": units,
+                "MaxCapacity": units,
+                "ServiceRole": "AWSServiceRoleForApplicationAutoScaling_DynamoDBTable",
+            },
+            "ScalingPolicyConfiguration": {"TargetValue": 70},
+        }
+        for kind, units in (("Read", capacity.read), ("Write", capacity.write))
+    }
+    settings = throughput(capacity) | scaling
+    return {"BillingMode": "PROVISIONED", "ProvisionedCapacitySettings": settings}
 
 
 def _attribute(name: str, tag: str) -> dict[str, str]:
@@ -154,6 +177,8 @@ def _unsupported(table: TableMap) -> Iterator[str]:
             yield f"the local index {index.name}"
         elif not _has_place(index):
             yield f"the index {index.name}, which has several attributes in a key"
+        elif index.billing != table.settings.billing:
+            yield f"the capacity of the index {index.name}"
     ttl = ttl_attribute(table)
     if ttl is not None:
         yield f"TTL, on the attribute {ttl}"

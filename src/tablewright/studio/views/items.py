@@ -13,14 +13,10 @@ nothing.
 from __future__ import annotations
 
 from tablewright.errors import InvalidValue
-from tablewright.publish.html.element import Child, Markup, element
+from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request, Response, redirect
-from tablewright.studio.item_page import (
-    PAGE_SIZE,
-    ItemPage,
-    prepare,
-)
+from tablewright.studio.item_page import PAGE_SIZE, ItemPage, prepare
 from tablewright.studio.item_parts import items_url
 from tablewright.studio.layout import Collection, Layout, encode_cursor, read_layout
 from tablewright.studio.parts import NOTHING, heading, note, panel
@@ -55,10 +51,10 @@ def show(workspace: Workspace, request: Request, table: str) -> Page:
     collection = layout.find(request.query.get("index"))
     if collection is None:
         text = note(f"{table} has no index {request.query.get('index')}.", "warn")
-        content: list[Child] = [heading("Items", "", _switch(layout, layout.base)), text]
-        return Page("Items", content, "Items", status=404)
+        head = heading("Items", element("code", table), _switch(layout, layout.base))
+        return Page("Items", [head, text], "Items", status=404)
     asked = read_asked(layout, collection, request.query)
-    head = heading("Items", element("code", table), _switch(layout, collection))
+    head = heading("Items", _tables(workspace, table), _switch(layout, collection))
     try:
         if "plan" in request.query:
             line = planned_line(asked, prepare(layout, collection, asked.choice))
@@ -76,6 +72,15 @@ def show(workspace: Workspace, request: Request, table: str) -> Page:
         class_="cols drawer",
     )
     return Page(f"{table} items", [head, filter_form(asked, known, line), body], "Items")
+
+
+def _tables(workspace: Workspace, current: str) -> Markup:
+    """Return the name of the table, and links to the others of the design."""
+    links = [
+        element("a", name, href=url("/items/{}", name)) if name != current else element("b", name)
+        for name in dict.fromkeys((current, *workspace.maps))
+    ]
+    return element("span", join(links, " · "), class_="mono")
 
 
 def _switch(layout: Layout, current: Collection) -> Markup:

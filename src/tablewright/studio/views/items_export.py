@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from tablewright.encoding.items import item_size
 from tablewright.errors import InvalidValue
 from tablewright.mapping.table import TableMap
-from tablewright.studio.item_files import csv_lines, json_lines
 from tablewright.studio.http import Request, Response, redirect
+from tablewright.studio.item_files import csv_lines, json_lines
 from tablewright.studio.item_page import ItemPage
 from tablewright.studio.layout import encode_cursor, read_layout
 from tablewright.studio.url import url

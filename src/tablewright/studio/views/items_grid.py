@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from tablewright.encoding.items import item_size
 from tablewright.mapping.table import TableMap
-from tablewright.publish.html.element import Child, Markup, element, join
+from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.hues import entity_hue
 from tablewright.studio.item_page import ItemPage
 from tablewright.studio.item_parts import (
@@ -145,7 +145,7 @@ class _Grid:
     def _header(self, rows: list[Row], continues: bool) -> Markup:
         """Return the header row of a partition: its key, its kinds, and how much of it is here."""
         first = rows[0]
-        keys: list[Child] = []
+        keys: list[Markup] = []
         for each in self.collection.keys.partition:
             keys.append(element("span", each.name, class_="faint"))
             keys.append(key_line(first.keys[each.name], first.kind.entity))

@@ -8,6 +8,7 @@ from tablewright.studio.workspace import Workspace
 
 TYPES = {
     "style.css": "text/css; charset=utf-8",
+    "diagram.css": "text/css; charset=utf-8",
     "studio.js": "text/javascript; charset=utf-8",
     "htmx.min.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",

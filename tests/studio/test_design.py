@@ -1,0 +1,103 @@
+"""The design view: key map, diagram, findings, documents, access patterns with costs."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tablewright.cli.studio import open_workspace
+from tablewright.designs.catalog import bundled
+from tablewright.publish.cost import cost, load_prices
+from tablewright.publish.cost.rates import Rates
+from tablewright.studio.condition import Comparison, comparisons
+from tablewright.studio.documents import DOCUMENTS
+from tablewright.studio.server import serving_studio
+from tests.studio.conftest import Browser
+
+
+def text_of(page: str) -> str:
+    return html.unescape(re.sub(r"<[^>]*>", "", page.partition("<main")[2]))
+
+
+@pytest.fixture(scope="module", params=[design.name for design in bundled()])
+def each_design(request: pytest.FixtureRequest) -> Iterator[tuple[str, Browser]]:
+    workspace = open_workspace([request.param])
+    with serving_studio(workspace) as link:
+        yield request.param, Browser(link)
+    workspace.close()
+
+
+def test_the_key_map_has_the_templates_of_every_entity(each_design: tuple[str, Browser]) -> None:
+    name, browser = each_design
+    shown = text_of(browser.get("/design").text)
+    for table in open_workspace([name]).maps.values():
+        for entity in table.entities:
+            for key in (entity.primary, *entity.indexes):
+                for template in key.templates.values():
+                    pieces = [
+                        piece
+                        if isinstance(piece, str)
+                        else entity.attributes[piece.attribute].stored
+                        if piece.is_plain
+                        else piece.label
+                        for piece in template.pieces
+                    ]
+                    assert "".join(pieces) in shown
+
+
+def test_the_matrix_has_every_pattern(each_design: tuple[str, Browser]) -> None:
+    name, browser = each_design
+    page = browser.get("/design/patterns").text
+    design = open_workspace([name]).design
+    assert design is not None
+    for found in design.patterns:
+        assert f'href="/patterns/{found.label}"' in page
+        assert found.name in text_of(page)
+
+
+def test_every_document_can_be_read_and_downloaded(each_design: tuple[str, Browser]) -> None:
+    name, browser = each_design
+    design = open_workspace([name]).design
+    assert design is not None
+    for document in DOCUMENTS:
+        path = f"/design/documents/{document.name}"
+        assert browser.get(path).status == 200
+        found = browser.get(f"{path}/{document.file_name(design)}")
+        assert found.text == document.write(design)
+        assert found.headers["Content-Disposition"].endswith(f'"{document.file_name(design)}"')
+
+
+def test_costs_are_those_of_the_report(browser: Browser) -> None:
+    design = open_workspace(["commerce"]).design
+    assert design is not None
+    calls = {design.patterns[0].label: 50.0, design.patterns[-1].label: 3.0}
+    report = cost(design, rates=Rates(calls, {}), prices=load_prices(None))
+    query = "&".join(f"{name}={rate}" for name, rate in calls.items())
+    shown = text_of(browser.get(f"/design/patterns?{query}").text)
+    assert f"${report.on_demand_month:,.2f}" in shown
+    for label in calls:
+        found = next(each for each in report.patterns if each.label == label)
+        assert f"${found.month:,.2f}" in shown
+
+
+@pytest.mark.parametrize("rate", ["many", "-1", "nan", "inf", "1e999"])
+def test_a_rate_that_is_no_number_is_named(browser: Browser, rate: str) -> None:
+    label = "tablewright.designs.commerce.customer_profile"
+    found = browser.get(f"/design/patterns?{label}={rate}")
+    assert f"customer_profile: '{rate}' is not a number of calls" in text_of(found.text)
+
+
+def test_an_unknown_document_is_missing(browser: Browser) -> None:
+    for path in ("nothing", "nothing/commerce.md", "terraform/../etc/passwd", "terraform/a.tf"):
+        assert browser.get(f"/design/documents/{path}").status == 404
+
+
+def test_a_condition_is_split_at_key_attributes_only() -> None:
+    text = 'PK="A AND B=1" AND SK BETWEEN "X#{a}" AND "X#{a}$"'
+    assert comparisons(text) == [
+        Comparison("PK", "=", '"A AND B=1"'),
+        Comparison("SK", "between", '"X#{a}" AND "X#{a}$"'),
+    ]
