@@ -21,8 +21,8 @@ from typer.testing import CliRunner
 
 from tablewright.cli import commands
 from tablewright.cli.completion import Names, complete
-from tablewright.cli.sql import read_parameter
-from tablewright.cli.statements import choose_columns, format_cell, print_table
+from tablewright.cli.filters import read_literal
+from tablewright.cli.item_tables import choose_columns, format_cell, print_table
 from tablewright.engine import Engine
 from tablewright.partiql.tokens import split_statements
 from tablewright.server import serving
@@ -174,7 +174,7 @@ def test_a_missing_file_is_not_created(tmp_path: Path) -> None:
     ],
 )
 def test_a_parameter_is_a_literal_or_a_text(text: str, value: Json) -> None:
-    assert read_parameter(text) == value
+    assert read_literal(text) == value
 
 
 def test_columns_that_do_not_fit_are_left_out() -> None:

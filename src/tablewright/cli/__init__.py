@@ -18,11 +18,14 @@ from tablewright.cli import explain as _explain
 from tablewright.cli import files as _files
 from tablewright.cli import infer as _infer
 from tablewright.cli import publish as _publish
+from tablewright.cli import read_items as _read_items
 from tablewright.cli import serve as _serve
 from tablewright.cli import shell as _shell
 from tablewright.cli import sql as _sql
 from tablewright.cli import studio as _studio
+from tablewright.cli import tables as _tables
 from tablewright.cli import transfer as _transfer
+from tablewright.cli import write_items as _write_items
 from tablewright.cli.commands import main
 
 __all__ = [
@@ -34,10 +37,13 @@ __all__ = [
     "_files",
     "_infer",
     "_publish",
+    "_read_items",
     "_serve",
     "_shell",
     "_sql",
     "_studio",
+    "_tables",
     "_transfer",
+    "_write_items",
     "main",
 ]

@@ -7,6 +7,7 @@ import errno
 import os
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,8 +50,18 @@ class Durability(enum.StrEnum):
 
 
 def main() -> None:
-    """Run the `tablewright` command."""
-    app()
+    """Run the `tablewright` command.
+
+    A reader that closes the pipe early, as `head` does, ends it quietly: typer handles that while
+    the command runs, and here is what is written when Python ends.
+    """
+    try:
+        app()
+    finally:
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def show_version(is_requested: bool) -> None:
@@ -109,6 +120,14 @@ def describe_error(error: OSError) -> str:
     if isinstance(error, socket.gaierror):  # its numbers are not those of errno
         return str(error.strerror).lower()
     return os.strerror(error.errno).lower() if error.errno else str(error)
+
+
+def describe_failure(error: Exception) -> str:
+    """Return the reason of a failed request in one line; a DynamoDBError begins with its code."""
+    from tablewright.errors import DynamoDBError
+
+    text = f"{error.code}: {error.message}" if isinstance(error, DynamoDBError) else str(error)
+    return " ".join(text.split())
 
 
 class Terminated(KeyboardInterrupt):

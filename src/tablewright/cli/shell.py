@@ -22,14 +22,10 @@ from pathlib import Path
 
 import typer
 
-from tablewright.cli.commands import STATEMENTS, app
-from tablewright.cli.sql import Json, NoScan, Target, run_and_print
-from tablewright.cli.statements import (
-    ScanRefused,
-    StatementSession,
-    describe_failure,
-    open_session,
-)
+from tablewright.cli.commands import STATEMENTS, app, describe_failure
+from tablewright.cli.sessions import Json, Target
+from tablewright.cli.sql import NoScan, run_and_print
+from tablewright.cli.statements import ScanRefused, StatementSession, open_statements
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.partiql.tokens import split_statements
 
@@ -53,7 +49,7 @@ def shell(target: Target, json: Json = False, no_scan: NoScan = False) -> None:
     Statements end with a semicolon. Tab completes keywords, tables, indexes and attributes; `.help`
     lists the other commands. Without a terminal, reads statements from standard input.
     """
-    with open_session(target, allow_scans=not no_scan) as session:
+    with open_statements(target, allow_scans=not no_scan) as session:
         prompt = Shell(session, json=json)
         if sys.stdin.isatty():
             _interact(prompt, Path(target).name or target)

@@ -7,24 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.cli.commands import STATEMENTS, app
-from tablewright.cli.statements import (
-    StatementSession,
-    open_session,
-    print_json,
-    print_table,
-)
+from tablewright.cli.filters import read_literal
+from tablewright.cli.item_json import print_json
+from tablewright.cli.item_tables import print_table
+from tablewright.cli.sessions import Json, Target
+from tablewright.cli.statements import StatementSession, open_statements
 
 if TYPE_CHECKING:
     from tablewright.values import Item, Value
 
-Target = Annotated[
-    str,
-    typer.Argument(
-        metavar="TARGET",
-        help="Where the tables are: a file, http://host:port, or dynamodb://region.",
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one item in JSON on each line.")]
 NoScan = Annotated[
     bool, typer.Option("--no-scan", help="Refuse a SELECT that reads a whole table or index.")
 ]
@@ -60,8 +51,8 @@ def sql(
     Prints the items as a table that fits the terminal. A SELECT that reads a whole table or index
     prints a warning first.
     """
-    values = [read_parameter(text) for text in parameter or ()]
-    with open_session(target, allow_scans=not no_scan) as session:
+    values = [read_literal(text) for text in parameter or ()]
+    with open_statements(target, allow_scans=not no_scan) as session:
         if explain:
             typer.echo(str(session.explain(statement, values or None)))
         else:
@@ -100,14 +91,3 @@ def run_and_print(
     done = f"{count} item{'' if count == 1 else 's'}" if is_read or count else "done"
     units = "1 unit" if session.units == 1 else f"{session.units:g} units"
     typer.echo(f"{done}, {units}{more}", err=True)
-
-
-def read_parameter(text: str) -> Value:
-    """Read a literal, or a text that is none."""
-    from tablewright.errors import ValidationException
-    from tablewright.partiql.parser import parse_value
-
-    try:
-        return parse_value(text)
-    except ValidationException:
-        return {"S": text}

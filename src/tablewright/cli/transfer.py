@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -11,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import INTERRUPTED, TRANSFER, app, describe_error, fail
+from tablewright.cli.commands import (
+    INTERRUPTED,
+    TRANSFER,
+    app,
+    describe_error,
+    describe_failure,
+    fail,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -239,7 +245,7 @@ def exit_on_error() -> Iterator[list[Path]]:
 
     Yields a list. Add the state file of the transfer to it, and the message says how to continue.
     """
-    from tablewright.errors import DynamoDBError, TablewrightError, TransferRefused
+    from tablewright.errors import TablewrightError, TransferRefused
 
     state_files: list[Path] = []
 
@@ -252,16 +258,13 @@ def exit_on_error() -> Iterator[list[Path]]:
     try:
         yield state_files
     except BrokenPipeError:
-        # without this, Python would report the closed standard output again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        fail("standard output was closed before the dump was complete")
+        raise  # the command ends quietly, see `main`
     except KeyboardInterrupt:
         typer.echo(f"tablewright: interrupted{resume_hint()}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     except TablewrightError as error:
-        text = f"{error.code}: {error.message}" if isinstance(error, DynamoDBError) else str(error)
         first = "fix this, then " if isinstance(error, TransferRefused) else ""
-        fail(" ".join(text.split()) + resume_hint(first))
+        fail(describe_failure(error) + resume_hint(first))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         fail(f"{where}{describe_error(error)}{resume_hint()}")

@@ -10,7 +10,7 @@ This module reads nothing and writes nothing: the caller passes the items.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
@@ -58,12 +58,12 @@ class StoredReport(Struct):
 def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN) -> StoredReport:
     """Compare items with the entities of a table, and keep the first differences."""
     report = StoredReport(table.name, Counter(), [])
-    sentinels = _sentinel_parsers(table)
+    is_sentinel = sentinel_test(table)
     for item in items:
         entity = table.entity_of(item)
         report.entities[entity.name if entity else ""] += 1
         if entity is None:
-            problem = "" if _is_sentinel(table, sentinels, item) else _unknown(table, item)
+            problem = "" if is_sentinel(item) else _unknown(table, item)
         else:
             problem = _key_problem(entity, item)
         if problem:
@@ -94,20 +94,22 @@ def _unknown(table: TableMap, item: Item) -> str:
     return "no entity has a key like this"
 
 
-def _sentinel_parsers(table: TableMap) -> list[list[Parser]]:
-    return [
+def sentinel_test(table: TableMap) -> Callable[[Item], bool]:
+    """Return the function that tells whether an item has the key of a sentinel."""
+    sentinels = [
         [Parser(each) for each in (unique.key.partition, unique.key.sort) if each is not None]
         for entity in table.entities
         for unique in entity.uniques
     ]
 
+    def is_sentinel(item: Item) -> bool:
+        texts = [content_of(item, name) for name in table.attributes if name is not None]
+        return any(
+            all(parser.texts(text) is not None for parser, text in zip(parsers, texts, strict=True))
+            for parsers in sentinels
+        )
 
-def _is_sentinel(table: TableMap, sentinels: list[list[Parser]], item: Item) -> bool:
-    texts = [content_of(item, name) for name in table.attributes if name is not None]
-    return any(
-        all(parser.texts(text) is not None for parser, text in zip(parsers, texts, strict=True))
-        for parsers in sentinels
-    )
+    return is_sentinel
 
 
 def _key_text(table: TableMap, item: Item) -> str:

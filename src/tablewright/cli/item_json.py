@@ -1,0 +1,139 @@
+"""Items as JSON: read what a user passes to `put`, write what `--json` prints.
+
+An item is written in DynamoDB's JSON, `{"total": {"N": "5"}}`, which keeps every type. It is read
+in DynamoDB's JSON or in plain JSON, `{"total": 5}`: a key attribute is never an object in plain
+JSON, so the key tells them apart. Plain JSON has no sets and no binaries, except binary keys in
+base64. Numbers keep all their digits.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from tablewright.cli.key_arguments import KeyAttribute, encode_key_value
+from tablewright.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from tablewright.values import Item, Value
+
+STANDARD_INPUT = "-"
+
+
+class _Number(str):
+    """A number as it is written."""
+
+    __slots__ = ()
+
+
+def read_items(source: str, key: Sequence[KeyAttribute]) -> list[Item]:
+    """Read items from JSON text, from a file, or from standard input if the source is `-`.
+
+    The text is one object, or a list of objects, or several of them one after the other, as in JSON
+    lines. Raise InvalidValue if it is none, or if an item has no valid key.
+    """
+    where = "ITEM"
+    if source == STANDARD_INPUT:
+        source, where = sys.stdin.read(), "standard input"
+    elif not source.lstrip().startswith(("{", "[")):
+        where = source
+        try:
+            source = Path(source).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise InvalidValue(f"{where} is not a text in UTF-8") from None
+        except FileNotFoundError:
+            raise InvalidValue(
+                f"{where}: no such file; pass an item as JSON, the path of a file with JSON, or - "
+                "for standard input"
+            ) from None
+    items = [read_item(value, key, where) for value in _decode_all(source, where)]
+    if not items:
+        raise InvalidValue(f"{where} has no items")
+    return items
+
+
+def read_item(value: Any, key: Sequence[KeyAttribute], where: str) -> Item:
+    """Return an item from DynamoDB's JSON or plain JSON."""
+    if not isinstance(value, dict):
+        raise InvalidValue(f"{where}: an item is a JSON object, not {_show(value)}")
+    missing = [each.name for each in key if each.name not in value]
+    if missing:
+        raise InvalidValue(f"{where}: an item has no {' and no '.join(missing)}, its key")
+    if isinstance(value[key[0].name], dict):
+        if number := next(_numbers(value), None):
+            raise InvalidValue(
+                f'{where}: in DynamoDB\'s JSON a number is a text: {{"N": "{number}"}}'
+            )
+        return value
+    item = {name: encode_plain(member) for name, member in value.items()}
+    for attribute in key:
+        content = value[attribute.name]
+        if not isinstance(content, str) or (isinstance(content, _Number) and attribute.type != "N"):
+            raise InvalidValue(
+                f"{where}: the key attribute {attribute.name} has the type {attribute.type}, and "
+                f"{_show(content)} is not of it"
+            )
+        item[attribute.name] = encode_key_value(str(content), attribute)
+    return item
+
+
+def encode_plain(value: Any) -> Value:
+    """Return a value of plain JSON as a value of DynamoDB."""
+    match value:
+        case _Number():
+            return {"N": str(value)}
+        case str():
+            return {"S": value}
+        case bool():
+            return {"BOOL": value}
+        case None:
+            return {"NULL": True}
+        case list():
+            return {"L": [encode_plain(member) for member in value]}
+        case _:
+            return {"M": {name: encode_plain(member) for name, member in value.items()}}
+
+
+def print_json(values: Sequence[Any]) -> None:
+    """Print one value on each line."""
+    import msgspec
+
+    for value in values:
+        typer.echo(msgspec.json.encode(value).decode())
+
+
+def _decode_all(text: str, where: str) -> list[Any]:
+    """Return the JSON values of a text; the members of a list, if there is one at the top."""
+    decoder = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_refuse)
+    found: list[Any] = []
+    position = 0
+    try:
+        while position < len(text := text.rstrip()):
+            position += len(text[position:]) - len(text[position:].lstrip())
+            value, position = decoder.raw_decode(text, position)
+            found += value if isinstance(value, list) else [value]
+    except (ValueError, RecursionError) as error:
+        raise InvalidValue(f"{where} is not JSON: {error}") from None
+    return found
+
+
+def _numbers(value: Any) -> Iterator[str]:
+    """Yield the numbers in a JSON value."""
+    if isinstance(value, _Number):
+        yield value
+    elif isinstance(value, dict | list):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(member)
+
+
+def _show(value: Any) -> str:
+    return str(value) if isinstance(value, _Number) else json.dumps(value)[:80]
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not a number of JSON")

@@ -1,0 +1,186 @@
+"""Key arguments: `PK=CUST#C1 SK begins-with ORDER#` as the key or the key condition of a request.
+
+    NAME=VALUE   NAME<VALUE   NAME<=VALUE   NAME>VALUE   NAME>=VALUE      one word, or three
+    NAME between LOW HIGH     NAME begins-with PREFIX
+
+The table's key schema decides what a name is and which type a value has: a text is taken as it is,
+a number must be one, a binary is in base64. So values need no quotes other than those of the shell.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tablewright.errors import InvalidValue, ValidationException
+from tablewright.hints import did_you_mean
+
+if TYPE_CHECKING:
+    from tablewright.values import Item, Value
+
+#: The number of values of each operator.
+OPERATORS = {"=": 1, "<": 1, "<=": 1, ">": 1, ">=": 1, "between": 2, "begins-with": 1}
+_SYMBOL = re.compile(r"(<=|>=|=|<|>)(.*)", re.DOTALL).fullmatch
+_TYPES = {"S": "a text", "N": "a number", "B": "a binary in base64"}
+
+
+class KeyAttribute(NamedTuple):
+    """An attribute of a key."""
+
+    name: str
+    #: `S`, `N` or `B`.
+    type: str
+    is_partition: bool
+
+
+class KeyCondition(NamedTuple):
+    """A condition on a key attribute."""
+
+    name: str
+    operator: str
+    values: list[Value]
+
+
+def find_key(description: dict[str, Any], index: str | None = None) -> list[KeyAttribute]:
+    """Return the key of a table, or of one of its indexes, from the table's description."""
+    types = {one["AttributeName"]: one["AttributeType"] for one in _attributes(description)}
+    schema = description["KeySchema"]
+    if index is not None:
+        found = {each["IndexName"]: each["KeySchema"] for each in find_indexes(description)}
+        if index not in found:
+            known = f"its indexes are {', '.join(found)}" if found else "it has no indexes"
+            hint = did_you_mean(index, found)
+            raise InvalidValue(
+                f"{description['TableName']} has no index {index!r}{hint or f'; {known}'}"
+            )
+        schema = found[index]
+    return [
+        KeyAttribute(key["AttributeName"], types[key["AttributeName"]], key["KeyType"] == "HASH")
+        for key in schema
+    ]
+
+
+def find_indexes(description: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the indexes of a table, from its description."""
+    kinds = ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
+    return [index for kind in kinds for index in description.get(kind, ())]
+
+
+def _attributes(description: dict[str, Any]) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = description["AttributeDefinitions"]
+    return found
+
+
+def parse_key(words: Sequence[str], key: Sequence[KeyAttribute]) -> Item:
+    """Return the key of an item; raise InvalidValue unless each attribute has one value."""
+    conditions = list(_parse(words, key))
+    for condition in conditions:
+        if condition.operator != "=":
+            raise InvalidValue(
+                f"{condition.name} {condition.operator}: the key of one item needs "
+                f"{condition.name}=VALUE; `tablewright query` takes other operators"
+            )
+    _require([each.name for each in conditions], key)
+    return {condition.name: condition.values[0] for condition in conditions}
+
+
+def parse_conditions(words: Sequence[str], key: Sequence[KeyAttribute]) -> list[KeyCondition]:
+    """Return the conditions of a query; raise InvalidValue if the partition is not given."""
+    conditions = list(_parse(words, key))
+    partition = [each for each in key if each.is_partition]
+    _require([each.name for each in conditions if each.operator == "="], partition)
+    return conditions
+
+
+def key_expression(conditions: Sequence[KeyCondition]) -> dict[str, Any]:
+    """Return the members of a Query request that select these keys."""
+    terms = []
+    names: dict[str, str] = {}
+    values: Item = {}
+    for number, condition in enumerate(conditions):
+        names[f"#k{number}"] = condition.name
+        placeholders = [f":k{number}_{place}" for place, _ in enumerate(condition.values)]
+        values |= dict(zip(placeholders, condition.values, strict=True))
+        terms.append(compare(f"#k{number}", condition.operator, placeholders))
+    return {
+        "KeyConditionExpression": " AND ".join(terms),
+        "ExpressionAttributeNames": names,
+        "ExpressionAttributeValues": values,
+    }
+
+
+def compare(name: str, operator: str, values: Sequence[str]) -> str:
+    """Return a comparison as DynamoDB's expressions write it."""
+    if operator == "between":
+        return f"{name} BETWEEN {values[0]} AND {values[1]}"
+    if operator in ("begins-with", "contains"):
+        return f"{operator.replace('-', '_')}({name}, {values[0]})"
+    return f"{name} {operator} {values[0]}"
+
+
+def encode_key_value(text: str, attribute: KeyAttribute) -> Value:
+    """Return the value of a key attribute; raise InvalidValue if it is not of its type."""
+    from tablewright.encoding.numbers import normalise_number
+
+    try:
+        if attribute.type == "N":
+            return {"N": normalise_number(text)}
+        if attribute.type == "B":
+            b64decode(text, validate=True)
+    except (ValueError, ValidationException):
+        raise InvalidValue(f"{attribute.name}: {text!r} is not {_TYPES[attribute.type]}") from None
+    return {attribute.type: text}
+
+
+def describe_key(item: Item, key: Sequence[KeyAttribute]) -> str:
+    """Return a key as arguments: `PK=CUST#C1 SK=ORDER#1`."""
+    return " ".join(f"{each.name}={item[each.name][each.type]}" for each in key)
+
+
+def _parse(words: Sequence[str], key: Sequence[KeyAttribute]) -> Iterator[KeyCondition]:
+    remaining = list(words)
+    while remaining:
+        attribute, operator, first = _split(remaining.pop(0), key)
+        if operator is None:
+            if not remaining:
+                raise InvalidValue(f"{attribute.name} has no value; write {attribute.name}=VALUE")
+            operator = remaining.pop(0)
+        if operator not in OPERATORS:
+            hint = did_you_mean(operator, OPERATORS) or f"; use {', '.join(OPERATORS)}"
+            raise InvalidValue(f"{attribute.name}: unknown operator {operator!r}{hint}")
+        count = OPERATORS[operator] - (first is not None)
+        texts = ([] if first is None else [first]) + remaining[:count]
+        if len(texts) < OPERATORS[operator]:
+            wanted = "LOW HIGH" if operator == "between" else "VALUE"
+            raise InvalidValue(f"{attribute.name} {operator} needs {wanted}")
+        del remaining[:count]
+        values = [encode_key_value(text, attribute) for text in texts]
+        yield KeyCondition(attribute.name, operator, values)
+
+
+def _split(word: str, key: Sequence[KeyAttribute]) -> tuple[KeyAttribute, str | None, str | None]:
+    """Split `NAME=VALUE`; the operator and the value are None if the word is a name only."""
+    for attribute in sorted(key, key=lambda each: -len(each.name)):
+        rest = word.removeprefix(attribute.name)
+        if rest == word:
+            continue
+        if not rest:
+            return attribute, None, None
+        if found := _SYMBOL(rest):
+            return attribute, found[1], found[2]
+    name = re.split("[=<>]", word)[0]
+    names = [each.name for each in key]
+    hint = did_you_mean(name, names) or f"; the key is {', '.join(names)}"
+    raise InvalidValue(f"{name!r} is not an attribute of the key{hint}")
+
+
+def _require(given: Sequence[str], key: Sequence[KeyAttribute]) -> None:
+    for name in given:
+        if given.count(name) > 1:
+            raise InvalidValue(f"{name} has two values")
+    missing = [each for each in key if each.name not in given]
+    if missing:
+        wanted = " and ".join(f"{each.name}=VALUE ({_TYPES[each.type]})" for each in missing)
+        raise InvalidValue(f"the key is not complete; add {wanted}")

@@ -1,0 +1,270 @@
+"""Commands that read items: get, query, scan.
+
+Invariant: a read is bounded. `query` and `scan` read at most `--limit` items, 100 if it is not
+given, and then say so on standard error, with the cursor to continue at; `--all` reads everything.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tablewright.cli.commands import STATEMENTS, app, fail
+from tablewright.cli.key_arguments import find_key, key_expression, parse_conditions, parse_key
+from tablewright.cli.sessions import Json, TableName, TableSession, Target, open_session
+from tablewright.cli.views import EntityView, StoredView, View, count_items, note
+
+if TYPE_CHECKING:
+    from tablewright.mapping.table import TableMap
+    from tablewright.values import Item
+
+MAX_ITEMS = 100
+
+Key = Annotated[
+    list[str],
+    typer.Argument(metavar="NAME=VALUE", help="The key: `PK=CUST#C1 SK=ORDER#1`."),
+]
+Design = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DESIGN",
+        help="Show the items as entities of this design: a bundled design, a module name or the "
+        "path of a Python file.",
+    ),
+]
+Attributes = Annotated[
+    str | None,
+    typer.Option(metavar="NAMES", help="Print only these attributes, separated by commas."),
+]
+Filter = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        metavar="CONDITION",
+        help="Print only items that match, such as 'total >= 100', 'note exists' or 'name "
+        "begins-with A'; may be repeated. All items are read all the same.",
+    ),
+]
+Limit = Annotated[int, typer.Option(min=1, help="The maximum number of items to read.")]
+Cursor = Annotated[
+    str | None, typer.Option(metavar="CURSOR", help="Continue where a command stopped.")
+]
+All = Annotated[bool, typer.Option("--all", help="Read all items, in as many pages as needed.")]
+
+
+@app.command(rich_help_panel=STATEMENTS)
+def get(
+    target: Target,
+    table: TableName,
+    key: Key,
+    design: Design = None,
+    attributes: Attributes = None,
+    json: Json = False,
+) -> None:
+    """Print the item with a key.
+
+    Exit code 1: there is no such item.
+    """
+    entities = find_entities(design, table)
+    with open_session(target) as session:
+        wanted = find_key(session.describe(table))
+        request = {"TableName": table, "Key": parse_key(key, wanted), "ConsistentRead": True}
+        item = session.send("GetItem", request).get("Item")
+        if item is None:
+            note(f"tablewright: {table} has no item with the key {' '.join(key)}")
+            raise typer.Exit(1)
+        view = make_view(session, table, None, entities, attributes)
+        if json:
+            view.print_json([item])
+        else:
+            view.print_item(item)
+
+
+@app.command(rich_help_panel=STATEMENTS)
+def query(
+    target: Target,
+    table: TableName,
+    condition: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CONDITION",
+            help="`PK=VALUE`, and for the sort key one of `SK=VALUE`, `'SK<VALUE'`, `'SK<=VALUE'`, "
+            "`'SK>VALUE'`, `'SK>=VALUE'`, `SK between LOW HIGH`, `SK begins-with PREFIX`.",
+        ),
+    ],
+    index: Annotated[str | None, typer.Option(help="Query this index, not the table.")] = None,
+    desc: Annotated[bool, typer.Option("--desc", help="Print the highest sort key first.")] = False,
+    filters: Filter = None,
+    limit: Limit = MAX_ITEMS,
+    cursor: Cursor = None,
+    all_items: All = False,
+    design: Design = None,
+    attributes: Attributes = None,
+    json: Json = False,
+) -> None:
+    """Print items of one partition, in the order of the sort key."""
+    entities = find_entities(design, table)
+    with open_session(target) as session:
+        conditions = parse_conditions(condition, find_key(session.describe(table), index))
+        request = {
+            "TableName": table,
+            **({"IndexName": index} if index else {}),
+            **({"ScanIndexForward": False} if desc else {}),
+        }
+        add_expressions(request, key_expression(conditions), filters)
+        view = make_view(session, table, index, entities, attributes)
+        maximum = None if all_items else limit
+        print_pages(Pages(session, "Query", request, maximum, cursor), view, json=json)
+
+
+@app.command(rich_help_panel=STATEMENTS)
+def scan(
+    target: Target,
+    table: TableName,
+    index: Annotated[str | None, typer.Option(help="Scan this index, not the table.")] = None,
+    filters: Filter = None,
+    limit: Limit = MAX_ITEMS,
+    cursor: Cursor = None,
+    all_items: All = False,
+    design: Design = None,
+    attributes: Attributes = None,
+    json: Json = False,
+) -> None:
+    """Print the items of a table: the first 100, unless --limit or --all is given."""
+    entities = find_entities(design, table)
+    with open_session(target) as session:
+        find_key(session.describe(table), index)
+        request = {"TableName": table, **({"IndexName": index} if index else {})}
+        add_expressions(request, {}, filters)
+        view = make_view(session, table, index, entities, attributes)
+        maximum = None if all_items else limit
+        print_pages(Pages(session, "Scan", request, maximum, cursor), view, json=json)
+
+
+def find_entities(design: str | None, table: str) -> TableMap | None:
+    """Return the declaration of a table in a design; None without a design.
+
+    The only table of a design may have another name at the target.
+    """
+    from tablewright.cli.designs import load_or_fail
+
+    if design is None:
+        return None
+    tables = {each.__table__.name: each.__table__ for each in load_or_fail(design).tables}
+    if table in tables:
+        return tables[table]
+    if len(tables) > 1:
+        fail(f"{design} has no table {table!r}; its tables are {', '.join(tables)}")
+    return next(iter(tables.values()))
+
+
+def make_view(
+    session: TableSession,
+    table: str,
+    index: str | None = None,
+    entities: TableMap | None = None,
+    attributes: str | None = None,
+) -> View:
+    """Return the view for the items of a table, as entities if they are given."""
+    description = session.describe(table)
+    keys = [*find_key(description, index), *find_key(description)]
+    names = list(dict.fromkeys(each.name for each in keys))
+    others = [each["AttributeName"] for each in description["AttributeDefinitions"]]
+    chosen = [name.strip() for name in (attributes or "").split(",") if name.strip()]
+    stored = StoredView(names, chosen, [name for name in others if name not in names])
+    return stored if entities is None else EntityView(entities, stored, chosen)
+
+
+def add_expressions(
+    request: dict[str, Any], condition: dict[str, Any], filters: list[str] | None
+) -> None:
+    """Add a key condition and filters to a request; they share its names and values."""
+    from tablewright.cli.filters import filter_expression
+
+    for members in (condition, filter_expression(filters or ())):
+        for name, value in members.items():
+            request[name] = request.get(name, {}) | value if isinstance(value, dict) else value
+
+
+class Pages:
+    """The pages of a query or a scan; after the last one, what was read and where it ended."""
+
+    def __init__(
+        self,
+        session: TableSession,
+        operation: str,
+        request: dict[str, Any],
+        maximum: int | None,
+        cursor: str | None,
+    ) -> None:
+        self._session = session
+        self._operation = operation
+        self._request = request | {"ReturnConsumedCapacity": "TOTAL"}
+        self._maximum = maximum
+        if cursor is not None:
+            self._request["ExclusiveStartKey"] = open_cursor(cursor)
+        self.found = 0
+        self.read = 0
+        self.units = 0.0
+        #: Where to continue; None if everything was read.
+        self.cursor: str | None = None
+
+    def __iter__(self) -> Iterator[list[Item]]:
+        while True:
+            if self._maximum is not None:
+                self._request["Limit"] = self._maximum - self.read
+            page = self._session.send(self._operation, self._request)
+            self.found += page["Count"]
+            self.read += page["ScannedCount"]
+            self.units += page.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
+            yield page["Items"]
+            last = page.get("LastEvaluatedKey")
+            if last is None:
+                return
+            if self.read == self._maximum:
+                self.cursor = make_cursor(last)
+                return
+            self._request["ExclusiveStartKey"] = last
+
+
+def print_pages(pages: Pages, view: View, *, json: bool) -> None:
+    """Print the items of pages, then on standard error how many there were."""
+    items: list[Item] = []
+    for page in pages:
+        if json:
+            view.print_json(page)
+        else:
+            items += page
+    if not json:
+        view.print_items(items)
+    read = f" of {pages.read:,} read" if pages.read > pages.found else ""
+    units = "1 unit" if pages.units == 1 else f"{pages.units:g} units"
+    note(f"{count_items(pages.found)}{read}, {units}")
+    if pages.cursor is not None:
+        note(
+            f"There are more: stopped after {count_items(pages.read)}, see --limit. Read all with "
+            f"--all,\nor continue with --cursor {pages.cursor}"
+        )
+
+
+def make_cursor(key: Item) -> str:
+    """Return the key at which a page ended as one word."""
+    import msgspec
+
+    return urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
+
+
+def open_cursor(cursor: str) -> Item:
+    """Return the key in a cursor; raise InvalidValue if it is none. The target checks the key."""
+    import msgspec
+
+    from tablewright.errors import InvalidValue
+
+    try:
+        raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        return msgspec.json.decode(raw, type=dict[str, dict[str, str]])
+    except (ValueError, msgspec.MsgspecError):
+        raise InvalidValue("this is not a cursor; pass the text after --cursor unchanged") from None

@@ -1,0 +1,65 @@
+"""Sessions: send requests to the tables of a target, for the commands that read and write items.
+
+A session knows the descriptions of tables, and adds the names of the existing tables to the error
+for a missing one. Errors are one line, as everywhere: `open_session` prints them and exits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tablewright.cli.transfer import WHERE, exit_on_error
+
+if TYPE_CHECKING:
+    from tablewright.transport import Transport
+
+Target = Annotated[str, typer.Argument(metavar="TARGET", help=f"Where the tables are: {WHERE}.")]
+TableName = Annotated[str, typer.Argument(metavar="TABLE", help="The name of the table.")]
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on each line.")]
+
+
+class TableSession:
+    """Sends requests to a target; keeps the descriptions of the tables."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._descriptions: dict[str, dict[str, Any]] = {}
+
+    def list_tables(self) -> list[str]:
+        from tablewright.transfer.definition import list_tables
+
+        return list_tables(self._transport)
+
+    def describe(self, table: str) -> dict[str, Any]:
+        """Return the description of a table; raise ResourceNotFoundException if it is missing."""
+        if table not in self._descriptions:
+            self._descriptions[table] = self.send("DescribeTable", {"TableName": table})["Table"]
+        return self._descriptions[table]
+
+    def send(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and return the response; a missing table is reported with the others."""
+        from tablewright.errors import DynamoDBError, ResourceNotFoundException
+        from tablewright.transfer.sending import send_request
+
+        try:
+            return send_request(self._transport, operation, request)
+        except ResourceNotFoundException as error:
+            try:
+                names = ", ".join(self.list_tables()) or "none"
+            except DynamoDBError:  # a user who may not list tables
+                raise error from None
+            raise ResourceNotFoundException(f"{error}; the tables are: {names}") from None
+
+
+@contextmanager
+def open_session(target: str) -> Iterator[TableSession]:
+    """Open a target; if that fails, or the block does, print why and exit with code 2."""
+    from tablewright.transfer import open_source
+
+    with exit_on_error(), open_source(target) as transport:
+        yield TableSession(transport)

@@ -1,0 +1,98 @@
+"""Commands that write items: put, delete.
+
+Invariant: an existing item is replaced or deleted only if the user agrees: at the terminal, or with
+`--yes`. The write has the condition that what the user has seen is still so: a new item must still
+be missing.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from tablewright.cli.commands import STATEMENTS, app, fail
+from tablewright.cli.item_json import read_items
+from tablewright.cli.key_arguments import describe_key, find_key, parse_key
+from tablewright.cli.read_items import Key, make_view
+from tablewright.cli.sessions import TableName, Target, open_session
+from tablewright.cli.views import count_items, note
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+@app.command(rich_help_panel=STATEMENTS)
+def put(
+    target: Target,
+    table: TableName,
+    item: Annotated[
+        str,
+        typer.Argument(
+            metavar="ITEM",
+            help="JSON, the path of a file with JSON, or - (standard input): plain JSON or "
+            "DynamoDB's JSON; one item, a list, or one item on each line.",
+        ),
+    ],
+    yes: Yes = False,
+) -> None:
+    """Put items into a table; ask before an existing item is replaced."""
+    with open_session(target) as session:
+        key = find_key(session.describe(table))
+        items = read_items(item, key)
+        existing: dict[int, Any] = {}
+        for number, each in enumerate(items):
+            wanted = {attribute.name: each[attribute.name] for attribute in key}
+            request = {"TableName": table, "Key": wanted, "ConsistentRead": True}
+            if stored := session.send("GetItem", request).get("Item"):
+                existing[number] = stored
+        if existing and not yes:
+            count = count_items(len(existing))
+            exist = "exists" if len(existing) == 1 else "exist"
+            view = make_view(session, table)
+            confirm(
+                f"{count} {exist} and will be replaced",
+                lambda: view.print_items(list(existing.values())),
+            )
+        for number, each in enumerate(items):
+            request = {"TableName": table, "Item": each}
+            if number not in existing:
+                request["ConditionExpression"] = "attribute_not_exists(#k)"
+                request["ExpressionAttributeNames"] = {"#k": key[0].name}
+            session.send("PutItem", request)
+        created = len(items) - len(existing)
+        note(f"{table}: {created:,} created, {len(existing):,} replaced")
+
+
+@app.command(rich_help_panel=STATEMENTS)
+def delete(target: Target, table: TableName, key: Key, yes: Yes = False) -> None:
+    """Delete the item with a key, after showing it and asking.
+
+    Exit code 1: there is no such item.
+    """
+    with open_session(target) as session:
+        schema = find_key(session.describe(table))
+        request = {"TableName": table, "Key": parse_key(key, schema)}
+        item = session.send("GetItem", {**request, "ConsistentRead": True}).get("Item")
+        if item is None:
+            note(f"tablewright: {table} has no item with the key {' '.join(key)}")
+            raise typer.Exit(1)
+        if not yes:
+            view = make_view(session, table)
+            confirm(f"{describe_key(item, schema)} will be deleted", lambda: view.print_item(item))
+        session.send("DeleteItem", request)
+        note(f"{table}: 1 deleted")
+
+
+def confirm(consequence: str, show: Callable[[], None]) -> None:
+    """Show what will change, and return if the user agrees.
+
+    Exit with code 1 if the user does not, and with code 2 if there is no terminal to ask at.
+    """
+    if not sys.stdin.isatty():
+        fail(f"{consequence}; add --yes, because standard input is not a terminal to ask at")
+    show()
+    if not typer.confirm(f"{consequence}. Continue?", err=True):
+        note("nothing was changed")
+        raise typer.Exit(1)
