@@ -1,4 +1,4 @@
-"""The target of a studio: every page names it, says whether it can be written, and finds it again."""
+"""The target of a studio: every page names it and its mode, and finds it again after a failure."""
 
 from __future__ import annotations
 
