@@ -47,6 +47,8 @@ class AccessPattern(Struct, frozen=True):
     doc: str
     function: Callable[..., Any]
     parameters: tuple[str, ...]
+    #: The types of the parameters.
+    types: Mapping[str, Any]
     plan: Plan[Any]
     #: The role of programs that run it, for which a policy is published; "" if none is named.
     role: str = ""
@@ -134,6 +136,7 @@ def _declare(
         doc=inspect.getdoc(function) or "",
         function=call,
         parameters=tuple(hints),
+        types=hints,
         plan=plan,
         role=role,
         rate=rate,
