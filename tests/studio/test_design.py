@@ -65,9 +65,9 @@ def test_every_document_can_be_read_and_downloaded(each_design: tuple[str, Brows
     for document in DOCUMENTS:
         path = f"/design/documents/{document.name}"
         assert browser.get(path).status == 200
-        found = browser.get(f"{path}?download=")
+        found = browser.get(f"{path}/{document.file_name(design)}")
         assert found.text == document.write(design)
-        assert found.headers["Content-Disposition"].endswith(f'"{name}{document.suffix}"')
+        assert found.headers["Content-Disposition"].endswith(f'"{document.file_name(design)}"')
 
 
 def test_costs_are_those_of_the_report(browser: Browser) -> None:
@@ -91,7 +91,8 @@ def test_a_rate_that_is_no_number_is_named(browser: Browser, rate: str) -> None:
 
 
 def test_an_unknown_document_is_missing(browser: Browser) -> None:
-    assert browser.get("/design/documents/nothing").status == 404
+    for path in ("nothing", "nothing/commerce.md", "terraform/../etc/passwd", "terraform/a.tf"):
+        assert browser.get(f"/design/documents/{path}").status == 404
 
 
 def test_a_condition_is_split_at_key_attributes_only() -> None:

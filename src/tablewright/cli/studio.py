@@ -33,6 +33,15 @@ def studio(
     read_only: Annotated[
         bool, typer.Option("--read-only", help="Refuse every change of the data.")
     ] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Write the pages of the design as files instead, and exit."
+        ),
+    ] = None,
+    data: Annotated[
+        bool, typer.Option("--data", help="With --export: write pages of the data, too.")
+    ] = False,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
     ] = True,
@@ -47,6 +56,11 @@ def studio(
     if write and read_only:
         fail("--write and --read-only exclude each other")
     workspace = open_workspace(what, write=True if write else False if read_only else None)
+    if data and export is None:
+        fail("--data is for --export FOLDER")
+    if export is not None:
+        _export(workspace, export, data)
+        return
     try:
         asyncio.run(_serve(workspace, port, browser))
     except KeyboardInterrupt:
@@ -89,6 +103,21 @@ def is_target(argument: str) -> bool:
         return True
     path = Path(argument)
     return path.is_file() and path.suffix != ".py"
+
+
+def _export(workspace: Workspace, folder: Path, data: bool) -> None:
+    from tablewright.errors import TablewrightError
+    from tablewright.studio.export import export
+
+    if workspace.design is None:
+        fail("--export writes the pages of a design; name the design")
+    try:
+        paths = export(workspace, folder, data=data)
+    except (TablewrightError, OSError) as error:
+        fail(str(error))
+    finally:
+        workspace.close()
+    typer.echo(f"{paths[0]} and {len(paths) - 1} other files")
 
 
 async def _serve(workspace: Workspace, port: int, browser: bool) -> None:

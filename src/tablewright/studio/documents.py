@@ -29,6 +29,9 @@ class Document(Struct, frozen=True):
     suffix: str
     write: Callable[[Design], str]
 
+    def file_name(self, design: Design) -> str:
+        return f"{design.name}{self.suffix}"
+
 
 def _as_json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -36,6 +36,8 @@ class Page(Struct, frozen=True):
 
 def framed(page: Page, workspace: Workspace) -> bytes:
     """Return a page with navigation, search, target and footer."""
+    if workspace.static_views:
+        return _static_page(page, workspace)
     body = [
         element("a", "Skip to content", class_="skip", href="#main"),
         element("header", _brand(), _views(page, workspace), _find(), _target(workspace),
@@ -45,6 +47,17 @@ def framed(page: Page, workspace: Workspace) -> bytes:
     ]  # fmt: skip
     scripts = [_script("htmx.min.js"), _script("studio.js")]
     return document(f"{page.title} · Tablewright Studio", body, scripts)
+
+
+def _static_page(page: Page, workspace: Workspace) -> bytes:
+    """Return a page that needs no server: without search, target and scripts."""
+    body = [
+        element("a", "Skip to content", class_="skip", href="#main"),
+        element("header", _brand(), _views(page, workspace), class_="top"),
+        element("main", page.content, id="main", tabindex="-1"),
+        element("footer", _names(workspace), class_="foot"),
+    ]
+    return document(f"{page.title} · Tablewright Studio", body, [])
 
 
 def bare_page(title: str, content: Child, *head: Markup) -> bytes:
@@ -106,10 +119,20 @@ def _views(page: Page, workspace: Workspace) -> Markup:
             "li",
             element("a", name, href=url, aria_current="page" if name == page.view else None),
         )
-        for name, url, _ in VIEWS
-        if workspace.design is not None or name not in DESIGN_VIEWS
+        for name, url, _ in shown_views(workspace)
     ]
     return element("nav", element("ul", links), aria_label="Views")
+
+
+def shown_views(workspace: Workspace) -> list[tuple[str, str, str]]:
+    """Return the views that a workspace has: their names, URLs and letters."""
+    static = workspace.static_views
+    return [
+        view
+        for view in VIEWS
+        if (workspace.design is not None or view[0] not in DESIGN_VIEWS)
+        and (not static or view[0] in static)
+    ]
 
 
 def _find() -> Markup:
@@ -138,18 +161,18 @@ def _target(workspace: Workspace) -> Markup:
     )
 
 
+def _names(workspace: Workspace) -> list[Markup]:
+    tables = [element("span", "table ", element("code", name)) for name in workspace.maps]
+    if workspace.design is None:
+        return tables
+    return [element("span", "design ", element("b", workspace.design.name)), *tables]
+
+
 def _footer(workspace: Workspace) -> Markup:
-    names = [
-        element("span", "design ", element("b", workspace.design.name))
-        if workspace.design is not None
-        else Markup(""),
-        *(element("span", "table ", element("code", name)) for name in workspace.maps),
-    ]
     keys = [
         element("span", element("kbd", "g"), " ", element("kbd", letter), " ", name.lower(),
                 class_="keys")
-        for name, _, letter in VIEWS
-        if workspace.design is not None or name not in DESIGN_VIEWS
+        for name, _, letter in shown_views(workspace)
     ]  # fmt: skip
     search = element("span", element("kbd", "/"), " search", class_="keys")
-    return element("footer", names, search, keys, class_="foot")
+    return element("footer", _names(workspace), search, keys, class_="foot")

@@ -46,13 +46,17 @@ def _rate(name: str, value: str) -> float:
     return rate
 
 
-def pattern_matrix(design: Design, report: CostReport | None) -> Markup:
-    """Return the matrix; without a report, the units are the estimates of `explain`."""
+def pattern_matrix(design: Design, report: CostReport | None, *, is_form: bool = True) -> Markup:
+    """Return the matrix; without a report, the units are the estimates of `explain`.
+
+    In a form, the number of calls can be changed.
+    """
     costs = {} if report is None else {found.label: found for found in report.patterns}
+    total = 0 if report is None else report.on_demand_month
     groups = []
     for title, is_read in (("Reads", True), ("Writes", False)):
         rows = [
-            _row(found, costs.get(found.label), 0 if report is None else report.on_demand_month)
+            _row(found, costs.get(found.label), total, is_form)
             for found in design.patterns
             if found.shape.writes != is_read
         ]
@@ -72,19 +76,15 @@ def pattern_matrix(design: Design, report: CostReport | None) -> Markup:
         class_="matrix",
     )
     apply = element("button", "Compute costs", class_="btn go sm end", type="submit")
-    return element(
-        "form",
-        element(
-            "section",
-            element(
-                "header", element("h2", "Access patterns"), element("p", _about(report)), apply
-            ),
-            parts.scroll("Access patterns", drawn),
-            class_="panel",
-            aria_label="Access patterns",
-        ),
-        action="/design/patterns",
+    about = [element("h2", "Access patterns"), element("p", _about(report))]
+    content = element(
+        "section",
+        element("header", about, apply if is_form else parts.NOTHING),
+        parts.scroll("Access patterns", drawn),
+        class_="panel",
+        aria_label="Access patterns",
     )
+    return element("form", content, action="/design/patterns") if is_form else content
 
 
 def _about(report: CostReport | None) -> str:
@@ -97,7 +97,7 @@ def _about(report: CostReport | None) -> str:
     )
 
 
-def _row(found: AccessPattern, cost: PatternCost | None, total: float) -> Markup:
+def _row(found: AccessPattern, cost: PatternCost | None, total: float, is_form: bool) -> Markup:
     shape, entities = found.shape, list(found.plan._entities())
     condition = shape.condition or next((step.condition for step in shape.steps), "")
     name = join(found.name.split("_"), join(["_", element("wbr")]))
@@ -111,7 +111,7 @@ def _row(found: AccessPattern, cost: PatternCost | None, total: float) -> Markup
         element("td", join(_operation(shape)), class_="idx"),
         element("td", condition_lines(condition, entities), class_="cond key"),
         element("td", _units(shape, cost), class_="num", data_l="units"),
-        element("td", _calls(found, cost), class_="num", data_l="calls a second"),
+        element("td", _calls(found, cost, is_form), class_="num", data_l="calls a second"),
         element("td", _month(cost, total), class_="num", data_l="a month"),
     ]
     return element("tr", cells)
@@ -148,12 +148,15 @@ def _units(shape: Shape, cost: PatternCost | None) -> str:
     return " + ".join(shown) or "0"
 
 
-def _calls(found: AccessPattern, cost: PatternCost | None) -> Markup:
+def _calls(found: AccessPattern, cost: PatternCost | None, is_form: bool) -> Markup:
     rate = cost.rate if cost is not None else found.rate
+    text = "" if rate is None else f"{rate:g}"
+    if not is_form:
+        return element("span", text)
     return element(
         "input",
         name=found.label,
-        value="" if rate is None else f"{rate:g}",
+        value=text,
         inputmode="decimal",
         size=6,
         class_="mono num",

@@ -12,11 +12,21 @@ from urllib.parse import unquote
 
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request, Response
-from tablewright.studio.views import design, start, tables
+from tablewright.studio.views import (
+    design,
+    start,
+    table,
+    tables,
+)
 
 View = Callable[..., Page | Response]
 
-MODULES = (start, design, tables)
+MODULES = (
+    start,
+    design,
+    table,
+    tables,
+)
 _ROUTES: list[tuple[str, re.Pattern[str], View]] = [
     (method, re.compile(re.escape(route).replace(r"\{\}", "([^/]+)")), view)
     for module in MODULES

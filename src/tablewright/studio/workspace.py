@@ -16,6 +16,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Mapping
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +29,7 @@ from tablewright.model.database import Database
 from tablewright.model.table import Table
 from tablewright.plan.plan import Context
 from tablewright.studio.analysis import Analysis
+from tablewright.studio.inferring import Inference, infer_table
 from tablewright.transport import Local, Remote, Response, Transport, open_target
 from tablewright.verify import Design
 
@@ -78,9 +80,19 @@ class Workspace:
         self.target = target
         self.is_remote = isinstance(target, str) and "://" in target
         self.is_writable = not self.is_remote if write is None else write
+        #: The views that static pages have; empty if the pages come from a server.
+        self.static_views: tuple[str, ...] = ()
         self._lock = threading.Lock()
         self._opened: Local | Remote | None = None
         self._secret = secrets.token_bytes(32)
+        self._inferences: dict[str, Inference] = {}
+
+    def as_static(self, views: tuple[str, ...]) -> Workspace:
+        """Return a workspace for static pages: nothing can be sent, found or changed there."""
+        static = copy(self)
+        static.is_writable = False
+        static.static_views = views
+        return static
 
     @property
     def target_name(self) -> str:
@@ -134,6 +146,25 @@ class Workspace:
             names={table: name for name, table in self.maps.items()}, secret=self._secret
         )
         return Database(transport or self.transport, context, self.tables, owned=False)
+
+    def inference(self, name: str) -> Inference | None:
+        """Return what a sample shows of a table without a design; None if it has no items.
+
+        The sample is read once.
+        """
+        found = self._inferences.get(name)
+        if found is None and name not in self.maps:
+            found = infer_table(self.transport, name)
+            if found is not None:
+                self._inferences[name] = found
+        return found
+
+    def map_of(self, name: str) -> TableMap | None:
+        """Return a table of the design, or an inferred one; None if there is neither."""
+        if name in self.maps:
+            return self.maps[name]
+        found = self.inference(name)
+        return None if found is None else found.table
 
     # --- the target ----------------------------------------------------------------------------
 

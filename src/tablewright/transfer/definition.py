@@ -174,7 +174,7 @@ def read_definition(transport: Transport, description: dict[str, Any]) -> TableD
     """Return the definition of an existing table."""
     where = f"the description of table {description['TableName']!r}"
     try:
-        request = _build_create_request(description)
+        request = build_create_request(description)
     except (KeyError, TypeError, AttributeError) as error:
         raise TransferRefused(f"{where} is invalid: {error!r}") from None
     check_definition(request, where)
@@ -184,7 +184,7 @@ def read_definition(transport: Transport, description: dict[str, Any]) -> TableD
     return TableDefinition(request, ttl)
 
 
-def _build_create_request(description: dict[str, Any]) -> dict[str, Any]:
+def build_create_request(description: dict[str, Any]) -> dict[str, Any]:
     """Return the CreateTable request for a table with this description."""
     units = description.get("ProvisionedThroughput", {})
     provisioned = bool(units.get("ReadCapacityUnits"))

@@ -40,7 +40,7 @@ def show(workspace: Workspace, request: Request) -> Page:
     content = [_head(design, "/design")]
     for number, table in enumerate(table.__table__ for table in design.tables):
         content += [key_map(table), _diagram(table, number)]
-    below = element("div", _findings(workspace), _documents(), class_="cols c21")
+    below = element("div", _findings(workspace), _documents(design), class_="cols c21")
     return Page(design.name, [*content, below], "Design")
 
 
@@ -54,14 +54,15 @@ def show_patterns(workspace: Workspace, request: Request) -> Page:
         calls = calls_in(request.query, design)
     except InvalidValue as error:
         calls, problem = None, parts.note(str(error), "bad")
-    matrix = pattern_matrix(design, workspace.analysis.costs(calls))
+    costs = workspace.analysis.costs(calls)
+    matrix = pattern_matrix(design, costs, is_form=not workspace.static_views)
     return Page(
         f"Access patterns of {design.name}", [_head(design, "/design/patterns"), problem, matrix],
         "Design",
     )  # fmt: skip
 
 
-def show_document(workspace: Workspace, request: Request, name: str) -> Page | Response:
+def show_document(workspace: Workspace, request: Request, name: str) -> Page:
     """Show a generated document, with a link to download it."""
     design, document = workspace.design, BY_NAME.get(name)
     if design is None or document is None:
@@ -70,20 +71,31 @@ def show_document(workspace: Workspace, request: Request, name: str) -> Page | R
         text = document.write(design)
     except TablewrightError as error:
         return Page(document.title, [parts.heading(document.title), parts.note(str(error), "bad")])
-    file = f"{design.name}{document.suffix}"
-    if "download" in request.query:
-        headers = {"Content-Disposition": f'attachment; filename="{file}"'}
-        return Response(body=text.encode(), type=TEXT, headers=headers)
+    file = document.file_name(design)
     download = element(
-        "a", "Download", class_="btn", href=url("/design/documents/{}", name, download=""),
+        "a",
+        "Download",
+        class_="btn",
+        href=url("/design/documents/{}/{}", name, file),
         download=file,
-    )  # fmt: skip
+    )
     code = element("pre", element("code", text), id="document", tabindex="0", aria_label=file)
     copy = element("button", "Copy", class_="btn", type="button", data_copy="#document")
+    if workspace.static_views:
+        copy = parts.NOTHING  # it needs a script
     heading = parts.heading(
         document.title, element("code", file), element("div", copy, " ", download, class_="row")
     )
     return Page(document.title, [heading, parts.panel(file, code)], "Design")
+
+
+def download(workspace: Workspace, request: Request, name: str, file: str) -> Page | Response:
+    """Return a generated document as a file."""
+    design, document = workspace.design, BY_NAME.get(name)
+    if design is None or document is None or file != document.file_name(design):
+        return missing_page(request)
+    headers = {"Content-Disposition": f'attachment; filename="{file}"'}
+    return Response(body=document.write(design).encode(), type=TEXT, headers=headers)
 
 
 def _head(design: Design, current: str) -> Markup:
@@ -220,7 +232,7 @@ def _proved(workspace: Workspace) -> Iterator[Markup]:
     yield element("div", element("h3", "Proved at import"), element("p", text))
 
 
-def _documents() -> Markup:
+def _documents(design: Design) -> Markup:
     rows = [
         element(
             "li",
@@ -230,8 +242,8 @@ def _documents() -> Markup:
                 "Download",
                 element("span", f" {each.title}", class_="vh"),
                 class_="btn sm end",
-                href=url("/design/documents/{}", each.name, download=""),
-                download="",
+                href=url("/design/documents/{}/{}", each.name, each.file_name(design)),
+                download=each.file_name(design),
             ),
         )
         for each in DOCUMENTS
@@ -250,4 +262,5 @@ ROUTES = {
     ("GET", "/design"): show,
     ("GET", "/design/patterns"): show_patterns,
     ("GET", "/design/documents/{}"): show_document,
+    ("GET", "/design/documents/{}/{}"): download,
 }

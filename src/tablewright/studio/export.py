@@ -1,0 +1,113 @@
+"""Static pages: the design, and perhaps its sample data, as files that need no server.
+
+The pages are those of the studio. Starting with the design, every page that a page links to is
+written, as far as its view can be static; other links become plain text. The files are the same in
+every run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from html import escape, unescape
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tablewright.errors import InvalidValue
+from tablewright.studio import routes
+from tablewright.studio.frame import Page, framed, static_file
+from tablewright.studio.http import Fields, Request, Response
+from tablewright.studio.workspace import Workspace
+
+START = "/design"
+DESIGN = ("/design",)
+DATA = ("/items", "/item/")
+#: The pages of data that are written at most: this is for sample data.
+MAX_PAGES = 2000
+_LINK = re.compile(r' (href|src)="(/[^"]*)"')
+
+
+def export(workspace: Workspace, folder: Path, *, data: bool = False) -> list[Path]:
+    """Write the pages of a design into a folder and return the paths of the files.
+
+    With `data`, the items of the target are written, too. Raises InvalidValue if these are more
+    than fit on static pages, or if the folder contains other files.
+    """
+    static = workspace.as_static(("Design", "Items") if data else ("Design",))
+    files = dict(_files(static, DESIGN + DATA if data else DESIGN))
+    folder.mkdir(parents=True, exist_ok=True)
+    others = sorted({path.name for path in folder.iterdir()} - files.keys())
+    if others:
+        raise InvalidValue(
+            f"{folder} contains other files, such as {others[0]}; name a new or an empty folder"
+        )
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return [folder / name for name in files]
+
+
+def _files(workspace: Workspace, prefixes: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the content of each file."""
+    waiting, names = [START], {START: "index.html", "/": "index.html"}
+
+    def name_of(url: str) -> str | None:
+        """Return the file of a page or a static file, which is written later; None for others."""
+        if url not in names:
+            if not url.startswith(("/static/", *prefixes)):
+                return None
+            if len(names) > MAX_PAGES:
+                raise InvalidValue(
+                    f"there are more than {MAX_PAGES:,} pages; export the design only"
+                )
+            names[url] = file_name(url)
+            waiting.append(url)
+        return names[url]
+
+    while waiting:
+        url = waiting.pop(0)
+        content = _answer(workspace, url)
+        if isinstance(content, str):
+            content = rewritten(content, name_of).encode()
+        yield names[url], content
+
+
+def _answer(workspace: Workspace, url: str) -> str | bytes:
+    """Return a page as text, or another file as bytes."""
+    parts = urlsplit(url)
+    if parts.path.startswith("/static/"):
+        return static_file(parts.path.removeprefix("/static/"))
+    request = Request(method="GET", path=parts.path, query=Fields.parse(parts.query), headers={})
+    found = routes.find_view(request)
+    assert found is not None, url
+    view, arguments = found
+    answer: Page | Response = view(workspace, request, *arguments)
+    return answer.body if isinstance(answer, Response) else framed(answer, workspace).decode()
+
+
+def rewritten(page: str, name_of: Callable[[str], str | None]) -> str:
+    """Return a page whose links are names of files; a link to nothing is removed."""
+
+    def relink(found: re.Match[str]) -> str:
+        url, _, fragment = unescape(found[2]).partition("#")
+        name = name_of(url)
+        if name is None:
+            return ""
+        return f' {found[1]}="{escape(name + ("#" + fragment if fragment else ""))}"'
+
+    return _LINK.sub(relink, page)
+
+
+def file_name(url: str) -> str:
+    """Return the name of the file for a URL; a query becomes a part of a checksum.
+
+    >>> file_name("/design/patterns"), file_name("/static/style.css?1")
+    ('design-patterns.html', 'style.css')
+    """
+    parts = urlsplit(url)
+    last = parts.path.rpartition("/")[2]
+    if "." in last and parts.path.startswith(("/static/", "/design/documents/")):
+        return last
+    words = re.sub(r"[^\w-]+", "-", parts.path.strip("/"))[:60]
+    mark = f"-{sha256(url.encode()).hexdigest()[:10]}" if parts.query else ""
+    return f"{words}{mark}.html"

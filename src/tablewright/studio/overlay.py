@@ -1,0 +1,307 @@
+"""The overlay: a transport that keeps writes in memory, above a target that is only read.
+
+    read          ──▶ the target; items that were written here are read here
+    write         ──▶ an engine in memory, with the items that it touches as they are at the target
+    other         ──▶ the target, if it changes nothing; refused otherwise
+
+So a plan runs as it would run at the target, and nothing changes there. The tables in memory have
+the keys and indexes of those at the target: conditions, errors, index rows and units are those of
+the engine. `reads`, `writes` and `refused` record what the plan did.
+
+Invariants:
+- The target receives no request that writes.
+- An item is in memory as it was read from the target, or as the plan wrote it.
+- At most `MAX_ITEMS` items are loaded: a larger write raises PreviewTooLarge.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from tablewright.engine import Engine
+from tablewright.errors import DynamoDBError, TablewrightError
+from tablewright.plan.events import add_capacity, consumed_units
+from tablewright.studio.workspace import ReadOnly
+from tablewright.transfer.definition import build_create_request
+from tablewright.transport import Response, Transport
+from tablewright.values import Item
+
+#: How many items a preview shows; a plan that touches more must be run by a program.
+MAX_ITEMS = 500
+#: How many keys one BatchGetItem takes.
+BATCH = 100
+#: What a query without its filter and projection does not have.
+_SELECTION = ("FilterExpression", "ProjectionExpression", "Select")
+#: A placeholder in an expression.
+_MARK = re.compile(r"[#:]\w+")
+
+#: The table and the key of an item, as text.
+Identity: TypeAlias = tuple[str, bytes]
+
+
+class PreviewTooLarge(TablewrightError):
+    """A plan touches more items than a preview shows."""
+
+
+class SingleWrite(Struct, frozen=True):
+    """The write, or the check, of one item: a part of a request."""
+
+    kind: str  # Put, Update, Delete or ConditionCheck
+    #: As in TransactWriteItems.
+    body: dict[str, Any]
+
+    @property
+    def table(self) -> str:
+        return str(self.body["TableName"])
+
+
+class Touched(Struct, frozen=True):
+    """An item before and after one request."""
+
+    write: SingleWrite
+    key: Item
+    before: Item | None
+    after: Item | None
+
+
+class SentRead(Struct, frozen=True):
+    """A read that the plan made, and the items in its response."""
+
+    operation: str
+    body: dict[str, Any]
+    response: dict[str, Any]
+    units: float
+    #: Whether the target has answered it, rather than the memory.
+    is_stored: bool
+
+
+class SentWrite(Struct, frozen=True):
+    """A write that the plan would make; its units are those of the engine in memory."""
+
+    operation: str
+    body: dict[str, Any]
+    touched: tuple[Touched, ...]
+    capacity: list[dict[str, Any]] = []
+    error: DynamoDBError | None = None
+
+    @property
+    def is_transaction(self) -> bool:
+        return self.operation == "TransactWriteItems"
+
+    @property
+    def units(self) -> float:
+        return float(sum(each["CapacityUnits"] for each in self.capacity))
+
+
+class Overlay:
+    """A transport that reads from a target and writes into memory."""
+
+    def __init__(self, target: Transport) -> None:
+        self._target = ReadOnly(target)
+        self._engine = Engine(":memory:")
+        self._lock = threading.Lock()
+        #: The descriptions of the tables at the target, by name.
+        self.tables: dict[str, dict[str, Any]] = {}
+        self._loaded: dict[Identity, Item | None] = {}
+        self.reads: list[SentRead] = []
+        self.writes: list[SentWrite] = []
+        #: Writes whose conditions failed.
+        self.refused: list[SentWrite] = []
+
+    def close(self) -> None:
+        self._engine.close()
+
+    def send(self, operation: str, request: dict[str, Any]) -> Response:
+        with self._lock:
+            if operation in _SINGLE or operation in ("TransactWriteItems", "BatchWriteItem"):
+                return self._write(operation, request)
+            if operation not in ("Query", "Scan", "GetItem", "BatchGetItem", "TransactGetItems"):
+                return self._target.send(operation, request)
+            return self._read(operation, request)
+
+    # --- writes --------------------------------------------------------------------------------
+
+    def _write(self, operation: str, request: dict[str, Any]) -> Response:
+        parts = list(single_writes(operation, request))
+        keys = [(part.table, self._key(part)) for part in parts]
+        self._load(keys)
+        before = [self._stored(*key) for key in keys]
+        try:
+            body = self._call(operation, {**request, "ReturnConsumedCapacity": "INDEXES"})
+        except DynamoDBError as error:
+            same = (Touched(*each) for each in self._zip(parts, keys, before, before))
+            self.refused.append(SentWrite(operation, request, tuple(same), error=error))
+            raise
+        after = [self._stored(*key) for key in keys]
+        capacity = msgspec.json.decode(body)["ConsumedCapacity"]
+        self.writes.append(
+            SentWrite(
+                operation,
+                request,
+                tuple(Touched(*each) for each in self._zip(parts, keys, before, after)),
+                capacity if isinstance(capacity, list) else [capacity],
+            )
+        )
+        return Response(body)
+
+    @staticmethod
+    def _zip(
+        parts: list[SingleWrite],
+        keys: list[tuple[str, Item]],
+        before: list[Item | None],
+        after: list[Item | None],
+    ) -> Iterator[tuple[SingleWrite, Item, Item | None, Item | None]]:
+        for part, (_, key), old, new in zip(parts, keys, before, after, strict=True):
+            yield part, key, old, new
+
+    def _key(self, part: SingleWrite) -> Item:
+        if part.kind != "Put":
+            key: Item = part.body["Key"]
+            return key
+        item: Item = part.body["Item"]
+        return {name: item[name] for name in self.key_names(part.table)}
+
+    def key_names(self, table: str) -> list[str]:
+        """Return the names of the key attributes of a table."""
+        return [key["AttributeName"] for key in self._describe(table)["KeySchema"]]
+
+    def _describe(self, table: str) -> dict[str, Any]:
+        """Return the description of a table; create it in memory when it is first needed."""
+        if table not in self.tables:
+            found = msgspec.json.decode(
+                self._target.send("DescribeTable", {"TableName": table}).body
+            )["Table"]
+            on_demand = {**found, "BillingModeSummary": {"BillingMode": "PAY_PER_REQUEST"}}
+            self._call("CreateTable", build_create_request(on_demand))
+            self.tables[table] = found
+        return self.tables[table]
+
+    def _call(self, operation: str, request: dict[str, Any]) -> bytes:
+        engine = self._engine
+        return engine.run(engine.prepare(operation, request))
+
+    def _stored(self, table: str, key: Item) -> Item | None:
+        """Return an item as it is in memory."""
+        found = self._call("GetItem", {"TableName": table, "Key": key})
+        item: Item | None = msgspec.json.decode(found).get("Item")
+        return item
+
+    def _load(self, keys: Iterable[tuple[str, Item]]) -> None:
+        """Read items from the target that are not in memory yet."""
+        missing = {identity(*key): key for key in keys}
+        wanted = [key for found, key in missing.items() if found not in self._loaded]
+        if len(self._loaded) + len(wanted) > MAX_ITEMS:
+            raise PreviewTooLarge(
+                f"this write touches more than {MAX_ITEMS} items, which is more than a preview "
+                "shows; run it with db.run() in a program"
+            )
+        for start in range(0, len(wanted), BATCH):
+            self._load_batch(wanted[start : start + BATCH])
+
+    def _load_batch(self, keys: list[tuple[str, Item]]) -> None:
+        tables: dict[str, dict[str, Any]] = {}
+        for table, key in keys:
+            tables.setdefault(table, {"Keys": [], "ConsistentRead": True})["Keys"].append(key)
+        pending = tables
+        while pending:
+            request = {"RequestItems": pending}
+            answer = msgspec.json.decode(self._target.send("BatchGetItem", request).body)
+            for table, items in answer["Responses"].items():
+                names = self.key_names(table)
+                for item in items:
+                    self._call("PutItem", {"TableName": table, "Item": item})
+                    self._loaded[identity(table, {name: item[name] for name in names})] = item
+            pending = answer.get("UnprocessedKeys") or {}
+        for table, key in keys:
+            self._describe(table)
+            self._loaded.setdefault(identity(table, key), None)
+
+    # --- reads ---------------------------------------------------------------------------------
+
+    def _read(self, operation: str, request: dict[str, Any]) -> Response:
+        """Answer from the target, or from memory if the plan has written something."""
+        if not self.writes:
+            response = self._target.send(operation, add_capacity(operation, request))
+        else:
+            self._load_for(operation, request)
+            response = Response(self._call(operation, add_capacity(operation, request)))
+        decoded = msgspec.json.decode(response.body)
+        units = consumed_units(response.body)
+        stored = not self.writes
+        self.reads.append(SentRead(operation, request, decoded, units, stored))
+        return response
+
+    def _load_for(self, operation: str, request: dict[str, Any]) -> None:
+        """Load what a read finds at the target, so that the same read in memory is complete."""
+        if operation == "GetItem":
+            self._load([(request["TableName"], request["Key"])])
+        elif operation == "BatchGetItem":
+            self._load(
+                (table, key)
+                for table, wanted in request["RequestItems"].items()
+                for key in wanted["Keys"]
+            )
+        elif operation == "TransactGetItems":
+            gets = [each["Get"] for each in request["TransactItems"]]
+            self._load((get["TableName"], get["Key"]) for get in gets)
+        else:
+            self._load_pages(operation, request)
+
+    def _load_pages(self, operation: str, request: dict[str, Any]) -> None:
+        """Load the pages of a query until those items of it that are unchanged fill a page."""
+        table, limit = request["TableName"], request.get("Limit")
+        names = self.key_names(table)
+        whole = {name: value for name, value in request.items() if name not in _SELECTION}
+        whole = _without_unused(whole)
+        unchanged = 0
+        while True:
+            page = msgspec.json.decode(self._target.send(operation, whole).body)
+            keys = [{name: item[name] for name in names} for item in page["Items"]]
+            self._load((table, key) for key in keys)
+            unchanged += sum(
+                self._stored(table, key) == self._loaded[identity(table, key)] for key in keys
+            )
+            if "LastEvaluatedKey" not in page or (limit is not None and unchanged >= limit):
+                return
+            whole["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+
+_SINGLE = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
+
+
+def single_writes(operation: str, request: dict[str, Any]) -> Iterator[SingleWrite]:
+    """Yield the writes and checks of single items that a request consists of."""
+    if operation in _SINGLE:
+        yield SingleWrite(_SINGLE[operation], request)
+    elif operation == "TransactWriteItems":
+        for entry in request["TransactItems"]:
+            ((kind, body),) = entry.items()
+            yield SingleWrite(kind, body)
+    else:
+        for table, entries in request["RequestItems"].items():
+            for entry in entries:
+                ((kind, body),) = entry.items()
+                yield SingleWrite(kind.removesuffix("Request"), {"TableName": table, **body})
+
+
+def identity(table: str, key: Item) -> Identity:
+    """Return what identifies an item at a target."""
+    return table, msgspec.json.encode(key, order="deterministic")
+
+
+def _without_unused(request: dict[str, Any]) -> dict[str, Any]:
+    """Return a query without the names and values that only its filter and projection use."""
+    text = request.get("KeyConditionExpression", "")
+    used = set(_MARK.findall(text))
+    kept = dict(request)
+    for member in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
+        marks = {mark: each for mark, each in kept.pop(member, {}).items() if mark in used}
+        if marks:
+            kept[member] = marks
+    return kept

@@ -1,0 +1,97 @@
+"""The calls of patterns that the checks of a design make, with their arguments."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from msgspec import Struct
+
+from tablewright import Engine
+from tablewright.designs.catalog import BUNDLED, load
+from tablewright.model.database import Database
+from tablewright.model.pattern import AccessPattern
+from tablewright.plan.plan import Plan
+from tablewright.plan.shape import READS
+from tablewright.studio.workspace import Workspace
+from tablewright.verify import Design, seed
+from tablewright.verify.checks import Check
+from tablewright.verify.run import Scanner
+
+DESIGNS = tuple(BUNDLED)
+
+
+class Call(Struct, frozen=True):
+    """A call of a pattern, and the check that makes it."""
+
+    check: Check
+    pattern: AccessPattern
+    arguments: dict[str, Any]
+
+    def plan(self) -> Plan[Any]:
+        """Make the plan again; a plan that has been run may have changed its entities."""
+        plan: Plan[Any] = self.pattern.function(**copy.deepcopy(self.arguments))
+        return plan
+
+    @property
+    def is_write(self) -> bool:
+        return is_write(self.pattern)
+
+
+def is_write(pattern: AccessPattern) -> bool:
+    return any(part not in READS for part in pattern.shape.operation.split(" + "))
+
+
+def bundled(name: str) -> Design:
+    return load(name)
+
+
+def sample_workspace(name: str) -> Workspace:
+    """Return a workspace on the sample data of a design, in memory."""
+    design = bundled(name)
+    engine = Engine(":memory:")
+    seed(design, engine)
+    return Workspace(design, engine)
+
+
+def checked_calls(design: Design, database: Database) -> Iterator[Call]:
+    """Yield the calls of the checks, one after the other: the caller runs each before the next."""
+    assert design.checks is not None
+    recorded: dict[str, tuple[AccessPattern, dict[str, Any]]] = {}
+    with _recording(recorded):
+        for check in design.checks(Scanner(database)):
+            if check.plan._pattern in recorded:
+                pattern, arguments = recorded[check.plan._pattern]
+                yield Call(check, pattern, copy.deepcopy(arguments))
+
+
+@contextmanager
+def _recording(recorded: dict[str, tuple[AccessPattern, dict[str, Any]]]) -> Iterator[None]:
+    """Record the last call of each pattern that the modules of checks make."""
+    replaced: list[tuple[dict[str, Any], str, Any]] = []
+    for name, module in list(sys.modules.items()):
+        if name.startswith("tablewright.designs.") and name.endswith(".checks"):
+            for key, value in list(vars(module).items()):
+                if isinstance(getattr(value, "__pattern__", None), AccessPattern):
+                    replaced.append((vars(module), key, value))
+    try:
+        for names, key, value in replaced:
+            names[key] = _recorder(value, recorded)
+        yield
+    finally:
+        for names, key, value in replaced:
+            names[key] = value
+
+
+def _recorder(function: Callable[..., Any], recorded: dict[str, Any]) -> Callable[..., Any]:
+    pattern: AccessPattern = function.__pattern__  # type: ignore[attr-defined]
+
+    def call(*positional: Any, **named: Any) -> Any:
+        arguments = dict(zip(pattern.parameters, positional, strict=False)) | named
+        recorded[pattern.label] = (pattern, copy.deepcopy(arguments))
+        return function(*positional, **named)
+
+    return call
