@@ -14,6 +14,8 @@ from tablewright.studio.frame import Page
 from tablewright.studio.http import Request, Response
 from tablewright.studio.views import (
     design,
+    items,
+    items_export,
     start,
     table,
     tables,
@@ -24,6 +26,8 @@ View = Callable[..., Page | Response]
 MODULES = (
     start,
     design,
+    items,
+    items_export,
     table,
     tables,
 )
