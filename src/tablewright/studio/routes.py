@@ -15,6 +15,8 @@ from tablewright.studio.http import Request, Response
 from tablewright.studio.views import (
     console,
     design,
+    items,
+    items_export,
     start,
     table,
     tables,
@@ -26,6 +28,8 @@ MODULES = (
     start,
     design,
     console,
+    items,
+    items_export,
     table,
     tables,
 )
