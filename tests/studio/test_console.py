@@ -52,7 +52,10 @@ def fill(engine: Engine, name: str, count: int, size: int = 0) -> None:
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
-        (f"SELECT * FROM {TABLE} WHERE PK = 'CUST#C1'", ["<b>Query</b>", "0.5 read for a page"]),
+        (
+            f"SELECT * FROM {TABLE} WHERE PK = 'CUST#C1'",
+            ["<b>Query</b>", "0.5 to 1 read for a page"],
+        ),
         (f"SELECT * FROM {TABLE} WHERE {ORDER}", ["<b>GetItem</b>", "0.5 read"]),
         (f"SELECT * FROM {TABLE} WHERE total > 5", ["<b>Scan</b>", "everything is read"]),
         (
