@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request, Response
 from tablewright.studio.views import (
+    console,
     design,
     items,
     items_export,
@@ -26,6 +27,7 @@ View = Callable[..., Page | Response]
 MODULES = (
     start,
     design,
+    console,
     items,
     items_export,
     table,
