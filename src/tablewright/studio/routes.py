@@ -14,6 +14,7 @@ from tablewright.studio.frame import Page
 from tablewright.studio.http import Request, Response
 from tablewright.studio.views import (
     design,
+    item,
     items,
     items_export,
     start,
@@ -26,6 +27,7 @@ View = Callable[..., Page | Response]
 MODULES = (
     start,
     design,
+    item,
     items,
     items_export,
     table,
