@@ -6,11 +6,12 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 OTHERS := .targets
 CDK    := .cdk
+SITE   := .site
 BROWSER  := .browser
 CHROMIUM ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-browser test-targets chromium check format docs bench torture torture-big mutants lock clean
+.PHONY: help setup run test test-slow test-browser test-targets chromium check format docs site bench torture torture-big mutants lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -84,6 +85,7 @@ check: $(READY) ## check format, lint, types, layers and all tests; every change
 	$(BIN)/lint-imports
 	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -m "not slow and not browser" $(ARGS)
 	$(MAKE) test-slow
+	$(MAKE) site
 	$(MAKE) test-browser
 
 format: $(READY) ## format the code and apply safe lint fixes
@@ -93,6 +95,16 @@ format: $(READY) ## format the code and apply safe lint fixes
 docs: $(READY) ## generate docs/designs/*.md from the designs
 	@for design in shop market recipes menu commerce; do \
 	  $(BIN)/tablewright docs $$design -o docs/designs/$$design.md || exit 1; done
+
+site: $(READY) $(SITE)/.ready ## build the documentation site in .site/html
+	@$(BIN)/python -m website.pages $(SITE)/pages
+	@$(SITE)/venv/bin/zensical build --strict -f $(SITE)/mkdocs.yml
+
+$(SITE)/.ready: website/requirements.lock
+	@test -x $(SITE)/venv/bin/python || $(PYTHON) -m venv $(SITE)/venv
+	@echo "installing Zensical into $(SITE) (once) ..."
+	@$(SITE)/venv/bin/python -m pip install -qq --disable-pip-version-check -r $<
+	@touch $@
 
 bench: $(READY) ## measure the speed, write benchmarks/results/bench.json
 	@$(BIN)/python -c 'import aiodynamo, aiohttp, pydynox, pynamodb' 2>/dev/null \

@@ -48,6 +48,8 @@ class AccessPattern(Struct, frozen=True):
     doc: str
     function: Callable[..., Any]
     parameters: tuple[str, ...]
+    #: The types of the parameters.
+    types: Mapping[str, Any]
     plan: Plan[Any]
     #: The role of programs that run it, for which a policy is published; "" if none is named.
     role: str = ""
@@ -135,6 +137,7 @@ def _declare(
         doc=inspect.getdoc(function) or "",
         function=call,
         parameters=tuple(hints),
+        types=hints,
         plan=plan,
         role=role,
         rate=rate,
