@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request, Response
 from tablewright.studio.views import (
+    console,
     design,
     item,
     items,
@@ -28,6 +29,7 @@ MODULES = (
     start,
     design,
     item,
+    console,
     items,
     items_export,
     table,
