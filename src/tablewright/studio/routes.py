@@ -15,6 +15,7 @@ from tablewright.studio.http import Request, Response
 from tablewright.studio.views import (
     console,
     design,
+    item,
     items,
     items_export,
     start,
@@ -27,6 +28,7 @@ View = Callable[..., Page | Response]
 MODULES = (
     start,
     design,
+    item,
     console,
     items,
     items_export,
