@@ -20,7 +20,6 @@ from tests.studio.tables import KEYS, create_keys_table, put
 from tests.studio.test_item import layout_of, path_of
 from tests.studio.test_items import DESIGNS, scan, text_of
 
-
 PAGE = "/item/commerce_single_table"
 
 
