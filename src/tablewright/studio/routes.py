@@ -13,7 +13,9 @@ from urllib.parse import unquote
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request, Response
 from tablewright.studio.views import (
+    console,
     design,
+    item,
     items,
     items_export,
     start,
@@ -26,6 +28,8 @@ View = Callable[..., Page | Response]
 MODULES = (
     start,
     design,
+    item,
+    console,
     items,
     items_export,
     table,

@@ -1,0 +1,135 @@
+"""Lookups: the request that finds the items of an entity by some of its values.
+
+    Order, customer_id and order_id known     GetItem of its key
+    Order, status known                       Query of the index whose partition is a status
+    Order, order_id known                     nothing: no key begins with it, it would be a Scan
+
+Keys bind values from the left, so a lookup is a GetItem, or a Query of one partition. It reads one
+page, never more. This module must not know HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from tablewright.errors import InvalidValue
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import KeyMap
+from tablewright.plan.reads.query_request import QueryRequest, Selection
+from tablewright.studio.item_page import Send
+from tablewright.studio.kinds import kind_of
+from tablewright.values import Item
+
+#: The items of a lookup that are shown; one more is read, to know whether there are more.
+SHOWN = 20
+
+
+class Lookup(Struct, frozen=True):
+    """A request for the items of an entity."""
+
+    entity: EntityMap
+    key: KeyMap
+    operation: str
+    body: dict[str, Any]
+    #: The values of all parts of the key are known.
+    is_exact: bool
+    #: How many parts are.
+    bound: int
+
+    def show(self) -> str:
+        """Return the request as a person reads it: `Query by_status PK = STATUS#PAID`."""
+        values = self.body.get("Key")
+        if values is None:
+            named = self.body.get("ExpressionAttributeNames", {})
+            given = self.body.get("ExpressionAttributeValues", {})
+            text: str = self.body["KeyConditionExpression"]
+            for mark, name in sorted(named.items(), reverse=True):
+                text = text.replace(mark, name)
+            for mark, value in sorted(given.items(), reverse=True):
+                text = text.replace(mark, str(next(iter(value.values()))))
+        else:
+            text = ", ".join(
+                f"{name} = {next(iter(each.values()))}" for name, each in values.items()
+            )
+        index = self.body.get("IndexName")
+        return f"{self.operation} {f'{index}: ' if index else ''}{text}"
+
+
+class Found(Struct, frozen=True):
+    """The items that a lookup has found, at most SHOWN, and whether there are more."""
+
+    items: list[Item]
+    has_more: bool
+
+    @property
+    def count(self) -> str:
+        return f"{len(self.items)}{'+' * self.has_more}"
+
+
+def lookup(
+    entity: EntityMap,
+    known: Mapping[str, Any],
+    required: Collection[str] = (),
+    *,
+    descending: bool = False,
+) -> Lookup | None:
+    """Return the best request for the items of an entity with these values.
+
+    It binds all `required` attributes. Return None if no key does: it would be a Scan.
+    """
+    found = [
+        each
+        for key in (entity.primary, *entity.indexes)
+        if (each := _bind(entity, key, known, required, descending)) is not None
+    ]
+    return max(found, key=lambda each: (each.operation == "GetItem", each.bound), default=None)
+
+
+def _bind(
+    entity: EntityMap,
+    key: KeyMap,
+    known: Mapping[str, Any],
+    required: Collection[str],
+    descending: bool,
+) -> Lookup | None:
+    arguments: list[Any] = []
+    bound: set[str] = set()
+    for part in key.parameters:
+        value = known.get(part.attribute)
+        argument = None if value is None else part.argument(value)
+        if argument is None:
+            break
+        arguments.append(argument)
+        bound.add(part.attribute)
+    if len(arguments) < key.partition_arity or not bound.issuperset(required):
+        return None
+    is_exact = len(arguments) == len(key.parameters)
+    table = {"TableName": entity.table.name}
+    try:
+        if is_exact and key.index is None:
+            body = {**table, "Key": key.encode(arguments)}
+            return Lookup(entity, key, "GetItem", body, is_exact, len(arguments))
+        condition = key.condition(arguments, None, (), is_exclusive=False)
+    except InvalidValue:
+        return None  # such a value cannot be part of a key
+    members: dict[str, Any] = {**table, "Limit": SHOWN + 1, "ScanIndexForward": not descending}
+    if key.index is not None:
+        members["IndexName"] = key.index.name
+    body = QueryRequest("Query", members, Selection(condition)).body
+    return Lookup(entity, key, "Query", body, is_exact, len(arguments))
+
+
+def run(send: Send, wanted: Lookup) -> Found:
+    """Send the request of a lookup, and keep the items of its entity."""
+    answer = send(wanted.operation, **wanted.body)
+    if wanted.operation == "GetItem":
+        return Found([answer["Item"]] if "Item" in answer else [], False)
+    table = wanted.entity.table
+    items = [
+        item for item in answer["Items"] if wanted.entity.includes(kind_of(table, item).entity)
+    ]
+    has_more = "LastEvaluatedKey" in answer
+    return Found(items[:SHOWN], has_more or len(items) > SHOWN)
