@@ -25,6 +25,12 @@ SECTIONS: dict[str, list[str]] = {
         "scaling.md",
     ],
     "What a design yields": ["publishing.md", "cost.md", "advice.md"],
+    "Come from another library": [
+        "migration/boto3.md",
+        "migration/pynamodb.md",
+        "migration/electrodb.md",
+        "migration/dynamodb-toolbox.md",
+    ],
     "Designs": [f"designs/{name}.md" for name in ("shop", "market", "recipes", "menu", "commerce")],
     "Engine": [
         "engine.md",
