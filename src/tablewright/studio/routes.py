@@ -15,6 +15,8 @@ from tablewright.studio.http import Request, Response
 from tablewright.studio.views import (
     console,
     design,
+    find,
+    item,
     items,
     items_export,
     live,
@@ -28,6 +30,8 @@ View = Callable[..., Page | Response]
 MODULES = (
     start,
     design,
+    find,
+    item,
     console,
     live,
     items,
