@@ -13,6 +13,7 @@ SECTIONS: dict[str, list[str]] = {
     "Guides": [
         "modelling.md",
         "testing.md",
+        "fastapi.md",
         "stream-events.md",
         "command-line.md",
         "serving.md",
@@ -40,7 +41,9 @@ SECTIONS: dict[str, list[str]] = {
     "Project": [
         "architecture.md",
         "changelog.md",
+        "versions.md",
         "contributing.md",
+        "releasing.md",
         "security.md",
     ],
 }

@@ -13,7 +13,10 @@ from urllib.parse import unquote
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request, Response
 from tablewright.studio.views import (
+    console,
     design,
+    find,
+    item,
     items,
     items_export,
     start,
@@ -26,6 +29,9 @@ View = Callable[..., Page | Response]
 MODULES = (
     start,
     design,
+    find,
+    item,
+    console,
     items,
     items_export,
     table,
