@@ -119,7 +119,8 @@ def notes(report: CostReport) -> Iterator[str]:
                 "declared."
             )
         yield f"Prices: {prices.title}; {_sources(prices)}. A month has {report.hours} hours."
-    yield from filter(None, map(_overload, report.capacity))
+    about = any(found.rate and found.source == "estimate" for found in report.patterns)
+    yield from (text for each in report.capacity if (text := _overload(each, about=about)))
     if without:
         some = f"{without} of {len(report.patterns)} patterns have no rate"
         yield (
@@ -135,13 +136,17 @@ def _sources(prices: Prices) -> str:
     return ", ".join(dict.fromkeys(each.source for each in parts))
 
 
-def _overload(found: CapacityCost) -> str | None:
-    """Return a warning if a table or an index needs more than its declared capacity."""
+def _overload(found: CapacityCost, *, about: bool) -> str | None:
+    """Return a warning if a table or an index needs more than its declared capacity.
+
+    With `about`, the units are partly estimated.
+    """
     declared = found.place.declared
     if declared is None or (found.reads <= declared.read and found.writes <= declared.write):
         return None
     return (
-        f"Warning: {found.place.index or found.place.table} needs {number(found.reads)} read and "
+        f"Warning: {found.place.index or found.place.table} needs "
+        f"{'about ' if about else ''}{number(found.reads)} read and "
         f"{number(found.writes)} write units per second, and its declared capacity is "
         f"{declared.read} and {declared.write}: DynamoDB throttles the rest."
     )
