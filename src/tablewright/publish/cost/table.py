@@ -123,10 +123,8 @@ def notes(report: CostReport) -> Iterator[str]:
     yield from (text for each in report.capacity if (text := _overload(each, about=about)))
     if without:
         some = f"{without} of {len(report.patterns)} patterns have no rate"
-        yield (
-            f"{some if is_rated else 'No pattern has a rate, so there is no price'}: use "
-            "@access_pattern(rate=…), or --rates FILE."
-        )
+        none = f"No pattern has a rate, so there is no price{' on demand' * is_declared}"
+        yield f"{some if is_rated else none}: use @access_pattern(rate=…), or --rates FILE."
     if any(found.source == "estimate" for found in report.patterns):
         yield f"{ESTIMATED} no check calls the pattern: an estimate for items of a typical size."
 
