@@ -17,6 +17,7 @@ from tablewright.cli import designs as _designs
 from tablewright.cli import explain as _explain
 from tablewright.cli import files as _files
 from tablewright.cli import infer as _infer
+from tablewright.cli import new as _new
 from tablewright.cli import patterns as _patterns
 from tablewright.cli import publish as _publish
 from tablewright.cli import read_items as _read_items
@@ -37,6 +38,7 @@ __all__ = [
     "_explain",
     "_files",
     "_infer",
+    "_new",
     "_patterns",
     "_publish",
     "_read_items",
