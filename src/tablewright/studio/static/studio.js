@@ -47,3 +47,9 @@ addEventListener("click", async (event) => {
   button.textContent = "Copied";
   setTimeout(() => (button.textContent = label), 1500);
 });
+
+// On a narrow screen the drawer is below the items: an opened item is brought into view.
+addEventListener("htmx:after:swap", () => {
+  const drawer = document.querySelector("#drawer:not(:empty)");
+  if (drawer && drawer.getBoundingClientRect().top > innerHeight / 2) drawer.scrollIntoView();
+});
