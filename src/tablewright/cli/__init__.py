@@ -23,12 +23,14 @@ from tablewright.cli import publish as _publish
 from tablewright.cli import read_items as _read_items
 from tablewright.cli import serve as _serve
 from tablewright.cli import shell as _shell
+from tablewright.cli import shell_completion as _shell_completion
 from tablewright.cli import sql as _sql
 from tablewright.cli import studio as _studio
 from tablewright.cli import tables as _tables
+from tablewright.cli import topics as _topics
 from tablewright.cli import transfer as _transfer
 from tablewright.cli import write_items as _write_items
-from tablewright.cli.commands import main
+from tablewright.cli.commands import app, main, use_plain_help
 
 __all__ = [
     "_advise",
@@ -44,10 +46,14 @@ __all__ = [
     "_read_items",
     "_serve",
     "_shell",
+    "_shell_completion",
     "_sql",
     "_studio",
     "_tables",
+    "_topics",
     "_transfer",
     "_write_items",
     "main",
 ]
+
+use_plain_help(app)
