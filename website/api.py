@@ -24,6 +24,7 @@ MODULES = {
     "tablewright.observe": "Observers of requests: logs, totals, traces.",
     "tablewright.policy": "IAM policies for the embedded engine.",
     "tablewright.ids": "KSUIDs and ULIDs.",
+    "tablewright.fastapi": "FastAPI: databases, errors, pages and ETags.",
     "tablewright.errors": "Exceptions. [Errors](../errors.md) explains them, with examples.",
 }
 #: The documents whose examples are shown, the most introductory first.

@@ -11,6 +11,7 @@ Invariants:
 from __future__ import annotations
 
 from tablewright.cli import advise as _advise  # registers its commands
+from tablewright.cli import backfill as _backfill
 from tablewright.cli import cost as _cost
 from tablewright.cli import credentials as _credentials
 from tablewright.cli import designs as _designs
@@ -34,6 +35,7 @@ from tablewright.cli.commands import app, main, use_plain_help
 
 __all__ = [
     "_advise",
+    "_backfill",
     "_cost",
     "_credentials",
     "_designs",

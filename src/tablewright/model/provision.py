@@ -167,11 +167,7 @@ class Provision(Plan[Unready]):
             ]
         ttl, ttl_difference = yield from self._compare_ttl(name)
         differences += ttl_difference
-        if differences:
-            listed = "\n  ".join(differences)
-            raise TableMismatch(
-                f"the table {name!r} differs from its declaration, {table.owner}:\n  {listed}"
-            )
+        _refuse_differences(table, name, differences)
         if self._update:
             record = yield from self._update_table(name, found, record)
             found = None
@@ -196,14 +192,8 @@ class Provision(Plan[Unready]):
         self, name: str, found: dict[str, Any], record: IndexRecord | None
     ) -> Steps[IndexRecord]:
         """Add the indexes that the table lacks; record before that which ones have all items."""
-        table = self._table
-        if record is None:
-            present = index_names(table) - set(missing_indexes(table, found))
-            record = yield from begin_record(table, name, present)
-        new = [entity for entity in table.entities if not record.knows(entity)]
-        if new:  # they have no items yet
-            record = yield from add_complete(table, name, new)
-        yield from add_indexes(name, global_indexes(table), key_types(table))
+        record = yield from _extend_record(self._table, name, found, record)
+        yield from add_indexes(name, global_indexes(self._table), key_types(self._table))
         return record
 
     def _compare_ttl(self, name: str) -> Steps[tuple[str | None, list[str]]]:
@@ -234,6 +224,51 @@ class Provision(Plan[Unready]):
         days = self._table.settings.recovery_days
         if days is not None:
             yield from _enable_recovery(name, days)
+
+
+class Prepare(Plan[Unready]):
+    """Check that a table differs from its declaration by missing global indexes and TTL at most.
+
+    With `record`, it gets an index record: then programs can connect before these indexes exist.
+    Return which indexes cannot be read yet.
+    """
+
+    def __init__(self, table: TableMap, *, record: bool) -> None:
+        self._table = table
+        self._record = record
+
+    def _steps(self, context: Context) -> Steps[Unready]:
+        table, name = self._table, context.name_of(self._table)
+        check_record(table)
+        found = yield from describe_table(name)
+        if found is None:
+            raise TableNotFound(f"the table {name!r} does not exist")
+        _refuse_differences(table, name, compare(table, found))
+        record = yield from read_record(table, name)
+        if self._record:
+            record = yield from _extend_record(table, name, found, record)
+        return unready(table, found, record)
+
+
+def _extend_record(
+    table: TableMap, name: str, found: dict[str, Any], record: IndexRecord | None
+) -> Steps[IndexRecord]:
+    """Return the record of a table, with all its entities."""
+    if record is None:
+        present = index_names(table) - set(missing_indexes(table, found))
+        record = yield from begin_record(table, name, present)
+    new = [entity for entity in table.entities if not record.knows(entity)]
+    if new:  # they have no items yet
+        record = yield from add_complete(table, name, new)
+    return record
+
+
+def _refuse_differences(table: TableMap, name: str, differences: list[str]) -> None:
+    if differences:
+        listed = "\n  ".join(differences)
+        raise TableMismatch(
+            f"the table {name!r} differs from its declaration, {table.owner}:\n  {listed}"
+        )
 
 
 class FindUnready(Plan[Unready]):

@@ -39,7 +39,7 @@ class Unready(Struct, frozen=True):
             raise IndexNotReady(
                 f"{where} may lack items of {entity.name}: those that were stored before it was "
                 "declared have no keys of it. Give them their keys: tablewright backfill "
-                f"{entity.type.__module__} TARGET"
+                f"{entity.type.__module__.removeprefix('design ')} TARGET"
             )
 
 
