@@ -28,6 +28,7 @@ GUIDES = [
     "docs/partiql.md",
     "docs/testing.md",
     "docs/fastapi.md",
+    "docs/changing-a-design.md",
 ]
 PUBLIC = [
     name
