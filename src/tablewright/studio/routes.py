@@ -15,6 +15,7 @@ from tablewright.studio.http import Request, Response
 from tablewright.studio.views import (
     console,
     design,
+    find,
     item,
     items,
     items_export,
@@ -28,6 +29,7 @@ View = Callable[..., Page | Response]
 MODULES = (
     start,
     design,
+    find,
     item,
     console,
     items,
