@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from tablewright.verify import Design
 
 publish = typer.Typer(
-    help="Write the tables of a design for the tools that deploy them.", no_args_is_help=True
+    help="Write the tables and policies of a design for the tools that deploy them.",
+    no_args_is_help=True,
 )
 app.add_typer(publish, name="publish", rich_help_panel=DESIGNS)
 
@@ -54,7 +55,7 @@ def cloudformation(
     elif global_table:
         fail("--since is for AWS::DynamoDB::Table; leave --global-table out")
     elif output is None:
-        fail("--since writes several files: name a folder with --output")
+        fail("--since writes several files; name a folder with --output")
     else:
         _write_stages(design, _template_since(since, name), template, output)
 
@@ -121,7 +122,7 @@ def iam(
     output: Output = None,
     role: Annotated[
         str | None,
-        typer.Option(help="Write the policy of one role. Default: those of all, by name."),
+        typer.Option(help="Write the policy of one role. Default: an object with all roles."),
     ] = None,
     tenant: Annotated[
         bool,
@@ -138,8 +139,8 @@ def iam(
             "cognito-identity.amazonaws.com:sub.",
         ),
     ] = None,
-    region: Annotated[str, typer.Option(help="The region in ARNs. Default: any.")] = "*",
-    account: Annotated[str, typer.Option(help="The account in ARNs. Default: any.")] = "*",
+    region: Annotated[str, typer.Option(help="The region in ARNs; * is any.")] = "*",
+    account: Annotated[str, typer.Option(help="The account in ARNs; * is any.")] = "*",
     partition: Annotated[
         str, typer.Option(help="The partition in ARNs: aws, aws-cn or aws-us-gov.")
     ] = "aws",
@@ -147,18 +148,21 @@ def iam(
     """Write least-privilege IAM policies, as JSON.
 
     A policy allows what the access patterns of its role send, and nothing else. The roles are
-    `all`, `read`, `write`, those named in the patterns, and `provision`, which creates the tables.
+    `all`, `read`, `write`, those of `@access_pattern(role=…)`, and `provision`, which creates the
+    tables.
     """
     from tablewright.errors import InvalidValue
     from tablewright.publish.iam import AwsAccount, policies, policy, tenant_policy
 
     design = load_or_fail(name)
-    where = AwsAccount(region, account, partition)
     if tenant and role is not None:
         fail("--tenant has its own policy; leave --role out")
     if variable is not None and not tenant:
-        fail("--variable is for --tenant")
+        fail("--variable is for --tenant; add --tenant")
+    if variable is not None and set(variable) & set("${}"):
+        fail(f"--variable {variable}: write the name alone, without ${{…}}")
     try:
+        where = AwsAccount(region, account, partition)
         if tenant:
             found = tenant_policy(design, where, variable=f"${{{variable}}}" if variable else None)
             for each in found.left_out:
