@@ -73,7 +73,7 @@ async def get_organisation(me: Me) -> design.Organisation:
 
 
 @router.get("/projects")
-async def list_projects(me: Me) -> list[design.Project]:
+async def projects(me: Me) -> list[design.Project]:
     return found(await me.db.run(design.organisation(me.org_id))).projects
 
 
@@ -88,17 +88,17 @@ async def add_member(me: Me, new: design.NewMember) -> design.Member:
 
 
 @router.get("/members")
-async def list_members(me: Me, page: Paging) -> Page[design.Member]:
+async def members(me: Me, page: Paging) -> Page[design.Member]:
     return await me.db.run(page.apply(design.members(me.org_id)))
 
 
 @router.get("/members/by-email/{email}")
-async def get_member_by_email(me: Me, email: str) -> design.Member:
+async def member_by_email(me: Me, email: str) -> design.Member:
     return found(await me.db.run(design.member_by_email(me.org_id, email)))
 
 
 @router.get("/members/{member_id}/issues")
-async def list_issues_of_member(me: Me, page: Paging, member_id: ULID) -> Page[design.Issue]:
+async def issues_of_member(me: Me, page: Paging, member_id: ULID) -> Page[design.Issue]:
     return await me.db.run(page.apply(design.issues_by_assignee(me.org_id, member_id)))
 
 
@@ -110,7 +110,7 @@ async def open_issue(me: Me, new: design.NewIssue) -> design.Issue:
 
 
 @router.get("/issues")
-async def list_issues(me: Me, page: Paging, status: design.Status) -> Page[design.Issue]:
+async def issues_by_status(me: Me, page: Paging, status: design.Status) -> Page[design.Issue]:
     return await me.db.run(page.apply(design.issues_by_status(me.org_id, status)))
 
 
@@ -128,9 +128,7 @@ async def edit_issue(
 
 
 @router.get("/priorities/{priority}/issues")
-async def list_issues_by_priority(
-    me: Me, page: Paging, priority: design.Priority
-) -> Page[design.Issue]:
+async def issues_by_priority(me: Me, page: Paging, priority: design.Priority) -> Page[design.Issue]:
     return await me.db.run(page.apply(design.issues_by_priority(me.org_id, priority)))
 
 
@@ -142,7 +140,7 @@ async def add_comment(me: Me, issue_id: ULID, new: design.NewComment) -> design.
 
 
 @router.get("/issues/{issue_id}/comments")
-async def list_comments(me: Me, page: Paging, issue_id: ULID) -> Page[design.Comment]:
+async def comments(me: Me, page: Paging, issue_id: ULID) -> Page[design.Comment]:
     return await me.db.run(page.apply(design.comments(me.org_id, issue_id)))
 
 
@@ -157,12 +155,10 @@ async def remove_label(me: Me, issue_id: ULID, label: design.Slug) -> None:
 
 
 @router.get("/labels/{label}/issues")
-async def list_issues_with_label(
-    me: Me, page: Paging, label: design.Slug
-) -> Page[design.LabelledIssue]:
+async def issues_with_label(me: Me, page: Paging, label: design.Slug) -> Page[design.LabelledIssue]:
     return await me.db.run(page.apply(design.issues_with_label(me.org_id, label)))
 
 
 @router.get("/activity")
-async def list_activity(me: Me, page: Paging) -> Page[design.StatusChange]:
+async def activity(me: Me, page: Paging) -> Page[design.StatusChange]:
     return await me.db.run(page.apply(design.activity(me.org_id)))

@@ -90,14 +90,14 @@ class Member(Entity, table=Tracker):
 class StatusChange(WriteOnce, table=Tracker):
     org_id: Attr[str] = attr()
     issue_id: Attr[ULID] = attr()
-    number: Attr[int] = attr(pad=6)
+    version: Attr[int] = attr(pad=6)
     title: Attr[str] = attr()
     old: Attr[Status] = attr()
     new: Attr[Status] = attr()
     at: Attr[datetime] = attr()
     by: Attr[ULID] = attr()
-    primary = key("ORG" / org_id / "ISSUE" / issue_id, "STATUS" / number)
-    by_time = index(Tracker.gsi1, "ORG" / org_id / "ACTIVITY", at / issue_id / number)
+    primary = key("ORG" / org_id / "ISSUE" / issue_id, "STATUS" / version)
+    by_time = index(Tracker.gsi1, "ORG" / org_id / "ACTIVITY", at / issue_id / version)
 
 
 class Issue(Entity, table=Tracker):
@@ -117,15 +117,7 @@ class Issue(Entity, table=Tracker):
     by_status = index(Tracker.gsi1, "ORG" / org_id / "STATUS" / status, issue_id)
     by_assignee = index(Tracker.gsi2, "ORG" / org_id / "ASSIGNEE" / assignee, issue_id)
     by_priority = index(Tracker.gsi3, "ORG" / org_id / "PRIORITY" / priority, issue_id)
-    status_changes = history(
-        status,
-        StatusChange,
-        old=StatusChange.old,
-        new=StatusChange.new,
-        version=StatusChange.number,
-        at=StatusChange.at,
-        by=StatusChange.by,
-    )
+    status_changes = history(status, StatusChange)
 
 
 class Comment(WriteOnce, table=Tracker):

@@ -17,9 +17,10 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.studio.item_page import Send
+from tablewright.studio.item_page import Send, show_condition
 from tablewright.studio.kinds import kind_of
 from tablewright.values import Item
 
@@ -27,35 +28,29 @@ from tablewright.values import Item
 SHOWN = 20
 
 
+class GetRequest(Struct, frozen=True):
+    """A GetItem of one key."""
+
+    body: dict[str, Any]
+    operation: str = "GetItem"
+
+
 class Lookup(Struct, frozen=True):
     """A request for the items of an entity."""
 
     entity: EntityMap
     key: KeyMap
-    operation: str
-    body: dict[str, Any]
+    condition: KeyCondition
+    request: GetRequest | QueryRequest
     #: The values of all parts of the key are known.
     is_exact: bool
     #: How many parts are.
     bound: int
 
     def show(self) -> str:
-        """Return the request as a person reads it: `Query by_status PK = STATUS#PAID`."""
-        values = self.body.get("Key")
-        if values is None:
-            named = self.body.get("ExpressionAttributeNames", {})
-            given = self.body.get("ExpressionAttributeValues", {})
-            text: str = self.body["KeyConditionExpression"]
-            for mark, name in sorted(named.items(), reverse=True):
-                text = text.replace(mark, name)
-            for mark, value in sorted(given.items(), reverse=True):
-                text = text.replace(mark, str(next(iter(value.values()))))
-        else:
-            text = ", ".join(
-                f"{name} = {next(iter(each.values()))}" for name, each in values.items()
-            )
-        index = self.body.get("IndexName")
-        return f"{self.operation} {f'{index}: ' if index else ''}{text}"
+        """Return the request as a person reads it: `Query GSI2: GSI2PK = STATUS#PAID`."""
+        index = f"{self.key.index.name}: " if self.key.index is not None else ""
+        return f"{self.request.operation} {index}{show_condition(self.condition)}"
 
 
 class Found(Struct, frozen=True):
@@ -80,12 +75,24 @@ def lookup(
 
     It binds all `required` attributes. Return None if no key does: it would be a Scan.
     """
-    found = [
+    found = lookups(entity, known, required, descending=descending)
+    return max(found, key=lambda each: (isinstance(each.request, GetRequest), each.bound),
+               default=None)  # fmt: skip
+
+
+def lookups(
+    entity: EntityMap,
+    known: Mapping[str, Any],
+    required: Collection[str] = (),
+    *,
+    descending: bool = False,
+) -> list[Lookup]:
+    """Return the requests for the items of an entity with these values, one for each key."""
+    return [
         each
         for key in (entity.primary, *entity.indexes)
         if (each := _bind(entity, key, known, required, descending)) is not None
     ]
-    return max(found, key=lambda each: (each.operation == "GetItem", each.bound), default=None)
 
 
 def _bind(
@@ -107,25 +114,26 @@ def _bind(
     if len(arguments) < key.partition_arity or not bound.issuperset(required):
         return None
     is_exact = len(arguments) == len(key.parameters)
-    table = {"TableName": entity.table.name}
+    members: dict[str, Any] = {"TableName": entity.table.name}
     try:
-        if is_exact and key.index is None:
-            body = {**table, "Key": key.encode(arguments)}
-            return Lookup(entity, key, "GetItem", body, is_exact, len(arguments))
         condition = key.condition(arguments, None, (), is_exclusive=False)
     except InvalidValue:
         return None  # such a value cannot be part of a key
-    members: dict[str, Any] = {**table, "Limit": SHOWN + 1, "ScanIndexForward": not descending}
-    if key.index is not None:
-        members["IndexName"] = key.index.name
-    body = QueryRequest("Query", members, Selection(condition)).body
-    return Lookup(entity, key, "Query", body, is_exact, len(arguments))
+    request: GetRequest | QueryRequest
+    if is_exact and key.index is None:
+        request = GetRequest(members | {"Key": condition.equal})
+    else:
+        members |= {"Limit": SHOWN + 1, "ScanIndexForward": not descending}
+        if key.index is not None:
+            members["IndexName"] = key.index.name
+        request = QueryRequest("Query", members, Selection(condition))
+    return Lookup(entity, key, condition, request, is_exact, len(arguments))
 
 
 def run(send: Send, wanted: Lookup) -> Found:
     """Send the request of a lookup, and keep the items of its entity."""
-    answer = send(wanted.operation, **wanted.body)
-    if wanted.operation == "GetItem":
+    answer = send(wanted.request.operation, **wanted.request.body)
+    if isinstance(wanted.request, GetRequest):
         return Found([answer["Item"]] if "Item" in answer else [], False)
     table = wanted.entity.table
     items = [

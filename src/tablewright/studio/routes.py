@@ -15,9 +15,11 @@ from tablewright.studio.http import Request, Response
 from tablewright.studio.views import (
     console,
     design,
+    find,
     item,
     items,
     items_export,
+    live,
     start,
     table,
     tables,
@@ -28,8 +30,10 @@ View = Callable[..., Page | Response]
 MODULES = (
     start,
     design,
+    find,
     item,
     console,
+    live,
     items,
     items_export,
     table,

@@ -72,7 +72,7 @@ def _related(send: Send, layout: Layout, related: Related) -> Markup:
         return element("li", name, element("span", text, class_="end tag warn"))
     count = element("b", found.count) if related.direction == "has" else NOTHING
     title = related.lookup.show()
-    where = element("span", by or related.lookup.operation, class_="end", title=title)
+    where = element("span", by or related.lookup.request.operation, class_="end", title=title)
     return element("li", name, count, _links(layout, related.entity, found), where)
 
 

@@ -11,6 +11,7 @@ TYPES = {
     "diagram.css": "text/css; charset=utf-8",
     "studio.js": "text/javascript; charset=utf-8",
     "console.js": "text/javascript; charset=utf-8",
+    "live.js": "text/javascript; charset=utf-8",
     "htmx.min.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }
