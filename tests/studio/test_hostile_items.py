@@ -39,7 +39,11 @@ def assert_harmless(found: Answer) -> None:
 def test_hostile_values_of_a_design_are_texts(
     workspace: Workspace, browser: Browser, text: str
 ) -> None:
-    unknown: dict[str, Any] = {"PK": {"S": text}, "SK": {"S": text}, text: {"M": {text: {"L": [{"S": text}]}}}}
+    unknown: dict[str, Any] = {
+        "PK": {"S": text},
+        "SK": {"S": text},
+        text: {"M": {text: {"L": [{"S": text}]}}},
+    }
     workspace.send("PutItem", TableName=TABLE, Item=unknown)
     order: dict[str, Any] = {
         "PK": {"S": "CUST#C1"},
