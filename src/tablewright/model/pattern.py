@@ -52,6 +52,8 @@ class AccessPattern(Struct, frozen=True):
     role: str = ""
     #: How many times it is called in a second, on average; None if that is not declared.
     rate: float | None = None
+    #: The types of the parameters.
+    types: Mapping[str, Any] = {}
 
     @property
     def label(self) -> str:
@@ -137,6 +139,7 @@ def _declare(
         plan=plan,
         role=role,
         rate=rate,
+        types=hints,
     )
     call.__pattern__ = traced  # type: ignore[attr-defined]
     for table in {entity.table for entity in plan._entities()}:

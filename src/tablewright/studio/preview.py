@@ -29,7 +29,7 @@ from tablewright.errors import CannotOpen, DynamoDBError, EndpointUnavailable, T
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.plan.plan import Plan
-from tablewright.studio.conditions import Clause, clauses
+from tablewright.studio.clauses import Clause, clauses
 from tablewright.studio.overlay import (
     Overlay,
     PreviewTooLarge,
