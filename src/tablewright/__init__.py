@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     )
     from tablewright.model.database import connect, connect_async
     from tablewright.model.entity import Entity, WriteOnce
+    from tablewright.model.inputs import Input, Patch
     from tablewright.model.key import history, index, key, unique
     from tablewright.model.pattern import access_pattern, explain
     from tablewright.model.projection import Projection
@@ -85,6 +86,7 @@ _HOMES = {
     ),
     "model.database": ("connect", "connect_async"),
     "model.entity": ("Entity", "WriteOnce"),
+    "model.inputs": ("Input", "Patch"),
     "model.key": ("history", "index", "key", "unique"),
     "model.pattern": ("access_pattern", "explain"),
     "model.projection": ("Projection",),
@@ -136,8 +138,10 @@ __all__ = [
     "First",
     "Get",
     "GetByUnique",
+    "Input",
     "Load",
     "Page",
+    "Patch",
     "Projection",
     "Provisioned",
     "Put",

@@ -157,7 +157,14 @@ def _is_user_code(frame: FrameType) -> bool:
 
 
 class InvalidValue(TablewrightError, ValueError):
-    """A value does not fit its attribute or its key."""
+    """A value does not fit its attribute or its key.
+
+    `attribute` is the name of the attribute, or "" if the error is not about a single one.
+    """
+
+    def __init__(self, message: str, *, attribute: str = "") -> None:
+        super().__init__(message)
+        self.attribute = attribute
 
 
 class UnreadableItem(TablewrightError):
@@ -201,7 +208,12 @@ class VersionConflict(WriteRejected):
 
 
 class UniqueViolation(WriteRejected):
-    """Another entity has the same unique value."""
+    """Another entity has the same unique value.
+
+    `attributes` are the names of the attributes that must be unique, without those of the key.
+    """
+
+    attributes: tuple[str, ...] = ()
 
 
 class ConditionFailed(WriteRejected):

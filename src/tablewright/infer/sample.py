@@ -112,7 +112,8 @@ def _billing(described: dict[str, Any]) -> Provisioned | None:
 
 
 def _some_items(transport: Transport, table: str, size: int, segments: int) -> list[Item]:
-    pages = [scan_pages(transport, table, each, segments) for each in range(segments)]
+    limit = -(-size // segments)
+    pages = [scan_pages(transport, table, each, segments, limit=limit) for each in range(segments)]
     waiting: list[Iterator[list[Item]]] = pages
     found: list[Item] = []
     while waiting and len(found) < size:

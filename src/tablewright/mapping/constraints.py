@@ -86,6 +86,7 @@ def checked_by(validate: Callable[[Any], Any], where: str) -> Check:
             return validate(value)
         except pydantic.ValidationError as error:
             problem = error.errors()[0]
-            raise InvalidValue(f"{where}: {problem['input']!r}: {problem['msg']}") from None
+            message = f"{where}: {problem['input']!r}: {problem['msg']}"
+            raise InvalidValue(message, attribute=where.partition(".")[2]) from None
 
     return check

@@ -107,14 +107,14 @@ def make_part(
     """Return the part of an attribute of a type; `where` names the key in messages."""
     notation, label = _notation(attribute, kind, formats, pad, where)
     if notation.derive is not None:
-        notation = replace(notation, derive=_named(notation.derive, f"{where}: {label}"))
+        notation = replace(notation, derive=_named(notation.derive, attribute, f"{where}: {label}"))
     is_escaped = (
         notation.tag == "S"
         and width_of(notation.language) is None
         and may_contain(notation.language, delimiter.special)
     )
     language = delimiter.language(notation.language) if is_escaped else notation.language
-    write = _writer(notation, delimiter, f"{where}: {label}", is_escaped=is_escaped)
+    write = _writer(notation, delimiter, attribute, f"{where}: {label}", is_escaped=is_escaped)
     return KeyPart(
         attribute,
         label,
@@ -150,19 +150,21 @@ def _notation(
     return notation, label
 
 
-def _named(derive: Callable[[Any], Any], where: str) -> Callable[[Any], Any]:
+def _named(derive: Callable[[Any], Any], attribute: str, where: str) -> Callable[[Any], Any]:
     """Return a function whose errors name the part."""
 
     def named(value: Any) -> Any:
         try:
             return derive(value)
         except InvalidValue as error:
-            raise InvalidValue(f"{where} {error}") from None
+            raise InvalidValue(f"{where} {error}", attribute=attribute) from None
 
     return named
 
 
-def _writer(notation: Notation, delimiter: Delimiter, where: str, *, is_escaped: bool) -> Any:
+def _writer(
+    notation: Notation, delimiter: Delimiter, attribute: str, where: str, *, is_escaped: bool
+) -> Any:
     encode, special = notation.encode, delimiter.special
 
     def write(value: Any) -> str:
@@ -174,7 +176,7 @@ def _writer(notation: Notation, delimiter: Delimiter, where: str, *, is_escaped:
         except InvalidValue as error:
             if isinstance(value, Symbol):
                 return Symbol.text(value)
-            raise InvalidValue(f"{where} {error}") from None
+            raise InvalidValue(f"{where} {error}", attribute=attribute) from None
 
     return write
 

@@ -414,7 +414,8 @@ def _invalid(cls: type[Entity], found: Sequence[ErrorDetails]) -> InvalidValue:
             problems.append(f"{cls.__name__}.{place}: {problem['input']!r} {NAIVE}")
         else:
             problems.append(f"{cls.__name__}.{place}: {problem['input']!r}: {problem['msg']}")
-    return InvalidValue("; ".join(problems))
+    names = {str(problem["loc"][0]) for problem in found if problem["loc"]}
+    return InvalidValue("; ".join(problems), attribute=names.pop() if len(names) == 1 else "")
 
 
 def _unknown(cls: type[Entity], name: str) -> str:

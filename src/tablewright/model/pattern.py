@@ -31,6 +31,7 @@ from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.annotations import namespace, resolve
 from tablewright.model.find import WouldScan
+from tablewright.model.inputs import EntityModel
 from tablewright.model.table import Table
 from tablewright.plan.plan import Plan
 from tablewright.plan.shape import Shape
@@ -281,6 +282,8 @@ def symbolic(name: str, hint: Any) -> Any:
     if isinstance(hint, type) and isinstance(getattr(hint, "__entity__", None), EntityMap):
         entity: EntityMap = hint.__entity__  # type: ignore[attr-defined]
         return entity.symbolic(name)
+    if isinstance(hint, type) and issubclass(hint, EntityModel):
+        return hint._symbolic(name)
     if _is_collection(origin) and get_args(hint):
         return [symbolic(f"{name}[]", get_args(hint)[0])]
     return Symbol(name)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from decimal import Decimal
 from types import FunctionType
@@ -76,17 +76,25 @@ def attribute_check(
     name: str, kind: Any, decorators: Mapping[str, Any], where: str
 ) -> Check | None:
     """Return the check of one attribute by its field validators; None if it has none."""
-    validators = {
-        method: pydantic.field_validator(name, mode=value.decorator_info.mode)(value.wrapped)
-        for method, value in decorators.items()
-        if isinstance(value.decorator_info, FieldValidatorDecoratorInfo)
-        and {name, "*"} & set(value.decorator_info.fields)
-    }
+    validators = field_validators([name], decorators)
     if not validators:
         return None
     model = _make(where, None, None, validators, {name: (strict(kind), ...)})
     validate = model.__pydantic_validator__.validate_python
     return checked_by(lambda value: vars(validate({name: value}))[name], where)
+
+
+def field_validators(names: Collection[str], decorators: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the field validators of these attributes, for another model that has them."""
+    found = {}
+    for method, value in decorators.items():
+        info = value.decorator_info
+        if isinstance(info, FieldValidatorDecoratorInfo):
+            fields = [name for name in names if name in info.fields or "*" in info.fields]
+            if fields:
+                decorate = pydantic.field_validator(*fields, mode=info.mode, check_fields=False)
+                found[method] = decorate(value.wrapped)
+    return found
 
 
 def entity_model(

@@ -7,6 +7,7 @@ it runs in a thread. A response is a whole body, or a stream of server-sent even
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
@@ -19,6 +20,8 @@ from msgspec import Struct
 
 from tablewright.server.limits import Limits
 from tablewright.server.request_parser import Refusal, RequestParser
+
+log = logging.getLogger("tablewright.studio")
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
@@ -203,6 +206,9 @@ class Connection(asyncio.Protocol):
                     return
                 self._transport.write(piece)
                 await self._can_write.wait()
+        except Exception:
+            log.exception("a response ended early")
+            self._transport.abort()  # so the browser does not take a part for the whole
         finally:
             close = getattr(pieces, "close", None)
             if close is not None:

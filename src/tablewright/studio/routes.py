@@ -12,11 +12,25 @@ from urllib.parse import unquote
 
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request, Response
-from tablewright.studio.views import design, start, tables
+from tablewright.studio.views import (
+    design,
+    items,
+    items_export,
+    start,
+    table,
+    tables,
+)
 
 View = Callable[..., Page | Response]
 
-MODULES = (start, design, tables)
+MODULES = (
+    start,
+    design,
+    items,
+    items_export,
+    table,
+    tables,
+)
 _ROUTES: list[tuple[str, re.Pattern[str], View]] = [
     (method, re.compile(re.escape(route).replace(r"\{\}", "([^/]+)")), view)
     for module in MODULES

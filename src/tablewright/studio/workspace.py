@@ -29,6 +29,7 @@ from tablewright.model.database import Database
 from tablewright.model.table import Table
 from tablewright.plan.plan import Context
 from tablewright.studio.analysis import Analysis
+from tablewright.studio.inferring import Inference, infer_table
 from tablewright.transport import Local, Remote, Response, Transport, open_target
 from tablewright.verify import Design
 
@@ -84,6 +85,7 @@ class Workspace:
         self._lock = threading.Lock()
         self._opened: Local | Remote | None = None
         self._secret = secrets.token_bytes(32)
+        self._inferences: dict[str, Inference] = {}
 
     def as_static(self, views: tuple[str, ...]) -> Workspace:
         """Return a workspace for static pages: nothing can be sent, found or changed there."""
@@ -144,6 +146,25 @@ class Workspace:
             names={table: name for name, table in self.maps.items()}, secret=self._secret
         )
         return Database(transport or self.transport, context, self.tables, owned=False)
+
+    def inference(self, name: str) -> Inference | None:
+        """Return what a sample shows of a table without a design; None if it has no items.
+
+        The sample is read once.
+        """
+        found = self._inferences.get(name)
+        if found is None and name not in self.maps:
+            found = infer_table(self.transport, name)
+            if found is not None:
+                self._inferences[name] = found
+        return found
+
+    def map_of(self, name: str) -> TableMap | None:
+        """Return a table of the design, or an inferred one; None if there is neither."""
+        if name in self.maps:
+            return self.maps[name]
+        found = self.inference(name)
+        return None if found is None else found.table
 
     # --- the target ----------------------------------------------------------------------------
 

@@ -27,10 +27,17 @@ MAX_EMPTY_PAGES = 1000
 
 
 def scan_pages(
-    transport: Transport, table: str, segment: int, segments: int, start: Item | None = None
+    transport: Transport,
+    table: str,
+    segment: int,
+    segments: int,
+    start: Item | None = None,
+    limit: int | None = None,
 ) -> Iterator[list[Item]]:
-    """Yield the pages of a segment, of up to 1 MB each, after the key `start`."""
+    """Yield the pages of a segment, of up to 1 MB and `limit` items, after the key `start`."""
     request: dict[str, Any] = {"TableName": table, "ConsistentRead": True}
+    if limit is not None:
+        request["Limit"] = limit
     if segments > 1:  # else a plain Scan: some endpoints have no parallel Scan
         request |= {"Segment": segment, "TotalSegments": segments}
     keys = _CycleDetector()

@@ -20,7 +20,7 @@ from tablewright.model.database import Database
 from tablewright.model.provision import Provision
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.writes.delete import Delete
-from tablewright.transport import open_target
+from tablewright.transport import Transport, open_target
 from tablewright.transport.tables import describe_table
 from tablewright.verify.design import Design
 from tablewright.verify.run import Scanner, load_sample, refuse_items
@@ -33,6 +33,15 @@ def seed(design: Design, target: str | Engine) -> dict[str, Counter[str]]:
     Sentinels of unique values have the entity "". Raises TableNotEmpty before it writes any item if
     a table contains items, and TableMismatch if a table is not as declared.
     """
+    with ExitStack() as opened:
+        transport = open_target(target)
+        if not isinstance(target, Engine):
+            opened.callback(transport.close)
+        return load_into(design, transport)
+
+
+def load_into(design: Design, transport: Transport) -> dict[str, Counter[str]]:
+    """Load the sample data of a design through a transport, as `seed` does."""
     names = {table.__table__: table.__table__.name for table in design.tables}
     entities: list[Any] = []
 
@@ -41,10 +50,7 @@ def seed(design: Design, target: str | Engine) -> dict[str, Counter[str]]:
         entities.extend(design.sample())
         return entities
 
-    with ExitStack() as opened, ExitStack() as undo:
-        transport = open_target(target)
-        if not isinstance(target, Engine):
-            opened.callback(transport.close)
+    with ExitStack() as undo:
         context = Context(names=names, secret=secrets.token_bytes(32))
         database = Database(transport, context, design.tables)
         existing = [table for table in names if database.run(_Exists(table))]
@@ -55,7 +61,7 @@ def seed(design: Design, target: str | Engine) -> dict[str, Counter[str]]:
         scan = Scanner(database)
         refuse_items(
             scan,
-            "seed loads sample data into empty tables only; delete the table or use a new file",
+            "sample data is loaded into empty tables only; delete the table or use a new file",
         )
         undo.callback(_delete_sample, entities, existing, database)
         load_sample(msgspec.structs.replace(design, sample=sample), database)

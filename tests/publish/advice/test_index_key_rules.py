@@ -85,10 +85,33 @@ def test_a_projection_that_names_a_stamp(tmp_path: Path) -> None:
     assert finding.fix == 'gsi1 = GSI(…, project=("title",))'
 
 
-@pytest.mark.parametrize("indexes", [GSI1, INCLUDED.replace(', "updated_at"', ",")])
-def test_a_projection_that_does_not_name_a_stamp(tmp_path: Path, indexes: str) -> None:
-    source = post('"BY" / author, "P" / id')
+def test_a_projection_that_does_not_name_a_stamp(tmp_path: Path) -> None:
+    source, indexes = post('"BY" / author, "P" / id'), INCLUDED.replace(', "updated_at"', ",")
     assert find(tmp_path, source, "projected-stamp", indexes=indexes) == []
+
+
+def test_updates_of_whole_items_in_an_index_are_a_note_without_rates(tmp_path: Path) -> None:
+    source = post('"BY" / author, "P" / id') + read()
+    (finding,) = find(tmp_path, source, "projected-stamp", indexes=GSI1)
+    assert (finding.severity, finding.subject) == ("note", "Post.updated_at")
+    written = "change() also writes 1 index row that stays in place, at least 1 write unit"
+    assert written in finding.reason
+    assert finding.fix.startswith('gsi1 = GSI(…, project="KEYS_ONLY") and batch_get(…)')
+
+
+def test_rates_decide_whether_whole_items_in_an_index_cost_too_much(tmp_path: Path) -> None:
+    source = post('"BY" / author, "P" / id') + read()
+    often = "change = 100\nby_author = 1\n"
+    (finding,) = find(tmp_path, source, "projected-stamp", indexes=GSI1, rates=often)
+    assert finding.severity == "warning"
+    assert "about 100 per second" in finding.reason
+    rarely = "change = 1\nby_author = 100\n"
+    assert find(tmp_path, source, "projected-stamp", indexes=GSI1, rates=rarely) == []
+
+
+def test_a_row_that_moves_is_no_row_that_stays_in_place(tmp_path: Path) -> None:
+    source = post('"BY" / author, "P" / id', "Post.author.set(author)") + read()
+    assert find(tmp_path, source, "projected-stamp", indexes=GSI1) == []
 
 
 def test_a_composed_key_of_stored_attributes(tmp_path: Path) -> None:

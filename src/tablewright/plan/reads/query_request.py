@@ -82,7 +82,7 @@ class Selection(Struct, eq=False):
             marks = Placeholders()
             members: dict[str, Any] = {}
             if self.condition is not None:
-                members["KeyConditionExpression"] = _key_expression(self.condition, marks)
+                members["KeyConditionExpression"] = key_expression(self.condition, marks)
             if self.filters:
                 members["FilterExpression"] = " AND ".join(
                     [condition.factor(marks) for condition in self.filters]
@@ -93,7 +93,7 @@ class Selection(Struct, eq=False):
         return self._rendered
 
 
-def _key_expression(condition: KeyCondition, marks: Placeholders) -> str:
+def key_expression(condition: KeyCondition, marks: Placeholders) -> str:
     """Render a KeyConditionExpression."""
     terms = [
         f"{marks.name(name)} = {marks.value(value)}" for name, value in condition.equal.items()

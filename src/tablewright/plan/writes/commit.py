@@ -176,18 +176,13 @@ def _check_limits(writes: Sequence[Write[Any]], actions: list[Action], owners: l
 
 
 def with_position(error: WriteRejected, writes: Sequence[Write[Any]], owner: int) -> WriteRejected:
-    """Return the error, which also says which of several writes it is about."""
+    """Say in the error which of several writes it is about, and return it."""
     if len(writes) == 1:
         return error
     write = writes[owner]
-    message = f"write {owner + 1} of {len(writes)}, {write._verb} {write._entity.name}: {error}"
-    return type(error)(
-        message,
-        entity=error.entity,
-        key=error.key,
-        current=error.current,
-        reason=error.reason,
-    )
+    position = f"write {owner + 1} of {len(writes)}, {write._verb} {write._entity.name}"
+    error.args = (f"{position}: {error}",)
+    return error
 
 
 def _names(writes: Sequence[Write[Any]]) -> str:

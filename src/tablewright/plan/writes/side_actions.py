@@ -41,7 +41,11 @@ def _reserve(effect: WriteEffect, unique: UniqueMap, sentinel: Item, *, is_ours:
             f"another {entity.name} has the {_shown(entity, unique, sentinel)}, "
             f"which must be unique ({unique.key.name})"
         )
-        return rejection(UniqueViolation, entity, effect.key, None, reason)
+        names = unique.key.depends_on
+        error = rejection(UniqueViolation, entity, effect.key, None, reason)
+        assert isinstance(error, UniqueViolation)
+        error.attributes = tuple(sorted(names - entity.primary.depends_on or names))
+        return error
 
     body = expressions.add_to({"Item": sentinel})
     return Action("Put", entity.table, body, on_failure, is_sentinel=True)

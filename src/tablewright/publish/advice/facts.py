@@ -38,6 +38,18 @@ from tablewright.verify.design import Design
 from tablewright.verify.run import Result, Scanner, load_sample, verify
 
 
+class Measured(Struct, frozen=True):
+    """What the checks of a pattern read and return, all together."""
+
+    checks: int
+    read: int
+    returned: int
+
+    @property
+    def mean_returned(self) -> float:
+        return self.returned / self.checks if self.checks else 0.0
+
+
 class PatternUse(Struct, frozen=True):
     """A pattern of a table, with all its plans and requests."""
 
@@ -73,7 +85,7 @@ class TableFacts:
         declared: type[Table],
         uses: Iterable[PatternUse],
         items: Iterable[Item],
-        measured: Callable[[str], tuple[int, int]],
+        measured: Callable[[str], Measured],
         counts: Mapping[str, float],
     ) -> None:
         self.declared = declared
@@ -160,10 +172,14 @@ class DesignFacts:
             for declared in self.design.tables
         ]
 
-    def _measured(self, label: str) -> tuple[int, int]:
+    def _measured(self, label: str) -> Measured:
         """Return how many items the checks of a pattern read and return."""
         results = [result for result in self._results if result.label == label]
-        return sum(each.read for each in results), sum(each.returned for each in results)
+        return Measured(
+            len(results),
+            sum(each.read for each in results),
+            sum(each.returned for each in results),
+        )
 
     @cached_property
     def _results(self) -> list[Result]:
@@ -176,7 +192,7 @@ class DesignFacts:
     def _use(self, pattern: AccessPattern) -> PatternUse:
         return PatternUse(
             pattern,
-            tuple(_plans(pattern.plan)),
+            tuple(plans_of(pattern.plan)),
             pattern.shape.requests,
             self.rates.calls.get(pattern.label),
         )
@@ -191,11 +207,11 @@ class DesignFacts:
             return {each.__table__: scan.items(each.__table__) for each in self.design.tables}
 
 
-def _plans(plan: Plan[Any]) -> Iterator[Plan[Any]]:
+def plans_of(plan: Plan[Any]) -> Iterator[Plan[Any]]:
     """Yield a plan, and every plan that it is made of."""
     yield plan
     parts = [*vars(plan).values(), *([plan._following()] if isinstance(plan, Then) else [])]
     for value in parts:
         for part in value if isinstance(value, tuple | list) else (value,):
             if isinstance(part, Plan):
-                yield from _plans(part)
+                yield from plans_of(part)

@@ -14,7 +14,28 @@ addEventListener("keydown", (event) => {
   } else if (event.timeStamp - lastG < CHORD_MS && VIEWS[event.key]) {
     const link = document.querySelector(`.top nav a[href="${VIEWS[event.key]}"]`);
     if (link) link.click();
+  } else if (event.key === "j" || event.key === "k") {
+    moveRow(event.key === "j" ? 1 : -1);
+  } else if (event.key === "Escape") {
+    const close = document.querySelector("[data-close]");
+    if (close) close.click();
   }
+});
+
+// In the grid of items: j and k move the focus, so Enter opens; the opened row is marked.
+function moveRow(step) {
+  const rows = [...document.querySelectorAll("[data-row]")];
+  const focused = rows.indexOf(document.activeElement);
+  const from = focused >= 0 ? focused : rows.findIndex((row) => row.closest("tr.sel"));
+  const next = rows[from < 0 ? 0 : Math.min(Math.max(from + step, 0), rows.length - 1)];
+  if (next) next.focus();
+}
+
+addEventListener("click", (event) => {
+  const row = event.target.closest("[data-row]");
+  if (!row && !event.target.closest("[data-close]")) return;
+  for (const marked of document.querySelectorAll("tr.sel")) marked.classList.remove("sel");
+  if (row) row.closest("tr").classList.add("sel");
 });
 
 // A button with data-copy="#id" copies the text of that element.

@@ -1,18 +1,162 @@
-"""Tables: what is at the target."""
+"""Tables: what is at the target, and the table of the design that is missing there."""
 
 from __future__ import annotations
 
-from tablewright.publish.html.element import element
+from tablewright.publish.html.element import Markup, element
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request
+from tablewright.studio.inventory import TableFacts, format_size, overview
+from tablewright.studio.parts import NOTHING, heading, note, scroll
+from tablewright.studio.url import url
 from tablewright.studio.workspace import Workspace
 
+STREAMS = {
+    "NEW_AND_OLD_IMAGES": "new and old images",
+    "NEW_IMAGE": "new images",
+    "OLD_IMAGE": "old images",
+    "KEYS_ONLY": "keys only",
+}
 
-def show(workspace: Workspace, _: Request) -> Page:
+
+def show(workspace: Workspace, request: Request) -> Page:
     """Show the tables of the target."""
-    names = [element("li", element("code", name)) for name in workspace.table_names()]
-    heading = element("div", element("h1", "Tables"), class_="head")
-    return Page("Tables", [heading, element("ul", names)], "Tables")
+    after = request.query.get("after")
+    found = overview(workspace, after)
+    content = [
+        heading(
+            "Tables",
+            "What is on the target, with a design or without.",
+            _actions(workspace, found.tables),
+        ),
+        _notice(workspace, found.tables),
+        _list(workspace, found.tables, after, found.next),
+    ]
+    return Page("Tables", content, "Tables")
+
+
+def _actions(workspace: Workspace, tables: list[TableFacts]) -> Markup:
+    """Offer the sample data if no table of the design has items."""
+    if not workspace.is_writable or workspace.design is None or workspace.design.sample is None:
+        return NOTHING
+    if any(table.items for table in tables if table.declared is not None):
+        return NOTHING
+    load = element("a", "Load sample data", class_="btn go", href="/sample")
+    return element("div", load, class_="row")
+
+
+def _notice(workspace: Workspace, tables: list[TableFacts]) -> Markup:
+    missing = [table.name for table in tables if not table.exists]
+    if not tables:
+        text = "The target has no tables."
+        return note(text, "warn")
+    if missing and not workspace.is_writable:
+        names = ", ".join(missing)
+        return note(
+            f"The target does not have {names}, and it is read-only: start the studio with --write "
+            "to create what is missing.",
+            "warn",
+        )
+    return NOTHING
+
+
+def _list(
+    workspace: Workspace, tables: list[TableFacts], after: str, following: str | None
+) -> Markup:
+    columns = ("Table", "Design", "Items", "Size", "Key", "Indexes", "TTL", "Stream", "Billing")
+    names = [
+        element("th", name, scope="col", class_="num" if name in ("Items", "Size") else None)
+        for name in columns
+    ]
+    table = element(
+        "table",
+        element("caption", "Tables", class_="vh"),
+        element("thead", element("tr", names)),
+        element("tbody", [_row(workspace, each) for each in tables]),
+        class_="tbls",
+    )
+    existing = sum(table.exists for table in tables)
+    count = f"{existing}{' on this page' if after or following else ''} on "
+    header = element(
+        "header", element("h2", "Tables"), element("p", count, element("b", workspace.target_name))
+    )
+    return element(
+        "section",
+        header,
+        scroll("Tables", table),
+        _pager(after, following),
+        class_="panel",
+        aria_label="Tables",
+    )
+
+
+def _row(workspace: Workspace, table: TableFacts) -> Markup:
+    link = element(
+        "a",
+        element("b", table.name),
+        class_="mono",
+        href=url("/tables/{}", table.name),
+    )
+    if not table.exists:
+        return element(
+            "tr", element("td", link), _design_cell(workspace, table),
+            element("td", "it does not exist at this target", class_="muted", colspan="7"),
+        )  # fmt: skip
+    status = NOTHING if table.status == "ACTIVE" else status_tag(table.status)
+    count = len(table.indexes)
+    return element(
+        "tr",
+        element("td", link, " ", status),
+        _design_cell(workspace, table),
+        element("td", f"{table.items:,}", class_="num"),
+        element("td", format_size(table.size), class_="num"),
+        element("td", ", ".join(table.key_names), class_="mono"),
+        element("td", str(count) if count else faint("none")),
+        element("td", element("code", table.ttl) if table.ttl else faint("off")),
+        element("td", STREAMS.get(table.stream, table.stream) if table.stream else faint("off")),
+        element("td", table.billing),
+    )
+
+
+def _design_cell(workspace: Workspace, table: TableFacts) -> Markup:
+    if table.declared is None or workspace.design is None:
+        return element("td", faint("none"))
+    return element(
+        "td", element("a", workspace.design.name, href="/design"), " ", design_tag(table)
+    )
+
+
+def design_tag(table: TableFacts) -> Markup:
+    """Return whether a table of the design is as declared."""
+    if not table.exists:
+        return element("span", "missing", class_="tag bad")
+    if table.status != "ACTIVE":
+        return element("span", "not compared yet", class_="tag")
+    count = len(table.differences)
+    if not count:
+        return element("span", "matches", class_="tag good")
+    return element("span", f"{count} difference{'s'[: count - 1]}", class_="tag warn")
+
+
+def status_tag(status: str) -> Markup:
+    """Return the status of a table or an index."""
+    kind = "tag good" if status == "ACTIVE" else "tag warn"
+    return element("span", status.lower(), class_=kind)
+
+
+def faint(text: str) -> Markup:
+    return element("span", text, class_="faint")
+
+
+def _pager(after: str, following: str | None) -> Markup:
+    if not after and following is None:
+        return NOTHING
+    links = []
+    if after:
+        links.append(element("a", "First page", class_="btn sm", href="/tables"))
+    if following is not None:
+        href = url("/tables", after=following)
+        links.append(element("a", "Next page", class_="btn sm", href=href, rel="next"))
+    return element("div", element("span", links, class_="end"), class_="pager")
 
 
 ROUTES = {("GET", "/tables"): show}

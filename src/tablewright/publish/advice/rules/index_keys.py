@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,11 +14,15 @@ from tablewright.plan.change import Increment
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.pages import Pages
 from tablewright.plan.reads.projection import is_projected
+from tablewright.plan.shape import TYPICAL_PAGE
 from tablewright.plan.writes.update import Update
 from tablewright.publish.advice.code import name_of_key
 from tablewright.publish.advice.facts import PatternUse, TableFacts
-from tablewright.publish.advice.finding import Problem, Rule
+from tablewright.publish.advice.finding import Problem, Rule, Severity
 from tablewright.publish.advice.source import place_of_class
+
+#: The price of a write unit, in read units.
+WRITE_PRICE = 5
 
 
 def changing_index_key(facts: TableFacts) -> Iterator[Problem]:
@@ -80,24 +85,21 @@ def _moving_row(
 def projected_stamp(facts: TableFacts) -> Iterator[Problem]:
     """Find stamps in projections: every update changes them, so every update writes the index."""
     for entity in facts.table.entities:
-        if not facts.updates(entity):
-            continue
-        for stamp in entity.stamps:
-            if stamp.role == "created_at":
-                continue
-            indexes = [key.index for key in entity.indexes if _includes(entity, key, stamp)]
-            if indexes:
-                yield _projected(facts, entity, stamp, [each for each in indexes if each])
+        updates = facts.updates(entity)
+        stamps = [stamp for stamp in entity.stamps if stamp.role != "created_at"]
+        for stamp in stamps if updates else ():
+            keys = [key for key in entity.indexes if stamp.name not in key.depends_on]
+            named = [key.index for key in keys if key.index and _names_stamp(entity, key, stamp)]
+            if named:
+                yield _projected(facts, entity, stamp, named)
+            else:
+                yield from _amplified(facts, entity, stamp, keys)
 
 
-def _includes(entity: EntityMap, key: KeyMap, stamp: AttributeMap) -> bool:
-    """Return whether an index names a stamp in its projection, beside other attributes."""
-    return (
-        key.index is not None
-        and key.index.projection != "ALL"
-        and stamp.name not in key.depends_on
-        and is_projected(entity, key, stamp.stored)
-    )
+def _names_stamp(entity: EntityMap, key: KeyMap, stamp: AttributeMap) -> bool:
+    """Return whether the projection of an index names a stamp, beside other attributes."""
+    is_whole = key.index is None or key.index.projection == "ALL"
+    return not is_whole and is_projected(entity, key, stamp.stored)
 
 
 def _projected(
@@ -114,6 +116,74 @@ def _projected(
         f"{len(indexes)} index writes more, also if nothing else there changes",
         facts.index_code(first, f"…, project={project}"),
     )
+
+
+def _amplified(
+    facts: TableFacts, entity: EntityMap, stamp: AttributeMap, keys: list[KeyMap]
+) -> Iterator[Problem]:
+    """Yield a problem if updates write whole items to indexes, although no row there moves.
+
+    Without rates it is a note. With them, it is a warning if that costs more than the gets that an
+    index with keys alone would need; otherwise nothing.
+    """
+    units = facts.write_units(entity)
+    written: dict[IndexMap, list[PatternUse]] = {}
+    severities: set[Severity] = set()
+    for key in keys:
+        if key.index is None or key.index.kind == "local" or key.index.projection != "ALL":
+            continue
+        uses = [
+            use
+            for use, plan in facts.updates(entity)
+            if not any(name in key.depends_on for name in plan._changed_names())
+        ]
+        severity = _severity_of_whole_items(facts, key.index, uses, units)
+        if severity is not None:
+            written[key.index] = uses
+            severities.add(severity)
+    if not written:
+        return
+    calls = dict.fromkeys(f"{use.pattern.name}()" for uses in written.values() for use in uses)
+    rates = [use.rate for uses in written.values() for use in uses if use.rate is not None]
+    total = f", about {sum(rates) * units:,.0f} per second" if rates else ""
+    count = len(written)
+    yield Problem(
+        place_of_class(entity.type, stamp.name),
+        f"{entity.name}.{stamp.name}",
+        f"every update changes it, and {', '.join(map(facts.index_name, written))} "
+        f"{'contains' if count == 1 else 'contain'} whole items: each call of {', '.join(calls)} "
+        f"also writes {_count(count, 'index row')} that {'stays' if count == 1 else 'stay'} in "
+        f"place, at least {_count(count * units, 'write unit')}{total}",
+        "{} and batch_get(…) of what it finds, if updates are more frequent than reads".format(
+            facts.index_code(next(iter(written)), '…, project="KEYS_ONLY"')
+        ),
+        "warning" if "warning" in severities else "note",
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _severity_of_whole_items(
+    facts: TableFacts, index: IndexMap, updates: list[PatternUse], units: int
+) -> Severity | None:
+    """Return how bad it is that updates write whole items to an index; None if it is not.
+
+    A write unit has the price of five read units, and an item that is read by its key costs half a
+    read unit for each 4 KB.
+    """
+    readers = facts.readers(index)
+    if not updates:
+        return None
+    if any(use.rate is None for use in (*updates, *readers)):
+        return "note"
+    writes = sum((use.rate or 0) * units for use in updates)
+    reads = 0.0
+    for use in readers:
+        rows = facts.measured(use.pattern.label).mean_returned or TYPICAL_PAGE
+        reads += (use.rate or 0) * rows * math.ceil(units / 4) / 2
+    return "warning" if writes * WRITE_PRICE > reads else None
 
 
 def composed_index_key(facts: TableFacts) -> Iterator[Problem]:
@@ -205,7 +275,7 @@ RULES = (
     Rule(
         "projected-stamp",
         "warning",
-        "A projection that names version() or updated_at()",
+        "A projection with version() or updated_at()",
         projected_stamp,
     ),
     Rule(

@@ -109,7 +109,8 @@ def _filters(facts: TableFacts) -> Iterator[Discards]:
                 continue
             read, kept, source = 0, 0, "checks"
             if not plan._columns and position == 0:
-                read, kept = facts.measured(use.pattern.label)
+                measured = facts.measured(use.pattern.label)
+                read, kept = measured.read, measured.returned
             if read < MIN_SAMPLE and _is_constant(plan._filter) and _reads_any_partition(plan):
                 index = plan._key.index
                 needed = () if index is None else index.attributes

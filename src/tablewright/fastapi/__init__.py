@@ -1,0 +1,60 @@
+"""FastAPI: databases as dependencies, errors as problem details, ETags and pages.
+
+    app = FastAPI(lifespan=lifespan("tracker.db", Tracker))
+    add_exception_handlers(app)
+
+    @app.get("/issues/{number}")
+    async def get_issue(number: int, db: DatabaseDep, etag: ETag) -> Issue:
+        return etag.set(found(await db.run(issue(number))))
+
+Modules:
+
+    databases   `lifespan`, and the dependencies that return the database or one of a tenant
+    problems    exceptions as RFC 9457 problem details, in responses and in OpenAPI
+    etags       `ETag` and `IfMatch`: conditional requests, based on versions
+    pages       `Paging`: the query parameters `limit` and `cursor`
+    schema      the problem details in the OpenAPI schema
+
+The package needs FastAPI: `pip install 'tablewright[fastapi]'`. It must not know any design, and
+adds no route to an application.
+"""
+
+from __future__ import annotations
+
+try:
+    import fastapi as _  # noqa: F401  # the modules below need it
+except ModuleNotFoundError as error:
+    if error.name != "fastapi":
+        raise
+    raise ModuleNotFoundError(
+        "tablewright.fastapi needs FastAPI: pip install 'tablewright[fastapi]'", name="fastapi"
+    ) from None
+
+from tablewright.fastapi.databases import (
+    DatabaseDep,
+    SyncDatabaseDep,
+    get_database,
+    get_sync_database,
+    lifespan,
+    tenant_database,
+)
+from tablewright.fastapi.etags import ETag, IfMatch
+from tablewright.fastapi.pages import PageParams, Paging, page_params
+from tablewright.fastapi.problems import Problem, add_exception_handlers, found
+
+__all__ = [
+    "DatabaseDep",
+    "ETag",
+    "IfMatch",
+    "PageParams",
+    "Paging",
+    "Problem",
+    "SyncDatabaseDep",
+    "add_exception_handlers",
+    "found",
+    "get_database",
+    "get_sync_database",
+    "lifespan",
+    "page_params",
+    "tenant_database",
+]

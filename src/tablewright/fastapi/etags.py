@@ -1,0 +1,135 @@
+"""ETags: conditional requests, based on the versions of entities.
+
+    async def get_issue(number: int, db: DatabaseDep, etag: ETag) -> Issue:
+        return etag.set(found(await db.run(issue(number))))          304 for If-None-Match
+
+    async def edit_issue(number: int, patch: IssuePatch, db: DatabaseDep, match: IfMatch) -> Issue:
+        return match.set(await db.run(match.apply(edit(number, patch))))      412 for If-Match
+
+The entity tag of version 7 is `"7"`. A write with `If-Match` is applied only if this version is
+stored, by a condition of the write itself, so no other write can come between.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Protocol, Self, TypeAlias, TypeVar
+
+from fastapi import Depends, Header, HTTPException, Request, Response
+
+from tablewright.errors import DeclarationError
+from tablewright.mapping.entity import AttributeMap, EntityMap
+from tablewright.model.entity import Entity
+from tablewright.plan.condition import Condition
+from tablewright.plan.reference import Ref
+
+E = TypeVar("E", bound=Entity)
+
+
+class _Conditional(Protocol):
+    """An update, a save, a put or a delete."""
+
+    _entity: EntityMap
+
+    def condition(self, condition: Condition[Any], /) -> Self: ...
+
+
+Write = TypeVar("Write", bound=_Conditional)
+
+
+class _Tagged:
+    """A response that gets the entity tag of an entity."""
+
+    def __init__(self, response: Response) -> None:
+        self._response = response
+
+    def set(self, entity: E) -> E:
+        """Set the ETag header of the response, and return the entity."""
+        self._response.headers["ETag"] = _tag(entity)
+        return entity
+
+
+class ReadPrecondition(_Tagged):
+    """The header If-None-Match of a request, and the ETag of its response."""
+
+    def __init__(
+        self,
+        request: Request,
+        response: Response,
+        if_none_match: Annotated[
+            str | None, Header(description="The ETag of the response that the client has.")
+        ] = None,
+    ) -> None:
+        super().__init__(response)
+        self._is_read = request.method in ("GET", "HEAD")
+        self._known = _tags(if_none_match)
+
+    def set(self, entity: E) -> E:
+        """Set the ETag header of the response, and return the entity.
+
+        Respond with 304 Not Modified, without a body, if the client already has this version.
+        """
+        tag = _tag(entity)
+        if self._is_read and ("*" in self._known or tag in self._known):
+            raise HTTPException(304, headers={"ETag": tag})
+        return super().set(entity)
+
+
+class WritePrecondition(_Tagged):
+    """The header If-Match of a request, and the ETag of its response."""
+
+    def __init__(
+        self,
+        response: Response,
+        if_match: Annotated[
+            str | None,
+            Header(description="The ETag of the version to change. Other versions: 412."),
+        ] = None,
+    ) -> None:
+        super().__init__(response)
+        self._expected = if_match
+
+    def apply(self, write: Write) -> Write:
+        """Return the write with the condition that the expected version is stored.
+
+        Without If-Match, and with `If-Match: *`, it is the write itself. Respond with 412 to a tag
+        that no version has, and with 400 to several tags.
+        """
+        version = _version_of(write._entity)
+        tags = _tags(self._expected, strong=True)
+        if self._expected is None or "*" in tags:
+            return write
+        if len(tags) > 1:
+            raise HTTPException(400, "If-Match has several entity tags; send one of them.")
+        numbers = [tag[1:-1] for tag in tags]
+        if not numbers or not (numbers[0].isascii() and numbers[0].isdigit()):
+            raise HTTPException(412)
+        expected: Ref[Any, int] = Ref(f"{write._entity.name}.{version.name}", version)
+        return write.condition(expected == int(numbers[0]))
+
+
+#: The dependency of an endpoint that reads an entity.
+ETag: TypeAlias = Annotated[ReadPrecondition, Depends()]
+#: The dependency of an endpoint that changes or deletes an entity.
+IfMatch: TypeAlias = Annotated[WritePrecondition, Depends()]
+
+
+def _tag(entity: Entity) -> str:
+    """Return the entity tag of an entity."""
+    return f'"{getattr(entity, _version_of(entity.__entity__).name)}"'
+
+
+def _version_of(entity: EntityMap) -> AttributeMap:
+    if entity.version is None:
+        raise DeclarationError(
+            f"{entity.name} has no version, of which its ETag is made; add one: "
+            "version: Attr[int] = version()"
+        )
+    return entity.version
+
+
+def _tags(header: str | None, *, strong: bool = False) -> list[str]:
+    """Return the entity tags of a header; weak ones without their mark, or left out."""
+    tags = [tag.strip() for tag in (header or "").split(",") if tag.strip()]
+    if strong:
+        return [tag for tag in tags if not tag.startswith("W/")]
+    return [tag.removeprefix("W/") for tag in tags]

@@ -1,0 +1,196 @@
+"""Problems: exceptions as problem details (RFC 9457), in `application/problem+json`.
+
+    404  not_found              the item does not exist, or is not the tenant's
+    409  already_exists         an item with this key exists
+    409  unique_violation       another entity has this value
+    409  condition_failed       a condition of the write is false
+    409  version_conflict       the item has another version
+    412  precondition_failed    the same, for a request with If-Match
+    422  invalid_value          a value is not valid for its attribute or key
+    422  invalid_cursor         not a cursor of this query, these arguments and this tenant
+    429  throttled              the capacity is exceeded; Retry-After
+    503  contention             other writers kept changing the item; Retry-After
+    503  unavailable            the database does not respond; Retry-After
+
+Errors of FastAPI itself (`HTTPException`, a request that is not valid) and unexpected ones (500)
+have the same format, so a client needs one way to read errors. The code of an HTTPException is the
+phrase of its status: `method_not_allowed`.
+
+Invariant: a body contains no key and no stored value. What an exception says about them is logged,
+not sent. Names of entities and attributes are sent; the OpenAPI schema has them as well.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import TypeVar
+
+import pydantic
+from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException as StarletteHTTPException
+
+from tablewright.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    Contention,
+    EndpointUnavailable,
+    InvalidCursor,
+    InvalidValue,
+    NotFound,
+    ServiceUnavailable,
+    StoreBusy,
+    TablewrightError,
+    TenantViolation,
+    ThrottlingException,
+    UniqueViolation,
+    VersionConflict,
+)
+from tablewright.fastapi.schema import describe_problems
+
+T = TypeVar("T")
+
+logger = logging.getLogger("tablewright.fastapi")
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class InvalidField(pydantic.BaseModel):
+    """A value of a request that is not valid, as FastAPI describes it."""
+
+    loc: list[str | int] = pydantic.Field(description="Where it is, such as body, title.")
+    msg: str
+    type: str
+
+
+class Problem(pydantic.BaseModel):
+    """Problem details (RFC 9457)."""
+
+    type: str = pydantic.Field(default="about:blank", description="A URI of the kind of problem.")
+    title: str = pydantic.Field(description="The phrase of the status.")
+    status: int
+    code: str = pydantic.Field(description="The kind of problem, for programs.")
+    detail: str = pydantic.Field(description="The problem, for people.")
+    errors: list[InvalidField] = pydantic.Field(
+        default_factory=list, description="The values that are not valid."
+    )
+
+
+def found(value: T | None) -> T:
+    """Return the value; respond with 404 if it is None."""
+    if value is None:
+        raise HTTPException(404, "It does not exist.")
+    return value
+
+
+def add_exception_handlers(app: FastAPI) -> None:
+    """Respond to exceptions with problem details, and describe them in the OpenAPI schema.
+
+    A handler that the application adds afterwards, for one of these exceptions or a subclass, takes
+    precedence.
+    """
+    for kind in _PROBLEMS:
+        app.add_exception_handler(kind, _on_tablewright_error)
+    app.add_exception_handler(StarletteHTTPException, _on_http_exception)
+    app.add_exception_handler(RequestValidationError, _on_invalid_request)
+    app.add_exception_handler(Exception, _on_unexpected_error)
+    describe_problems(app, MEDIA_TYPE, Problem)
+
+
+#: The status, the code and the detail of each exception; `{entity}` is the name of the entity.
+_PROBLEMS: dict[type[TablewrightError], tuple[int, str, str]] = {
+    NotFound: (404, "not_found", "The {entity} does not exist."),
+    TenantViolation: (404, "not_found", "It does not exist."),
+    AlreadyExists: (409, "already_exists", "The {entity} already exists."),
+    UniqueViolation: (409, "unique_violation", "Another {entity} has the same {attributes}."),
+    ConditionFailed: (
+        409,
+        "condition_failed",
+        "The {entity} is not in a state that allows the request.",
+    ),
+    VersionConflict: (
+        409,
+        "version_conflict",
+        "The {entity} has been changed since this version was read.",
+    ),
+    InvalidValue: (422, "invalid_value", "A value is not valid."),
+    InvalidCursor: (422, "invalid_cursor", "The cursor is not one of this list."),
+    ThrottlingException: (429, "throttled", "There are too many requests; retry later."),
+    Contention: (503, "contention", "Other requests keep changing the same item; retry later."),
+    EndpointUnavailable: (503, "unavailable", "The database does not respond; retry later."),
+    ServiceUnavailable: (503, "unavailable", "The database is overloaded; retry later."),
+    StoreBusy: (503, "unavailable", "The database is busy; retry later."),
+}
+
+
+async def _on_tablewright_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, TablewrightError)
+    kind = next(each for each in type(error).__mro__ if each in _PROBLEMS)
+    status, code, detail = _PROBLEMS[kind]
+    is_warning = status >= 500 or isinstance(error, TenantViolation)
+    logger.log(
+        logging.WARNING if is_warning else logging.DEBUG,
+        "%s %s: %s: %s",
+        request.method,
+        request.url.path,
+        type(error).__name__,
+        error,
+    )
+    if kind is VersionConflict and "if-match" in request.headers:
+        status, code = 412, "precondition_failed"
+    detail = detail.format(
+        entity=getattr(error, "entity", ""),
+        attributes=", ".join(getattr(error, "attributes", ())),
+    )
+    if error.maybe_applied:
+        detail += " It may have been applied."
+    errors = []
+    if isinstance(error, InvalidValue) and error.attribute:
+        errors = [InvalidField(loc=[error.attribute], msg=detail, type=code)]
+    headers = {"Retry-After": "1"} if status in (429, 503) else {}
+    return _response(status, code, detail, errors, headers)
+
+
+async def _on_http_exception(request: Request, error: Exception) -> Response:
+    assert isinstance(error, StarletteHTTPException)
+    status, headers = error.status_code, dict(error.headers or {})
+    if status < 200 or status in (204, 205, 304):  # they have no body
+        return Response(status_code=status, headers=headers)
+    return _response(status, _code(status), str(error.detail), headers=headers)
+
+
+async def _on_invalid_request(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    errors = [
+        InvalidField(loc=list(each["loc"]), msg=each["msg"], type=each["type"])
+        for each in error.errors()
+    ]
+    return _response(422, "invalid_request", "The request is not valid.", errors)
+
+
+async def _on_unexpected_error(request: Request, error: Exception) -> Response:
+    return _response(500, _code(500), "An unexpected error has occurred.")  # the server logs it
+
+
+def _response(
+    status: int,
+    code: str,
+    detail: str,
+    errors: Sequence[InvalidField] = (),
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    problem = Problem(
+        title=_phrase(status), status=status, code=code, detail=detail, errors=list(errors)
+    )
+    body = problem.model_dump_json(exclude=None if errors else {"errors"})
+    return Response(body, status, headers, MEDIA_TYPE)
+
+
+def _code(status: int) -> str:
+    return _phrase(status).lower().replace(" ", "_")
+
+
+def _phrase(status: int) -> str:
+    return HTTPStatus(status).phrase if status in list(HTTPStatus) else f"Status {status}"

@@ -1,0 +1,190 @@
+"""Inputs: pydantic models of what a client may send, derived from an entity.
+
+    class NewOrder(Input[Order], exclude=("customer_id",)):
+        '''Everything but what the server sets.'''
+
+    class OrderPatch(Patch[Order]):
+        '''Every field is optional.'''
+
+    new.entity(customer_id="C1")        Order(customer_id="C1", …)
+    Order.changes_from(patch)           [Order.status.set(…), …]
+
+`Input[Order]` has a field for each attribute, `Patch[Order]` for each attribute that an update can
+change. Neither has the version, the stamps and the computed fields, which a client cannot set. The
+class body may add fields, or declare one again, to use it by name in typed code.
+
+Invariants: a field has the type, the constraints, the validators and the description of its
+attribute. A declaration that cannot work raises DeclarationError when the class is defined.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+
+import pydantic
+
+from tablewright.errors import DeclarationError
+from tablewright.hints import did_you_mean
+from tablewright.mapping.entity import STAMPS, AttributeMap, EntityMap
+from tablewright.mapping.variants import VariantsMap
+from tablewright.model.attribute import MISSING
+from tablewright.model.declared import EntityDeclaration
+from tablewright.model.entity import Entity
+from tablewright.model.validation import field_validators, strict
+from tablewright.plan.writes.write import refuse_write_once
+
+E = TypeVar("E", bound=Entity)
+
+
+class EntityModel(pydantic.BaseModel, Generic[E]):
+    """The common part of `Input` and `Patch`."""
+
+    model_config = pydantic.ConfigDict(
+        extra="forbid", arbitrary_types_allowed=True, protected_namespaces=()
+    )
+    _entity_type: ClassVar[type[Entity]]
+
+    if not TYPE_CHECKING:  # the checkers take it for a plain generic class
+
+        def __class_getitem__(cls, entity: Any) -> Any:
+            if isinstance(entity, TypeVar):
+                return super().__class_getitem__(entity)
+            if not isinstance(getattr(entity, "__entity__", None), EntityMap):
+                raise DeclarationError(
+                    f"{cls.__name__}[…] takes an entity with a table, not {entity!r}"
+                )
+            return _model_of(cls, entity)
+
+    def __init_subclass__(cls, *, exclude: Iterable[str] = (), **config: Any) -> None:
+        super().__init_subclass__(**config)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, *, exclude: Iterable[str] = (), **config: Any) -> None:
+        super().__pydantic_init_subclass__(**config)
+        if isinstance(exclude, str):
+            raise DeclarationError(
+                f"{cls.__name__}: exclude={exclude!r} takes several names: exclude=({exclude!r},)"
+            )
+        excluded = set(exclude)
+        for name in excluded:
+            if name not in cls.model_fields:
+                raise DeclarationError(
+                    f"{cls.__name__}: exclude names {name!r}, which is not a field of it"
+                    f"{did_you_mean(name, cls.model_fields)}"
+                )
+            del cls.__pydantic_fields__[name]
+        if excluded:
+            cls.model_rebuild(force=True)
+
+    @classmethod
+    def _accepts(cls, entity: EntityMap, attribute: AttributeMap) -> bool:
+        """Return whether a client may send the attribute."""
+        return attribute.role not in STAMPS
+
+    @classmethod
+    def _symbolic(cls, name: str) -> Self:
+        """Return a model of symbols, for the trace of a pattern; `name` is the parameter."""
+        symbols = vars(cls._entity_type.__entity__.symbolic(name))
+        fields = {field: symbols[field] for field in cls.model_fields if field in symbols}
+        return cls.model_construct(set(fields), **fields)
+
+
+class Input(EntityModel[E], Generic[E]):
+    """What a client sends to create an entity: `class NewOrder(Input[Order], exclude=(…)): ...`."""
+
+    def entity(self, **others: Any) -> E:
+        """Return the entity with the values of this model and of `others`, which take precedence.
+
+        Raise TypeError if an attribute that this model excludes has no value, and InvalidValue for
+        a value that is not valid.
+        """
+        kind = self._entity_type
+        attributes = kind.__entity__.attributes
+        sent = self.model_fields_set & attributes.keys()
+        values = {name: getattr(self, name) for name in sent} | others
+        for name, attribute in attributes.items():
+            if attribute.default is None and name not in values:
+                raise TypeError(
+                    f"{type(self).__name__}.entity() needs a value for {name!r}, which is not a "
+                    f"field of {type(self).__name__}: entity({name}=…)"
+                )
+        return kind(**values)  # type: ignore[return-value]  # the E of this class
+
+
+class Patch(EntityModel[E], Generic[E]):
+    """What a client sends to change an entity: all fields are optional, at least one is needed.
+
+    `Order.changes_from(patch)` returns the changes. An attribute of the primary key, an immutable
+    one, and one that is only in keys is not a field. A null removes an optional attribute.
+    """
+
+    model_config = pydantic.ConfigDict(json_schema_extra={"minProperties": 1})
+
+    @pydantic.model_validator(mode="after")
+    def _require_a_field(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("at least one field is needed")
+        return self
+
+    @classmethod
+    def _accepts(cls, entity: EntityMap, attribute: AttributeMap) -> bool:
+        return not (
+            attribute.role in STAMPS
+            or attribute.is_immutable
+            or attribute.is_key_only
+            or attribute.name in entity.primary.depends_on
+        )
+
+
+@functools.cache
+def _model_of(base: type[EntityModel[Any]], kind: type[Entity]) -> type[EntityModel[Any]]:
+    """Return `Input[Order]` or `Patch[Order]`."""
+    entity, declared = kind.__entity__, kind.__declaration__
+    is_patch = issubclass(base, Patch)
+    if is_patch:
+        refuse_write_once(entity, "a patch")
+    elif "entity" in entity.attributes:
+        raise DeclarationError(
+            f"{base.__name__}[{entity.name}]: the attribute 'entity' has the name of a method of "
+            "the model; write a pydantic model by hand"
+        )
+    elif isinstance(entity, VariantsMap):
+        variants = ", ".join(f"{base.__name__}[{each.name}]" for each in entity.variants)
+        raise DeclarationError(
+            f"{base.__name__}[{entity.name}]: {entity.name} is the base of variants and has no "
+            f"entities of its own; use its variants: {variants}"
+        )
+    names = [name for name, each in entity.attributes.items() if base._accepts(entity, each)]
+    fields: dict[str, Any] = {
+        name: (strict(declared.kinds[name]), _field(declared, name, is_patch=is_patch))
+        for name in names
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an attribute may have the name of a pydantic method
+        model: type[EntityModel[Any]] = pydantic.create_model(
+            f"{kind.__name__}{base.__name__}",
+            __base__=base,
+            __module__=kind.__module__,
+            __doc__=kind.__doc__,
+            __validators__=field_validators(names, declared.decorators),
+            **fields,
+        )
+    model._entity_type = kind
+    return model
+
+
+def _field(declared: EntityDeclaration, name: str, *, is_patch: bool) -> Any:
+    attribute = declared.attributes[name]
+    description = attribute.doc or None
+    if is_patch:
+        # Fields that were not sent are not read; a factory leaves the default out of the schema.
+        return pydantic.Field(default_factory=lambda: None, description=description)
+    if attribute.default is not MISSING:
+        return pydantic.Field(default=attribute.default, description=description)
+    factory = declared.maps[name].default
+    if factory is not None:
+        return pydantic.Field(default_factory=factory, description=description)
+    return pydantic.Field(description=description)

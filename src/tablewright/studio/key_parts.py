@@ -1,0 +1,99 @@
+"""Keys taken apart: what each piece of a stored key attribute is.
+
+    ORDER#O101#ITEM#I2      "ORDER#" fixed, "O101" order_id, "#ITEM#" fixed, "I2" item_id
+
+Invariant: the texts of the pieces together are the stored text. This module must not know HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import KeyMap
+from tablewright.studio.kinds import parser
+from tablewright.studio.layout import key_text
+from tablewright.values import Value
+
+
+class Piece(Struct, frozen=True):
+    """A piece of a key: fixed text, or the value of an attribute."""
+
+    text: str
+    #: The attribute in Python; "" for fixed text, and for a key that nothing explains.
+    attribute: str = ""
+    #: The attribute with its format, by its stored name: `createdAt`, `day(createdAt)`.
+    label: str = ""
+    #: The value is missing, so the item is not in the index.
+    is_missing: bool = False
+
+
+def take_apart(value: Value, key: KeyMap, attribute: str, entity: EntityMap) -> list[Piece]:
+    """Return the pieces of a stored key attribute; one without a label if it is another key."""
+    text = key_text(value)
+    template = key.templates[attribute]
+    if not template.is_text:
+        part = template.parts[0] if template.parts else None
+        if part is None:
+            return [Piece(text)]
+        return [Piece(text, part.attribute, label(entity, part.attribute, part.label))]
+    texts = parser(key, attribute).texts(text)
+    if texts is None:
+        return [Piece(text)]
+    values = iter(texts)
+    return [
+        Piece(piece)
+        if isinstance(piece, str)
+        else Piece(next(values), piece.attribute, label(entity, piece.attribute, piece.label))
+        for piece in template.pieces
+    ]
+
+
+def explain_missing(
+    values: Mapping[str, object], key: KeyMap, attribute: str, entity: EntityMap
+) -> list[Piece]:
+    """Return the pieces that a key attribute would have; those without a value are missing."""
+    pieces = []
+    for piece in key.templates[attribute].pieces:
+        if isinstance(piece, str):
+            pieces.append(Piece(piece))
+            continue
+        shown = label(entity, piece.attribute, piece.label)
+        value = values.get(piece.attribute)
+        argument = None if value is None else piece.argument(value)
+        if argument is None:
+            pieces.append(Piece("∅", piece.attribute, shown, is_missing=True))
+        else:
+            pieces.append(Piece(piece.text(argument), piece.attribute, shown))
+    return pieces
+
+
+def label(entity: EntityMap, attribute: str, shown: str) -> str:
+    """Return the label of a part, with the stored name of its attribute."""
+    found = entity.attributes.get(attribute)
+    return shown if found is None else shown.replace(attribute, found.stored)
+
+
+def column_widths(keys: Iterable[list[Piece]]) -> dict[tuple[str, ...], int]:
+    """Return the width of each part that is followed by others, for aligning keys in a column.
+
+    Parts align if what is before them is the same: the order of an item with the order itself.
+    """
+    widths: dict[tuple[str, ...], int] = {}
+    for pieces in keys:
+        for path, piece in paths(pieces):
+            if piece.label:
+                widths[path] = max(widths.get(path, 0), len(piece.text))
+    return widths
+
+
+def paths(pieces: list[Piece]) -> list[tuple[tuple[str, ...], Piece]]:
+    """Return each piece with what is before it: fixed texts, and the labels of values."""
+    found = []
+    path: tuple[str, ...] = ()
+    for piece in pieces:
+        path = (*path, f"{{{piece.label}}}" if piece.label else piece.text)
+        found.append((path, piece))
+    return found

@@ -1,0 +1,68 @@
+"""The export of the items view: the items of a page, or of all pages from it, as a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from tablewright.encoding.items import item_size
+from tablewright.errors import InvalidValue
+from tablewright.mapping.table import TableMap
+from tablewright.studio.http import Request, Response, redirect
+from tablewright.studio.item_files import csv_lines, json_lines
+from tablewright.studio.item_page import ItemPage
+from tablewright.studio.layout import encode_cursor, read_layout
+from tablewright.studio.url import url
+from tablewright.studio.views.items_asked import Asked, read_asked, read_asked_page
+from tablewright.studio.workspace import Workspace
+from tablewright.values import Item
+
+#: The limits of an export; CSV keeps its items in memory until all columns are known.
+MAX_EXPORTED = 10_000
+MAX_EXPORTED_BYTES = 64 << 20
+
+
+def export(workspace: Workspace, request: Request, table: str) -> Response:
+    """Send the items of the page, or of all pages after it, as a file."""
+    description = workspace.describe(table)
+    layout = None if description is None else read_layout(description)
+    collection = None if layout is None else layout.find(request.query.get("index"))
+    if layout is None or collection is None:
+        return redirect(url("/items/{}", table))  # says what is missing
+    asked, known = read_asked(layout, collection, request.query), workspace.maps.get(table)
+    form = "csv" if request.query.get("format") == "csv" else "json"
+    try:
+        _, first_page = read_asked_page(workspace, asked, known)
+    except InvalidValue:
+        return redirect(asked.url())  # says what is wrong
+    whole = request.query.get("pages") == "all"
+    pages = _pages(workspace, asked, known, first_page) if whole else iter([first_page.items])
+    name = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{table}-{collection.title}.{form}")
+    return Response(
+        type="text/csv; charset=utf-8" if form == "csv" else "application/json",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        stream=lambda: (
+            csv_lines(pages, layout.base.keys.names) if form == "csv" else json_lines(pages)
+        ),
+    )
+
+
+def _pages(
+    workspace: Workspace, asked: Asked, known: TableMap | None, page: ItemPage
+) -> Iterator[list[Item]]:
+    """Return the items of a page and of those after it, up to the limits of an export."""
+    count = size = 0
+    while True:
+        items = page.items[: MAX_EXPORTED - count]
+        count += len(items)
+        size += sum(map(item_size, items))
+        yield items
+        if page.next is None or count >= MAX_EXPORTED or size >= MAX_EXPORTED_BYTES:
+            return
+        following = replace(asked, cursor=encode_cursor(page.next))
+        _, page = read_asked_page(workspace, following, known)
+
+
+ROUTES = {("GET", "/items/{}/export"): export}

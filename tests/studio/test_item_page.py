@@ -1,0 +1,152 @@
+"""One page of items: what a filter becomes, and how much it reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tablewright.engine import Engine
+from tablewright.errors import InvalidValue
+from tablewright.studio.item_page import (
+    FILTERED_LIMIT,
+    MAX_REQUESTS,
+    PAGE_SIZE,
+    Choice,
+    ItemPage,
+    prepare,
+    read_page,
+)
+from tablewright.studio.layout import Layout, read_layout
+from tests.studio.tables import KEYS, create_keys_table, put
+
+
+class Target:
+    """A table of numbered items that counts the requests it receives."""
+
+    def __init__(self, count: int) -> None:
+        self.engine = Engine(":memory:")
+        create_keys_table(self.engine)
+        for number in range(count):
+            item = {"id": {"N": "1"}, "at": {"B": _binary(number)}, "n": {"N": str(number)}}
+            put(self.engine, KEYS, item)
+        self.requests: list[tuple[str, dict[str, Any]]] = []
+        description = self.engine.call("DescribeTable", {"TableName": KEYS})["Table"]
+        self.layout: Layout = read_layout(description)
+
+    def send(self, operation: str, **request: Any) -> dict[str, Any]:
+        self.requests.append((operation, request))
+        found: dict[str, Any] = self.engine.call(operation, request)
+        return found
+
+    def read(self, choice: Choice, start: Any = None, accepts: Any = None) -> ItemPage:
+        base = self.layout.base
+        reading = prepare(self.layout, base, choice)
+        return read_page(self.send, self.layout, base, reading, start, accepts=accepts)
+
+
+def _binary(number: int) -> str:
+    import base64
+
+    return base64.b64encode(number.to_bytes(3, "big")).decode()
+
+
+def numbers(page: ItemPage) -> list[int]:
+    return [int(item["n"]["N"]) for item in page.items]
+
+
+@pytest.mark.parametrize("choice", [Choice(), Choice(partition=("1",))])
+def test_a_page_is_one_request_that_reads_no_more_than_the_page(choice: Choice) -> None:
+    target = Target(PAGE_SIZE + 10)
+    page = target.read(choice)
+    assert len(target.requests) == page.requests == 1
+    assert page.read == len(page.items) == PAGE_SIZE
+    rest = target.read(choice, page.next)
+    assert (len(rest.items), rest.next) == (10, None)
+
+
+def test_every_operator_reads_the_range_that_it_says() -> None:
+    target = Target(10)
+    bound = _binary(4)
+    expected = {
+        "=": [4],
+        "<": [0, 1, 2, 3],
+        "<=": [0, 1, 2, 3, 4],
+        ">": [5, 6, 7, 8, 9],
+        ">=": [4, 5, 6, 7, 8, 9],
+        "between": [4, 5, 6],
+        "begins_with": [4],
+        "any": list(range(10)),
+    }
+    for operator, wanted in expected.items():
+        choice = Choice(partition=("1",), operator=operator, sort=(bound,), upper=_binary(6))
+        assert numbers(target.read(choice)) == wanted
+        scanned = Choice(operator=operator, sort=(bound,), upper=_binary(6))
+        assert numbers(target.read(scanned)) == wanted
+
+
+def test_the_order_can_be_descending() -> None:
+    choice = Choice(partition=("1",), descending=True)
+    assert numbers(Target(3).read(choice)) == [2, 1, 0]
+
+
+def test_a_filter_stops_after_a_few_requests_and_continues_with_its_cursor() -> None:
+    count = FILTERED_LIMIT * MAX_REQUESTS + 5
+    target = Target(count)
+    page = target.read(Choice(), accepts=lambda item: item["n"]["N"] == str(count - 1))
+    assert (page.items, page.requests) == ([], MAX_REQUESTS)
+    assert page.read == FILTERED_LIMIT * MAX_REQUESTS
+    rest = target.read(Choice(), page.next, lambda item: item["n"]["N"] == str(count - 1))
+    assert (numbers(rest), rest.next) == ([count - 1], None)
+
+
+def test_a_filtered_page_loses_and_repeats_nothing() -> None:
+    target = Target(PAGE_SIZE * 3)
+
+    def even(item: Any) -> bool:
+        return int(item["n"]["N"]) % 2 == 0
+
+    found, start = [], None
+    while True:
+        page = target.read(Choice(partition=("1",)), start, even)
+        assert len(page.items) <= PAGE_SIZE
+        found += numbers(page)
+        start = page.next
+        if start is None:
+            break
+    assert found == list(range(0, PAGE_SIZE * 3, 2))
+
+
+def test_a_key_of_several_attributes_binds_them_from_the_left() -> None:
+    target = Target(0)
+    wide = target.layout.find("wide")
+    assert wide is not None
+    choice = Choice(partition=("x", "2"), operator=">=", sort=("y", "AA=="))
+    reading = prepare(target.layout, wide, choice)
+    assert reading.show() == "a = x AND b = 2 AND c = y AND d >= AA=="
+    first = prepare(target.layout, wide, Choice(partition=("x", "2"), operator="=", sort=("y", "")))
+    assert first.show() == "a = x AND b = 2 AND c = y"
+    for index, request in (("wide", reading), ("wide", first)):
+        target.send(request.request.operation, **request.request.body)
+        assert target.requests[-1][1]["IndexName"] == index
+
+
+@pytest.mark.parametrize(
+    ("index", "choice", "message"),
+    [
+        ("", Choice(partition=("x",)), "id must be a number; 'x' is not"),
+        ("", Choice(operator="=", sort=("",)), "= needs a value for at"),
+        ("", Choice(operator="like", sort=("x",)), "'like' is not an operator"),
+        ("", Choice(operator="between", sort=("AA==",)), "at must be a binary value in base64"),
+        ("wide", Choice(partition=("x", "")), "b must be a number"),
+        ("wide", Choice(partition=("x",)), "give b, too"),
+        ("local", Choice(operator="begins_with", sort=("1",)), "has no beginning"),
+    ],
+)
+def test_a_filter_that_no_key_takes_is_refused(index: str, choice: Choice, message: str) -> None:
+    target = Target(0)
+    collection = target.layout.find(index)
+    assert collection is not None
+    with pytest.raises(InvalidValue, match=message):
+        prepare(target.layout, collection, choice)
+    assert target.requests == []
