@@ -5,7 +5,8 @@
     texts(moment, 10:15:30.123456)       ──▶ [("at", "2026-01-16T10:15:30.123"), ("at~us", "456")]
 
 The names of further inputs of a field have a `~`: `cursor~none` is None, `at~us` has the
-microseconds that a date picker has no place for. Moments are in UTC.
+microseconds that a date picker has no place for, `name~json` is a text as JSON, for characters that
+an input cannot hold. Moments are in UTC.
 
 Invariant: what `read_form` reads of the texts of a value equals the value. Values are validated by
 pydantic, from the annotations of the pattern; a problem is that of one field.
@@ -22,11 +23,13 @@ import pydantic
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
+from tablewright.publish.html.element import visible
 from tablewright.studio.forms import Field
 from tablewright.studio.http import Fields
 
 NONE = "~none"
 MICROSECONDS = "~us"
+AS_JSON = "~json"
 ON = "on"
 #: What a form has for a field that is left to its default.
 _ABSENT = object()
@@ -77,8 +80,16 @@ def member_of(value: Any, name: str) -> Any:
 
 def _json(field: Field, value: Any) -> str:
     adapter = pydantic.TypeAdapter(field.hint)
-    compact = msgspec.json.encode(msgspec.json.decode(adapter.dump_json(value)))
-    return msgspec.json.format(compact, indent=2).decode()
+    return escape_invisible(msgspec.json.format(adapter.dump_json(value), indent=2).decode())
+
+
+def escape_invisible(json: str) -> str:
+    """Return JSON with escapes for the characters that pages show by their names.
+
+    >>> escape_invisible('"a\u202eb"')
+    '"a\\\\u202eb"'
+    """
+    return "".join(each if visible(each) == each else f"\\u{ord(each):04x}" for each in json)
 
 
 def _lines(field: Field, value: Any) -> str:
@@ -87,12 +98,12 @@ def _lines(field: Field, value: Any) -> str:
     shown = [str(each) for each in members]
     is_plain = all(
         isinstance(each, (str, int, float)) and line == line.strip() and line
-        and "\n" not in line and "\r" not in line
+        and "\n" not in line and visible(line) == line
         for each, line in zip(members, shown, strict=True)
     )  # fmt: skip
     if is_plain and not (shown and shown[0].startswith("[")):
         return "\n".join(shown)
-    return msgspec.json.format(msgspec.json.encode(members), indent=0).decode()
+    return escape_invisible(msgspec.json.encode(members).decode())
 
 
 # --- texts to values ----------------------------------------------------------------------------
@@ -116,13 +127,14 @@ class _Reader:
             return None
         if field.widget == "group":
             return self._read_group(field)
-        text = self.submitted.get(field.name).replace("\r\n", "\n")
         if field.widget == "check":
             return field.name in self.submitted
-        if not text and self._is_absent(field):
+        text = self.submitted.get(field.name).replace("\r\n", "\n")
+        escaped = self.submitted.get(field.name + AS_JSON)
+        if not text and not escaped and self._is_absent(field):
             return self._default(field)
         try:
-            return self._convert(field, text)
+            return self._convert(field, msgspec.json.decode(escaped, type=str) if escaped else text)
         except pydantic.ValidationError as error:
             self.problems[field.name] = "; ".join(each["msg"] for each in error.errors())
         except (ValueError, TablewrightError) as error:
@@ -170,7 +182,7 @@ class _Reader:
             case "lines":
                 if text.startswith("["):
                     return adapter.validate_json(text)
-                return adapter.validate_python(text.splitlines())
+                return adapter.validate_python(text.removesuffix("\n").split("\n") if text else [])
             case _:
                 return adapter.validate_python(text)
 

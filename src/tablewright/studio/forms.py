@@ -223,6 +223,8 @@ def _dataclass_default(each: dataclasses.Field[Any]) -> Callable[[], Any] | None
 
 def _type_name(kind: Any) -> str:
     plain = _plain(kind)
+    if plain is pydantic.AwareDatetime:
+        return "datetime"
     if get_origin(plain) is None:
         return getattr(plain, "__name__", str(plain))
     inner = ", ".join(

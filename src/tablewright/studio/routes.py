@@ -16,6 +16,7 @@ from tablewright.studio.views import (
     design,
     items,
     items_export,
+    patterns,
     start,
     table,
     tables,
@@ -28,6 +29,7 @@ MODULES = (
     design,
     items,
     items_export,
+    patterns,
     table,
     tables,
 )
