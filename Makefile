@@ -6,11 +6,13 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 OTHERS := .targets
 CDK    := .cdk
+SITE   := .site
+NODE   := .node
 BROWSER  := .browser
 CHROMIUM ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-browser test-targets chromium check format docs bench torture torture-big mutants lock clean
+.PHONY: help setup run test test-slow test-browser test-pythons test-targets chromium check format docs site bench torture torture-big mutants lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -32,7 +34,7 @@ run: $(READY) ## verify the five designs on the embedded engine
 test: $(READY) ## run the tests except the slow ones
 	@$(BIN)/python -m pytest -q -m "not slow and not browser" $(ARGS)
 
-test-slow: $(READY) $(CDK)/.ready ## run the slow tests
+test-slow: $(READY) $(CDK)/.ready $(NODE)/.ready ## run the slow tests
 	@HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -m slow $(ARGS)
 
 # The test of CDK applications is skipped if the kit cannot be installed; it needs Node.js, too.
@@ -61,6 +63,18 @@ chromium:
 	  || { echo "Chromium could not be installed with apt-get; install it, or name it:" \
 	    "make test-browser CHROMIUM=/path/to/chromium" >&2; exit 1; }
 
+# The tests of the guides for users of JavaScript libraries are skipped without these.
+$(NODE)/.ready: tests/migration/package-lock.json
+	@mkdir -p $(NODE) && cp tests/migration/package.json tests/migration/package-lock.json $(NODE)
+	@echo "installing libraries for JavaScript into $(NODE) (once) ..."
+	@npm ci --prefix $(NODE) --ignore-scripts --no-audit --no-fund --loglevel error && touch $@ \
+	  || { rm -rf $(NODE); echo "libraries for JavaScript could not be installed" >&2; }
+
+test-pythons: ## run the tests except the slow ones with every other Python that is installed
+	@for version in 3.12 3.13 3.14; do \
+	  python$$version --version > /dev/null 2>&1 || { echo "python$$version is not installed"; continue; }; \
+	  $(MAKE) --no-print-directory test PYTHON=python$$version VENV=.venv-$$version || exit 1; done
+
 test-targets: $(READY) $(OTHERS)/.ready ## run the tests of the model against other implementations of DynamoDB
 	@$(BIN)/python -m tests.targets $(TARGETS) $(if $(ARGS),-- $(ARGS))
 
@@ -84,6 +98,7 @@ check: $(READY) ## check format, lint, types, layers and all tests; every change
 	$(BIN)/lint-imports
 	HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -m "not slow and not browser" $(ARGS)
 	$(MAKE) test-slow
+	$(MAKE) site
 	$(MAKE) test-browser
 
 format: $(READY) ## format the code and apply safe lint fixes
@@ -94,10 +109,20 @@ docs: $(READY) ## generate docs/designs/*.md from the designs
 	@for design in shop market recipes menu commerce; do \
 	  $(BIN)/tablewright docs $$design -o docs/designs/$$design.md || exit 1; done
 
+site: $(READY) $(SITE)/.ready ## build the documentation site in .site/html
+	@$(BIN)/python -m website.pages $(SITE)/pages
+	@$(SITE)/venv/bin/zensical build --strict -f $(SITE)/mkdocs.yml
+
+$(SITE)/.ready: website/requirements.lock
+	@test -x $(SITE)/venv/bin/python || $(PYTHON) -m venv $(SITE)/venv
+	@echo "installing Zensical into $(SITE) (once) ..."
+	@$(SITE)/venv/bin/python -m pip install -qq --disable-pip-version-check -r $<
+	@touch $@
+
 bench: $(READY) ## measure the speed, write benchmarks/results/bench.json
 	@$(BIN)/python -c 'import aiodynamo, aiohttp, pydynox, pynamodb' 2>/dev/null \
 	  || $(BIN)/python -m pip install -qq --disable-pip-version-check --no-build-isolation \
-	    -c requirements.lock -e '.[bench]' \
+	    -c requirements.lock -r requirements/bench.in \
 	  || echo "the clients to compare with could not be installed; they are skipped" >&2
 	@$(BIN)/python -m benchmarks $(ARGS)
 
@@ -110,15 +135,16 @@ torture-big: $(READY) ## test a file with ten million items: one hour, 8 GB of d
 mutants: $(READY) ## change the code in small ways and see whether a test fails: half an hour
 	@$(BIN)/python -c 'import coverage, libcst, mutmut' 2>/dev/null \
 	  || $(BIN)/python -m pip install -qq --disable-pip-version-check --no-build-isolation \
-	    -c requirements.lock -e '.[mutants]'
+	    -c requirements.lock -r requirements/mutants.in
 	@$(BIN)/python -m tests.mutants $(ARGS)
 
 lock: ## pin the newest versions of all dependencies in requirements.lock
 	@rm -rf .lock && $(PYTHON) -m venv .lock
-	@.lock/bin/python -m pip install -qq --disable-pip-version-check -e '.[dev]'
-	@{ echo "# Pinned by 'make lock' from pyproject.toml."; \
+	@.lock/bin/python -m pip install -qq --disable-pip-version-check -r requirements/dev.in \
+	  -e '.[aws,fastapi,otel,yaml]'
+	@{ echo "# Pinned by 'make lock' from pyproject.toml and requirements/dev.in."; \
 	   .lock/bin/python -m pip freeze --exclude-editable; } > requirements.lock
 	@rm -rf .lock
 
 clean: ## remove everything that make created
-	@rm -rf $(VENV) $(OTHERS) $(CDK) $(BROWSER) .lock .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist
+	@rm -rf $(VENV) .venv-* $(OTHERS) $(CDK) $(BROWSER) .lock .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist

@@ -20,10 +20,10 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from tablewright.cli import commands
-from tablewright.cli.completion import Names, complete
 from tablewright.cli.filters import read_literal
 from tablewright.cli.item_tables import choose_columns, format_cell, print_table
 from tablewright.engine import Engine
+from tablewright.partiql.completion import Names, complete
 from tablewright.partiql.tokens import split_statements
 from tablewright.server import serving
 from tests.commands import run

@@ -27,6 +27,7 @@ GUIDES = [
     "docs/streams.md",
     "docs/partiql.md",
     "docs/testing.md",
+    "docs/observability.md",
     "docs/fastapi.md",
 ]
 PUBLIC = [

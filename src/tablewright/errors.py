@@ -17,6 +17,7 @@
     ├── UnsupportedOperation                an endpoint lacks an operation that a plan needs
     ├── TableNotFound                       connect: the table does not exist
     ├── TableMismatch                       connect: the table differs from its declaration
+    ├── IndexNotReady                       an index lacks stored items, or is not there yet
     ├── DesignLoadError                     verify: the design does not exist or cannot be imported
     ├── TableNotEmpty                       verify, seed: the target already has items
     ├── TableReplacement                    publish: an update would replace or remove a table
@@ -253,6 +254,10 @@ class TableNotFound(TablewrightError):
 
 class TableMismatch(TablewrightError):
     """The table at the target differs from its declaration."""
+
+
+class IndexNotReady(TablewrightError):
+    """An index cannot be read yet: it is missing, or stored items lack their keys of it."""
 
 
 class DesignLoadError(TablewrightError):

@@ -36,6 +36,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from tablewright.errors import InvalidValue
 from tablewright.symbol import Symbol
 
+__all__ = ["KSUID", "ULID"]
+
 if TYPE_CHECKING:
     from typing import Self
 

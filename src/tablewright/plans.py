@@ -29,7 +29,7 @@ from tablewright.plan.reads.transact_get import TransactGet
 from tablewright.plan.reads.union import UnionRange
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape
-from tablewright.plan.writes.backfill import Backfill, backfill
+from tablewright.plan.writes.backfill import Backfill, BackfillProgress, backfill
 from tablewright.plan.writes.batch_write import BatchWrite
 from tablewright.plan.writes.collection import DeleteAggregate
 from tablewright.plan.writes.condition_check import ConditionCheck
@@ -45,6 +45,7 @@ from tablewright.plan.writes.write import Write
 __all__ = [
     "AccessPattern",
     "Backfill",
+    "BackfillProgress",
     "BatchGet",
     "BatchGetTuple",
     "BatchWrite",

@@ -31,9 +31,9 @@ class Studio(Struct, frozen=True):
         return found
 
     def enter(self, page: Page, path: str = "/tables") -> None:
-        """Open the studio with its link, then a page of it."""
+        """Open a page of the studio with its link."""
         page.goto(f"{self.url}{path}?{urlsplit(self.link).query}")
-        page.wait_for_url(f"{self.url}{path}")
+        page.wait_for_url(lambda url: "token=" not in url)
 
 
 @contextmanager

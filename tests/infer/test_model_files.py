@@ -348,17 +348,29 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from places(value[name])
 
 
-@examples(60)
+#: Files of all forms: with facets, with provisioned capacity, with and without rows.
+MODELS = [
+    sample_model(),
+    *(json.loads(FILES[name].read_text()) for name in ("complaint-management", "online-shop-06")),
+    json.loads(FILES["game-player-profiles"].read_text()),
+]
+
+
+@examples(80)
 @given(data=st.data())
 def test_a_spoiled_file_is_refused_or_imported(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    model = sample_model()
-    owner, name = data.draw(st.sampled_from(list(places(model))))
-    if data.draw(st.booleans()):
-        del owner[name]
-    else:
-        owner[name] = data.draw(st.sampled_from(JUNK))
+    model = copy.deepcopy(data.draw(st.sampled_from(MODELS)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        owner, name = data.draw(st.sampled_from(list(places(model))))
+        match data.draw(st.sampled_from(["delete", "replace", "repeat"])):
+            case "delete":
+                del owner[name]
+            case "repeat" if isinstance(owner, list):
+                owner.append(copy.deepcopy(owner[name]))
+            case _:
+                owner[name] = copy.deepcopy(data.draw(st.sampled_from(JUNK)))
     folder = tmp_path_factory.mktemp("model")
     try:
         made, design = imported(write_model(folder, model), folder)
@@ -526,7 +538,8 @@ def test_a_defect_names_the_file_the_table_and_the_row(
     [
         (b"{", "not valid JSON"),
         (b"[]", "not a model of NoSQL Workbench"),
-        (b'{"Resources": {}}', "not a model of NoSQL Workbench"),
+        (b'{"Resources": {}}', "it seems to be a CloudFormation template: `tablewright serve"),
+        (b'{"TableName": "a", "KeySchema": []}', "it seems to be a CreateTable request"),
         (b"\xff", "the file is not UTF-8 text"),
         (b'{"DataModel": [], "Size": NaN}', "NaN is not a number of JSON"),
         (b"[" * 100_000, "nested too deeply"),
@@ -562,7 +575,8 @@ def test_the_command_writes_a_module_that_verify_accepts(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("missing.json",), "missing.json: No such file"),
+        (("missing.json",), "missing.json: no such file"),
+        (("template.txt",), "template.txt: not a model of NoSQL Workbench"),
         (("model.json", "--table", "users"), "is read as a whole; leave --table and --sample out"),
         (("model.json", "-o", "model.json"), "model.json exists; choose another file"),
     ],
@@ -572,6 +586,18 @@ def test_a_mistake_is_one_line(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_model(tmp_path, sample_model())
+    Path("template.txt").write_text('\ufeff\n {"Resources": {}}', encoding="utf-8")
     result = run("infer", *arguments)
     assert (result.returncode, result.stdout) == (2, "")
     assert message in result.stderr
+
+
+def test_the_content_tells_a_model_from_a_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = run("infer", write_model(tmp_path, sample_model()).rename("model.txt")).stdout
+    assert "WORKBENCH = " in source
+    Path("users.py").write_text(source)
+    assert run("seed", "users.py", "users.json").returncode == 0
+    assert run("infer", "users.json").stdout.startswith('"""users: a first design')

@@ -1,12 +1,26 @@
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tablewright import GSI, Attr, Engine, Entity, Table, attr, connect, explain, index, key, put
-from tablewright.errors import DeclarationError
-from tablewright.plans import backfill
+from tablewright.backoff import Backoff
+from tablewright.errors import (
+    Contention,
+    DeclarationError,
+    ProvisionedThroughputExceededException,
+    UnreadableItem,
+)
+from tablewright.plan import throttling
+from tablewright.plan.plan import run
+from tablewright.plans import Backfill, BackfillProgress, backfill
+from tablewright.transport import Local, Response
 
 
 class Early(Table, name="things"):
@@ -42,7 +56,10 @@ class Thing(Entity, table=Late, type_name="Thing"):
 
 @pytest.fixture
 def engine() -> Engine:
-    engine = Engine(":memory:")
+    return fill(Engine(":memory:"))
+
+
+def fill(engine: Engine) -> Engine:
     early = connect(engine, Early)
     for number in range(30):
         kind = "tool" if number % 2 else None
@@ -86,9 +103,208 @@ def test_a_key_that_should_not_be_there_is_taken_away(engine: Engine) -> None:
 def test_it_reads_the_whole_table_and_says_so() -> None:
     shape = explain(backfill(Thing))
     assert shape.operation == "Scan + UpdateItem"
-    assert str(shape.read_range) == "0.5, and up to 50 for each item"
+    assert str(shape.read_range) == "1, and up to 100 for each item"
 
 
 def test_what_is_no_entity_is_refused() -> None:
-    with pytest.raises(DeclarationError, match="takes an entity"):
-        backfill(Late)
+    with pytest.raises(DeclarationError, match=r"takes an entity, .* not <class 'int'>"):
+        backfill(int)
+    with pytest.raises(DeclarationError, match=r"no index 'by_knd'; did you mean 'by_kind'\?"):
+        backfill(Thing, indexes=["by_knd"])
+
+
+# -- what happens at the same time -----------------------------------------------------------------
+
+Send = Callable[[str, dict[str, Any]], Response]
+PAGE = 7
+
+
+def in_pages(engine: Engine) -> Send:
+    """Send requests to an engine; a Scan returns a few items."""
+    local = Local(engine)
+
+    def send(operation: str, request: dict[str, Any]) -> Response:
+        if operation == "Scan":
+            request = request | {"Limit": PAGE}
+        return local.send(operation, request)
+
+    return send
+
+
+def run_with(send: Send, engine: Engine, plan: Backfill) -> int:
+    return run(plan, connect(engine, Late)._context, send)
+
+
+def item(engine: Engine, thing_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = engine.call(
+        "GetItem", {"TableName": "things", "Key": Thing.primary(thing_id)._key}
+    )["Item"]
+    return found
+
+
+def test_a_write_between_read_and_write_is_kept(engine: Engine) -> None:
+    """The other writer gives an attribute that the item did not have, and its key."""
+    other, local = connect(engine, Late), Local(engine)
+    written: list[Thing] = []
+
+    def send(operation: str, request: dict[str, Any]) -> Response:
+        if operation == "UpdateItem" and request["Key"] == Thing.primary("00")._key and not written:
+            written.append(other.run(Thing.primary("00").update(Thing.kind.set("book"))))
+        return local.send(operation, request)
+
+    assert (
+        run_with(send, engine, backfill(Thing)) == 30
+    )  # an update writes the keys that it changes
+    assert item(engine, "00") == Thing.__entity__.encode(vars(written[0]))
+    assert [thing.thing_id for thing in other.run(Thing.by_kind("book"))] == ["00"]
+
+
+def test_a_write_of_the_older_version_in_between_gets_its_keys(engine: Engine) -> None:
+    early, local = connect(engine, Early), Local(engine)
+    written: list[EarlyThing] = []
+
+    def send(operation: str, request: dict[str, Any]) -> Response:
+        if operation == "UpdateItem" and request["Key"] == Thing.primary("00")._key and not written:
+            written.append(early.run(put(EarlyThing(thing_id="00", kind="book", owner="bob"))))
+        return local.send(operation, request)
+
+    assert run_with(send, engine, backfill(Thing)) == 30
+    assert item(engine, "00")["GSI2PK"] == {"S": "OWNER#bob"}
+
+
+def test_an_item_that_is_deleted_in_between_stays_deleted(engine: Engine) -> None:
+    other, local = connect(engine, Late), Local(engine)
+
+    def send(operation: str, request: dict[str, Any]) -> Response:
+        if operation == "UpdateItem" and request["Key"] == Thing.primary("00")._key:
+            other.run(Thing.primary("00").delete())
+        return local.send(operation, request)
+
+    assert run_with(send, engine, backfill(Thing)) == 29
+    assert connect(engine, Late).run(Thing.primary("00")) is None
+
+
+def test_an_item_that_always_changes_is_reported(engine: Engine) -> None:
+    early, local, owners = connect(engine, Early), Local(engine), list(range(100))
+
+    def send(operation: str, request: dict[str, Any]) -> Response:
+        if operation == "UpdateItem" and request["Key"] == Thing.primary("00")._key:
+            early.run(put(EarlyThing(thing_id="00", owner=f"o{owners.pop()}")))
+        return local.send(operation, request)
+
+    with pytest.raises(Contention, match=r"THING#00.* 20 times in a row; run it again"):
+        run_with(send, engine, backfill(Thing))
+
+
+# -- a run that stops ------------------------------------------------------------------------------
+
+
+class Stopped(Exception):
+    pass
+
+
+def stop_after(pages: int) -> Callable[[BackfillProgress], None]:
+    def report(progress: BackfillProgress) -> None:
+        if progress.items >= pages * PAGE:
+            raise Stopped
+
+    return report
+
+
+def scans_of(engine: Engine, plan: Backfill) -> tuple[int, int]:
+    """Return the result of a backfill, and how many pages it has read."""
+    send, pages = in_pages(engine), []
+
+    def counting(operation: str, request: dict[str, Any]) -> Response:
+        pages.append(operation)
+        return send(operation, request)
+
+    return run_with(counting, engine, plan), pages.count("Scan")
+
+
+def test_a_run_that_was_stopped_is_continued(engine: Engine) -> None:
+    with pytest.raises(Stopped):
+        run_with(in_pages(engine), engine, backfill(Late, progress=stop_after(3)))
+    changed, pages = scans_of(engine, backfill(Late))
+    assert (0 < changed < 30, pages) == (True, 3)  # of 5 pages; the third is read again
+    assert len(connect(engine, Late).run(Thing.by_owner("ann"))) == 30
+    assert scans_of(engine, backfill(Late)) == (0, 5)
+
+
+def test_a_run_for_other_keys_starts_from_the_beginning(engine: Engine) -> None:
+    for plan in (backfill(Late, indexes=["by_kind"]), backfill(Late, restart=True)):
+        with pytest.raises(Stopped):
+            run_with(in_pages(engine), engine, backfill(Late, progress=stop_after(2)))
+        assert scans_of(engine, plan)[1] == 5
+
+
+KILLED = """
+import os, signal, sys
+from tests.model.test_backfill import Late, in_pages, run_with
+from tablewright import Engine
+from tablewright.plans import backfill
+
+def die(progress):
+    if progress.items > 14:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+engine = Engine(sys.argv[1])
+run_with(in_pages(engine), engine, backfill(Late, progress=die))
+"""
+
+
+@pytest.mark.slow
+def test_a_run_that_was_killed_is_continued(tmp_path: Path) -> None:
+    file = tmp_path / "things.db"
+    fill(Engine(file)).close()
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", KILLED, str(file)], cwd=root, check=False)
+    assert done.returncode == -signal.SIGKILL
+    with Engine(file) as survivor:
+        db = connect(survivor, Late)
+        changed, pages = scans_of(survivor, backfill(Late))
+        assert (0 < changed < 30, pages) == (True, 3)
+        assert len(db.run(Thing.by_owner("ann"))) == 30
+        assert scans_of(survivor, backfill(Late)) == (0, 5)
+        assert survivor.check()
+
+
+def test_a_dry_run_writes_nothing_and_says_how_many(engine: Engine) -> None:
+    before = engine.call("Scan", {"TableName": "things"})["Items"]
+    told: list[BackfillProgress] = []
+    db = connect(engine, Late)
+    assert db.run(backfill(Late, dry_run=True, progress=told.append)) == 30
+    assert told == [BackfillProgress("things", 31, 30, 31)]
+    assert engine.call("Scan", {"TableName": "things"})["Items"] == before
+
+
+def test_one_index_gets_its_keys_and_no_other(engine: Engine) -> None:
+    db = connect(engine, Late)
+    assert db.run(backfill(Late, indexes=["by_kind"])) == 15
+    assert "GSI2PK" not in item(engine, "01")
+    assert db.run(backfill(Late, indexes=["by_owner"])) == 30
+
+
+def test_an_item_that_cannot_be_read_is_named(engine: Engine) -> None:
+    broken = {"PK": {"S": "THING#x"}, "SK": {"S": "THING"}, "type": {"S": "Thing"}}
+    broken |= {"thing_id": {"S": "x"}, "owner": {"N": "5"}}
+    engine.call("PutItem", {"TableName": "things", "Item": broken})
+    with pytest.raises(UnreadableItem, match=r'owner.*the item with PK="THING#x", SK="THING"'):
+        connect(engine, Late).run(backfill(Thing))
+
+
+def test_throttled_requests_are_sent_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throttling, "THROTTLED", Backoff(attempts=5, first=0.0, longest=0.0))
+    local, failures = Local(engine), dict.fromkeys(("Scan", "GetItem", "UpdateItem"), 4)
+
+    def send(operation: str, request: dict[str, Any]) -> Response:
+        if failures.get(operation, 0):
+            failures[operation] -= 1
+            raise ProvisionedThroughputExceededException("slow down")
+        return local.send(operation, request)
+
+    assert run_with(send, engine, backfill(Late)) == 30
+    assert not any(failures.values())
+    failures["Scan"] = 5
+    with pytest.raises(ProvisionedThroughputExceededException):
+        run_with(send, engine, backfill(Late))

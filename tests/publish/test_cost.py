@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tablewright import Attr, Engine, Entity, Provisioned, Table, access_pattern, attr, key
+from tablewright import Attr, Engine, Entity, Provisioned, Table, access_pattern, attr, connect, key
 from tablewright.designs.catalog import bundled, load
 from tablewright.errors import DeclarationError
 from tablewright.plans import Get
@@ -26,6 +26,7 @@ from tablewright.publish.cost import (
 from tablewright.publish.cost.prices import DEFAULT_PRICES
 from tablewright.publish.cost.sizes import measure
 from tablewright.publish.cost.table import notes
+from tablewright.server import serving
 from tablewright.verify import Design
 from tests import commands
 from tests.publish.test_infrastructure import PROVISIONED
@@ -193,19 +194,63 @@ def test_sample_data_that_cannot_be_stored_are_reported() -> None:
     assert (done.returncode, "the sample data cannot be stored" in done.stderr) == (2, True)
 
 
+def large_note() -> dict[str, Any]:
+    """Return a note of three blocks."""
+    put = {"PK": "NOTE#9", "SK": "NOTE", "number": "9", "topic": "a", "text": "w" * 9000}
+    put |= {"GSI1PK": "TOPIC#a", "GSI1SK": "NOTE#9", "type": "Note"}
+    return {name: {"S": value} for name, value in put.items()}
+
+
 def test_sizes_are_measured_on_a_target() -> None:
     write_design(length=900)
     assert commands.run("seed", "notes.py", "notes.db").returncode == 0
-    put = {"PK": "NOTE#9", "SK": "NOTE", "number": "9", "topic": "a", "text": "w" * 9000}
-    put |= {"GSI1PK": "TOPIC#a", "GSI1SK": "NOTE#9", "type": "Note"}
-    item = {name: {"S": value} for name, value in put.items()}
     with Engine("notes.db") as engine:
-        engine.call("PutItem", {"TableName": "notes", "Item": item})
+        engine.call("PutItem", {"TableName": "notes", "Item": large_note()})
     found = costs("--sample", "notes.db")
     assert costs()["note"]["read_units"] == 0.5
     assert found["note"]["read_units"] == (0.5 + 1.5) / 2  # of 1 and of 3 blocks
     done = commands.run("cost", "notes.py", "--sample", "missing.db")
     assert (done.returncode, "missing.db: no such file" in done.stderr) == (2, True)
+
+
+def test_sizes_are_measured_over_http(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    write_design(length=900)
+    with Engine() as engine, serving(engine) as url:
+        done = commands.run("cost", "notes.py", "--sample", url)
+        assert done.returncode == 2
+        assert f"{url} has no table 'notes'" in done.stderr
+        assert commands.run("seed", "notes.py", url).returncode == 0
+        before = costs("--sample", url)
+        engine.call("PutItem", {"TableName": "notes", "Item": large_note()})
+        items = engine.call("DescribeTable", {"TableName": "notes"})["Table"]["ItemCount"]
+        found = costs("--sample", url)
+        assert engine.call("DescribeTable", {"TableName": "notes"})["Table"]["ItemCount"] == items
+    assert before["note"]["read_units"] == 0.5
+    assert found["note"]["read_units"] == (0.5 + 1.5) / 2
+    done = commands.run("cost", "notes.py", "--sample", url)
+    assert (done.returncode, url.removeprefix("http://") in done.stderr) == (2, True)
+
+
+def test_the_storage_of_measured_tables_has_their_number_of_items() -> None:
+    write_design()
+    assert commands.run("seed", "notes.py", "notes.db").returncode == 0
+    with Engine("notes.db") as engine:
+        engine.call("PutItem", {"TableName": "notes", "Item": large_note()})
+    done = commands.run("cost", "notes.py", "--json", "--sample", "notes.db")
+    storage = json.loads(done.stdout)["storage"]
+    rows = {(each["index"], each["entity"]): each["items"] for each in storage}
+    assert rows == {(None, "Note"): 2, (None, "sentinel"): 1, ("by_topic", "Note"): 2}
+
+
+def test_an_empty_target_leaves_the_sizes_of_the_checks() -> None:
+    write_design()
+    with Engine("notes.db") as engine:
+        module = load("notes.py")
+        with connect(engine, *module.tables):
+            pass
+    assert costs("--sample", "notes.db") == costs()
 
 
 # -- money ---------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from http.client import HTTPConnection, HTTPResponse
 from urllib.parse import urlencode, urlsplit
 
@@ -10,8 +11,13 @@ import pytest
 from msgspec import Struct
 
 from tablewright.cli.studio import open_workspace
+from tablewright.engine import Engine
 from tablewright.studio.server import serving_studio
 from tablewright.studio.workspace import Workspace
+from tablewright.verify import Design
+
+#: What must never become markup, nor hide or reorder text.
+HOSTILE = '<img src=x onerror=alert(1)>\u202e"\x07'
 
 
 class Answer(Struct, frozen=True):
@@ -67,3 +73,47 @@ def workspace() -> Iterator[Workspace]:
 def browser(workspace: Workspace) -> Iterator[Browser]:
     with serving_studio(workspace) as link:
         yield Browser(link)
+
+
+#: Opens a studio on a target, with a design if one is given.
+Open = Callable[..., Browser]
+
+
+@pytest.fixture
+def opened() -> Iterator[Open]:
+    """Opens a studio on a target."""
+    with ExitStack() as stack:
+
+        def open_studio(
+            target: str | Engine, design: Design | None = None, *, write: bool | None = None
+        ) -> Browser:
+            workspace = Workspace(design, target, write=write)
+            stack.callback(workspace.close)
+            return Browser(stack.enter_context(serving_studio(workspace)))
+
+        yield open_studio
+
+
+@pytest.fixture
+def design() -> Design:
+    found = open_workspace(["commerce"]).design
+    assert found is not None
+    return found
+
+
+def create_table(engine: Engine, name: str, key: str = "id") -> None:
+    engine.call(
+        "CreateTable",
+        {
+            "TableName": name,
+            "KeySchema": [{"AttributeName": key, "KeyType": "HASH"}],
+            "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"}],
+            "BillingMode": "PAY_PER_REQUEST",
+        },
+    )
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine(":memory:") as made:
+        yield made

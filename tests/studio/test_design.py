@@ -12,7 +12,7 @@ from tablewright.cli.studio import open_workspace
 from tablewright.designs.catalog import bundled
 from tablewright.publish.cost import cost, load_prices
 from tablewright.publish.cost.rates import Rates
-from tablewright.studio.condition import Comparison, comparisons
+from tablewright.studio.condition import Comparison, comparisons, condition_lines
 from tablewright.studio.documents import DOCUMENTS
 from tablewright.studio.server import serving_studio
 from tests.studio.conftest import Browser
@@ -101,3 +101,9 @@ def test_a_condition_is_split_at_key_attributes_only() -> None:
         Comparison("PK", "=", '"A AND B=1"'),
         Comparison("SK", "between", '"X#{a}" AND "X#{a}$"'),
     ]
+
+
+def test_the_conditions_of_two_requests_are_apart() -> None:
+    shown = condition_lines('id="{a}" AND tp="x; y"; pk="U#{b}"', [])
+    texts = re.sub(r"<[^>]*>", " ", shown).split()
+    assert " ".join(texts) == "id = a tp = x; y then pk = U# b"

@@ -174,18 +174,14 @@ def test_exports_are_the_items_of_the_page_or_of_all_pages(
 ) -> None:
     engine, browser = keys_browser
     one = browser.get(f"/items/{KEYS}/export?format=json&pages=one")
-    assert one.headers["Content-Disposition"] == 'attachment; filename="keys-table.json"'
-    assert len(json.loads(one.text)) == PAGE_SIZE
-    everything = json.loads(browser.get(f"/items/{KEYS}/export?format=json&pages=all").text)
-    assert everything == engine.call("Scan", {"TableName": KEYS})["Items"]
+    assert one.headers["Content-Disposition"] == 'attachment; filename="keys_table.json"'
+    assert len(one.text.splitlines()) == PAGE_SIZE
+    everything = browser.get(f"/items/{KEYS}/export?format=json&pages=all").text.splitlines()
+    items = [json.loads(line)["Item"] for line in everything]
+    assert items == engine.call("Scan", {"TableName": KEYS})["Items"]
     table = browser.get(f"/items/{KEYS}/export?format=csv&pages=all&index=local").text
     rows = list(csv.reader(io.StringIO(table)))
-    assert rows[0] == ["id", "at", "rank"]
+    assert rows[0] == ["id", "at", "rank", "other attributes"]
     assert len(rows) == PAGE_SIZE * 2 + 8
     row = csv.reader(io.StringIO(browser.get(f"/items/{KEYS}/export?format=csv&pk=5").text))
-    assert list(row)[1] == ["5", "AA==", "5", "'=t5"]
-
-
-def test_an_export_of_nothing_is_an_empty_array(keys_browser: tuple[Engine, Browser]) -> None:
-    _, browser = keys_browser
-    assert json.loads(browser.get(f"/items/{KEYS}/export?pk=9999").text) == []
+    assert list(row)[1] == ["5", "AA==", "5", "'=t5", ""]

@@ -5,60 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 
 import pytest
 
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
-from tablewright.studio.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design
-from tests.studio.conftest import Browser
-
-Open = Callable[..., Browser]
-HOSTILE = '<img src=x onerror=alert(1)>\u202e"\x07'
-
-
-@pytest.fixture
-def opened() -> Iterator[Open]:
-    """Opens a studio on a target."""
-    with ExitStack() as stack:
-
-        def open_studio(
-            target: str | Engine, design: Design | None = None, *, write: bool | None = None
-        ) -> Browser:
-            workspace = Workspace(design, target, write=write)
-            stack.callback(workspace.close)
-            return Browser(stack.enter_context(serving_studio(workspace)))
-
-        yield open_studio
-
-
-@pytest.fixture
-def design() -> Design:
-    found = open_workspace(["commerce"]).design
-    assert found is not None
-    return found
-
-
-def create_table(engine: Engine, name: str, key: str = "id") -> None:
-    engine.call(
-        "CreateTable",
-        {
-            "TableName": name,
-            "KeySchema": [{"AttributeName": key, "KeyType": "HASH"}],
-            "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"}],
-            "BillingMode": "PAY_PER_REQUEST",
-        },
-    )
-
-
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as made:
-        yield made
+from tests.studio.conftest import HOSTILE, Browser, Open, create_table
 
 
 @pytest.mark.parametrize("name", ["shop", "market", "recipes", "menu", "commerce"])

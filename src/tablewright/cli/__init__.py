@@ -11,12 +11,14 @@ Invariants:
 from __future__ import annotations
 
 from tablewright.cli import advise as _advise  # registers its commands
+from tablewright.cli import backfill as _backfill
 from tablewright.cli import cost as _cost
 from tablewright.cli import credentials as _credentials
 from tablewright.cli import designs as _designs
 from tablewright.cli import explain as _explain
 from tablewright.cli import files as _files
 from tablewright.cli import infer as _infer
+from tablewright.cli import patterns as _patterns
 from tablewright.cli import publish as _publish
 from tablewright.cli import read_items as _read_items
 from tablewright.cli import serve as _serve
@@ -30,12 +32,14 @@ from tablewright.cli.commands import main
 
 __all__ = [
     "_advise",
+    "_backfill",
     "_cost",
     "_credentials",
     "_designs",
     "_explain",
     "_files",
     "_infer",
+    "_patterns",
     "_publish",
     "_read_items",
     "_serve",

@@ -17,6 +17,7 @@ from tablewright.cli.transfer import WHERE, Target, exit_on_error
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tablewright import Table
     from tablewright.verify import Design, Result, StoredReport
 
 Name = Annotated[
@@ -218,6 +219,19 @@ def write(text: str, output: Path | None) -> None:
         fail(f"{output}: {error.strerror}")
 
 
+def tables_named(design: Design, name: str | None) -> list[type[Table]]:
+    """Return the tables of a design, or the one with this name.
+
+    The only table of a design may have any name at a target.
+    """
+    if name is None or len(design.tables) == 1:
+        return list(design.tables)
+    found = [table for table in design.tables if table.__table__.name == name]
+    if not found:
+        fail(f"{design.name} has several tables, and none has the name {name!r}")
+    return found
+
+
 def load_or_fail(name: str) -> Design:
     """Load a design; if that fails, print why and exit with code 2."""
     from tablewright.designs.catalog import load
@@ -261,11 +275,7 @@ def _verify_stored(design: Design, target: str, name: str | None, *, json: bool)
     from tablewright.transfer.segments import scan_pages
     from tablewright.verify import compare_stored
 
-    tables = [table.__table__ for table in design.tables]
-    if name is not None and len(tables) > 1:
-        tables = [table for table in tables if table.name == name]
-        if not tables:
-            fail(f"{design.name} has several tables, and none has the name {name!r}")
+    tables = [table.__table__ for table in tables_named(design, name)]
     reports = []
     with exit_on_error(), transfer.open_source(target) as source:
         for table in tables:

@@ -43,8 +43,8 @@ def explain(
 
     patterns = load_or_fail(name).patterns
     if pattern is not None:
-        patterns = _select(patterns, name, pattern)
-    _check_shapes(patterns)
+        patterns = select_patterns(patterns, name, pattern)
+    check_shapes(patterns)
     console = Console()
     if json:
         members = [as_members(found) for found in patterns]
@@ -73,7 +73,9 @@ def as_members(found: AccessPattern) -> dict[str, Any]:
     }
 
 
-def _select(patterns: Sequence[AccessPattern], module: str, name: str) -> list[AccessPattern]:
+def select_patterns(
+    patterns: Sequence[AccessPattern], module: str, name: str
+) -> list[AccessPattern]:
     """Return the patterns with this name; several, if modules of the design share it."""
     from tablewright.hints import did_you_mean
 
@@ -85,7 +87,7 @@ def _select(patterns: Sequence[AccessPattern], module: str, name: str) -> list[A
     return found
 
 
-def _check_shapes(patterns: Sequence[AccessPattern]) -> None:
+def check_shapes(patterns: Sequence[AccessPattern]) -> None:
     """Exit if a pattern is no longer possible, because of an entity that was declared after it."""
     from tablewright.errors import TablewrightError
 
@@ -115,9 +117,9 @@ def _print_pattern(console: Console, found: AccessPattern) -> None:
     about = [("about", found.doc.partition("\n")[0]), ("in", _relative(found.location))]
     report.print_fields(console, [field for field in about if field[1]], "  ")
     for number, request in enumerate(shape.requests, 1):
-        _print_request(console, request, f"  {number}. ", "     ")
+        print_request(console, request, f"  {number}. ", "     ")
         for action in request.steps:
-            _print_request(console, action, "     - ", "       ")
+            print_request(console, action, "     - ", "       ")
     if len(shape.requests) > 1:
         report.print_fields(console, [("in all", shape.units)], "  ")
     console.print()
@@ -128,7 +130,8 @@ def _relative(location: str) -> str:
     return location.removeprefix(f"{Path.cwd()}/")
 
 
-def _print_request(console: Console, request: Shape, mark: str, indent: str) -> None:
+def print_request(console: Console, request: Shape, mark: str, indent: str) -> None:
+    """Print a request of a pattern, or an action of a transaction, with all that is known of it."""
     console.print(
         report.fill(
             console, f"{mark}{request.operation} {request.entity} on {request.table}", indent

@@ -41,18 +41,20 @@ def infer(
     templates and indexes. Nothing is written to the table. Then compare all items with the design:
     `tablewright verify design.py --stored TARGET`.
 
-    A file that ends with .json is a model of NoSQL Workbench. Its rows become the sample data of
-    the design: `tablewright verify design.py`.
+    A file with JSON is a model of NoSQL Workbench. Its rows become the sample data of the design:
+    `tablewright verify design.py`.
     """
     if output is not None and output.exists():
         fail(f"{output} exists; choose another file, or remove it")
-    if target.endswith(".json"):
+    from tablewright.infer import infer_design, is_json, read_sample, write_module
+    from tablewright.transfer.endpoints import is_file_target
+
+    if is_file_target(target) and is_json(Path(target)):
         if table is not None or sample != SAMPLE_SIZE:
             fail("a model of NoSQL Workbench is read as a whole; leave --table and --sample out")
         _import_model(Path(target), output)
         return
     from tablewright import transfer
-    from tablewright.infer import infer_design, read_sample, write_module
     from tablewright.transfer.definition import select_tables
 
     with exit_on_error(), transfer.open_source(target) as source:

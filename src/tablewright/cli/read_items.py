@@ -15,7 +15,7 @@ import typer
 from tablewright.cli.commands import STATEMENTS, app, fail
 from tablewright.cli.key_arguments import find_key, key_expression, parse_conditions, parse_key
 from tablewright.cli.sessions import Json, TableName, TableSession, Target, open_session
-from tablewright.cli.views import EntityView, StoredView, View, count_items, note
+from tablewright.cli.views import EntityView, StoredView, View, count_items, count_units, note
 
 if TYPE_CHECKING:
     from tablewright.mapping.table import TableMap
@@ -241,8 +241,7 @@ def print_pages(pages: Pages, view: View, *, json: bool) -> None:
     if not json:
         view.print_items(items)
     read = f" of {pages.read:,} read" if pages.read > pages.found else ""
-    units = "1 unit" if pages.units == 1 else f"{pages.units:g} units"
-    note(f"{count_items(pages.found)}{read}, {units}")
+    note(f"{count_items(pages.found)}{read}, {count_units(pages.units)}")
     if pages.cursor is not None:
         note(
             f"There are more: stopped after {count_items(pages.read)}, see --limit. Read all with "

@@ -179,7 +179,7 @@ def _enable_editing(prompt: Shell) -> Callable[[], None]:
         import readline
     except ImportError:  # not every Python has it
         return lambda: None
-    from tablewright.cli.completion import DELIMITERS, Names, complete
+    from tablewright.partiql.completion import DELIMITERS, Names, complete
 
     session = prompt.session
     names = Names(session.list_tables, prompt.index_names, session.attributes)

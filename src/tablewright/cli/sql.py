@@ -12,6 +12,7 @@ from tablewright.cli.item_json import print_json
 from tablewright.cli.item_tables import print_table
 from tablewright.cli.sessions import Json, Target
 from tablewright.cli.statements import StatementSession, open_statements
+from tablewright.cli.views import count_items, count_units, note
 
 if TYPE_CHECKING:
     from tablewright.values import Item, Value
@@ -88,6 +89,5 @@ def run_and_print(
     print_table(Console(), items, session.key_names)
     more = "; there are more, see --limit" if is_cut else ""
     is_read = prepare_statement(statement).is_read
-    done = f"{count} item{'' if count == 1 else 's'}" if is_read or count else "done"
-    units = "1 unit" if session.units == 1 else f"{session.units:g} units"
-    typer.echo(f"{done}, {units}{more}", err=True)
+    done = count_items(count) if is_read or count else "done"
+    note(f"{done}, {count_units(session.units)}{more}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +21,7 @@ from tablewright.cli.commands import (
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import TaskID
 
     from tablewright.transfer import Event, TableComparison
 
@@ -177,6 +178,24 @@ def is_folder(file: str, table: str | None) -> bool:
 
 def show_progress(events: Iterable[Event]) -> list[TableComparison]:
     """Run a transfer; show a progress bar if standard error is a terminal."""
+    from tablewright.transfer import TableComparison
+
+    found: list[TableComparison] = []
+    with progress_bars() as show:
+        for event in events:
+            if isinstance(event, TableComparison):
+                found.append(event)
+            else:
+                show(f"{event.table} {event.phase}", event.items, event.expected)
+    return found
+
+
+@contextmanager
+def progress_bars() -> Iterator[Callable[[str, int, int | None], None]]:
+    """Show progress bars if standard error is a terminal, each with its rate and remaining time.
+
+    Yields a function that takes the name of a bar, the number of items, and that of all items.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -187,8 +206,6 @@ def show_progress(events: Iterable[Event]) -> list[TableComparison]:
     )
     from rich.progress import Progress as Bars
 
-    from tablewright.transfer import TableComparison
-
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -198,24 +215,19 @@ def show_progress(events: Iterable[Event]) -> list[TableComparison]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    found: list[TableComparison] = []
     with Bars(*columns, console=console, disable=not console.is_terminal) as bars:
-        tasks = {}
-        for event in events:
-            if isinstance(event, TableComparison):
-                found.append(event)
-                continue
-            name = f"{event.table} {event.phase}"
+        tasks: dict[str, TaskID] = {}
+
+        def show(name: str, items: int, expected: int | None) -> None:
             if name not in tasks:
-                tasks[name] = bars.add_task(
-                    name, total=event.expected, completed=event.items, rate=""
-                )
+                tasks[name] = bars.add_task(name, total=expected, completed=items, rate="")
             task = bars.tasks[tasks[name]]
             speed = f"{task.speed:,.0f}/s" if task.speed else ""
             # DynamoDB's item count is up to six hours old, so there may be more items
-            most = None if event.expected is None else max(event.expected, event.items)
-            bars.update(tasks[name], completed=event.items, total=most, rate=speed)
-    return found
+            most = None if expected is None else max(expected, items)
+            bars.update(tasks[name], completed=items, total=most, rate=speed)
+
+        yield show
 
 
 def print_comparison(found: list[TableComparison], *, to_stderr: bool = False) -> None:

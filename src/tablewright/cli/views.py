@@ -201,14 +201,14 @@ def format_json(value: Any) -> str:
     return escape_controls(value if isinstance(value, str) else msgspec.json.encode(value).decode())
 
 
-def print_values(console: Console, rows: Sequence[dict[str, Any]]) -> None:
+def print_values(console: Console, rows: Sequence[dict[str, Any]], hint: str = HIDDEN) -> None:
     """Print entities as a table; a column that is empty in all rows is left out."""
     names = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
     columns = {name: [format_json(row.get(name)) for row in rows] for name in names}
     numbers = {
         name for name in names if all(not cell or _is_number(cell) for cell in columns[name])
     }
-    print_columns(console, columns, numbers, HIDDEN)
+    print_columns(console, columns, numbers, hint)
 
 
 def print_title(console: Console, text: str) -> None:
@@ -224,6 +224,10 @@ def print_fields(console: Console, fields: dict[str, str], indent: str = "") -> 
 
 def count_items(number: int) -> str:
     return "1 item" if number == 1 else f"{number:,} items"
+
+
+def count_units(units: float) -> str:
+    return "1 unit" if units == 1 else f"{units:g} units"
 
 
 def note(text: str) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from tablewright.designs import commerce, market, menu, recipes, shop
 from tablewright.verify import Design
 from tablewright.verify import load as load_design
 
-BUNDLED = {"shop": shop, "market": market, "recipes": recipes, "menu": menu, "commerce": commerce}
+#: The names of the designs, with their modules; a design is imported when it is loaded.
+BUNDLED = {
+    name: f"tablewright.designs.{name}"
+    for name in ("shop", "market", "recipes", "menu", "commerce")
+}
 
 
 def bundled() -> list[Design]:

@@ -51,17 +51,9 @@ class _Tagged:
 class ReadPrecondition(_Tagged):
     """The header If-None-Match of a request, and the ETag of its response."""
 
-    def __init__(
-        self,
-        request: Request,
-        response: Response,
-        if_none_match: Annotated[
-            str | None, Header(description="The ETag of the response that the client has.")
-        ] = None,
-    ) -> None:
+    def __init__(self, response: Response, known: list[str]) -> None:
         super().__init__(response)
-        self._is_read = request.method in ("GET", "HEAD")
-        self._known = _tags(if_none_match)
+        self._known = known
 
     def set(self, entity: E) -> E:
         """Set the ETag header of the response, and return the entity.
@@ -69,7 +61,7 @@ class ReadPrecondition(_Tagged):
         Respond with 304 Not Modified, without a body, if the client already has this version.
         """
         tag = _tag(entity)
-        if self._is_read and ("*" in self._known or tag in self._known):
+        if "*" in self._known or tag in self._known:
             raise HTTPException(304, headers={"ETag": tag})
         return super().set(entity)
 
@@ -77,14 +69,7 @@ class ReadPrecondition(_Tagged):
 class WritePrecondition(_Tagged):
     """The header If-Match of a request, and the ETag of its response."""
 
-    def __init__(
-        self,
-        response: Response,
-        if_match: Annotated[
-            str | None,
-            Header(description="The ETag of the version to change. Other versions: 412."),
-        ] = None,
-    ) -> None:
+    def __init__(self, response: Response, if_match: str | None) -> None:
         super().__init__(response)
         self._expected = if_match
 
@@ -107,10 +92,30 @@ class WritePrecondition(_Tagged):
         return write.condition(expected == int(numbers[0]))
 
 
+async def _get_etag(
+    request: Request,
+    response: Response,
+    if_none_match: Annotated[
+        str | None, Header(description="The ETag of the response that the client has.")
+    ] = None,
+) -> ReadPrecondition:
+    is_read = request.method in ("GET", "HEAD")
+    return ReadPrecondition(response, _tags(if_none_match) if is_read else [])
+
+
+async def _get_if_match(
+    response: Response,
+    if_match: Annotated[
+        str | None, Header(description="The ETag of the version to change. Other versions: 412.")
+    ] = None,
+) -> WritePrecondition:
+    return WritePrecondition(response, if_match)
+
+
 #: The dependency of an endpoint that reads an entity.
-ETag: TypeAlias = Annotated[ReadPrecondition, Depends()]
+ETag: TypeAlias = Annotated[ReadPrecondition, Depends(_get_etag)]
 #: The dependency of an endpoint that changes or deletes an entity.
-IfMatch: TypeAlias = Annotated[WritePrecondition, Depends()]
+IfMatch: TypeAlias = Annotated[WritePrecondition, Depends(_get_if_match)]
 
 
 def _tag(entity: Entity) -> str:

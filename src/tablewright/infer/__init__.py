@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from tablewright.infer.design import InferredDesign, infer_design
 from tablewright.infer.imported import ImportedModel, import_model
-from tablewright.infer.model_file import ModelFile, read_model
+from tablewright.infer.model_file import ModelFile, is_json, read_model
 from tablewright.infer.module import write_module
 from tablewright.infer.sample import SAMPLE_SIZE, Sample, read_sample
 
@@ -33,6 +33,7 @@ __all__ = [
     "Sample",
     "import_model",
     "infer_design",
+    "is_json",
     "read_model",
     "read_sample",
     "write_module",

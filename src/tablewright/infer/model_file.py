@@ -11,6 +11,7 @@ types, no two rows have the same key, and every index key is declared. Any other
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, cast
@@ -56,6 +57,16 @@ class ModelFile(Struct, frozen=True):
     warnings: tuple[str, ...]
 
 
+def is_json(file: Path) -> bool:
+    """Return whether the content of a file begins as JSON does, and not as a database."""
+    try:
+        with file.open("rb") as opened:
+            start = opened.read(64)
+    except OSError:
+        return False
+    return start.removeprefix(BOM_UTF8).lstrip()[:1] in (b"{", b"[")
+
+
 def read_model(file: Path) -> ModelFile:
     """Return the contents of a model file; raise ModelFileRefused if it has a defect."""
     try:
@@ -71,7 +82,7 @@ def read_model(file: Path) -> ModelFile:
         raise ModelFileRefused(f"{file}: not valid JSON: {error}") from None
     where = _Where(str(file))
     if not isinstance(document, dict) or "DataModel" not in document:
-        where.refuse("not a model of NoSQL Workbench: it must be an object with a DataModel")
+        where.refuse(f"not a model of NoSQL Workbench, which has a DataModel{_likely(document)}")
     described = where.members(document, "DataModel")
     if not described:
         where.refuse("DataModel has no tables")
@@ -92,6 +103,19 @@ def read_model(file: Path) -> ModelFile:
         document | {"DataModel": [each.frame for each in read]},
         tuple(warnings),
     )
+
+
+def _likely(document: Any) -> str:
+    """Return what a file that is no model seems to be, and what to do with it."""
+    members = document if isinstance(document, dict) else {}
+    if "Resources" in members:
+        return (
+            "; it seems to be a CloudFormation template: `tablewright serve --from FILE` creates "
+            "its tables"
+        )
+    if {"TableName", "KeySchema"} <= members.keys():
+        return "; it seems to be a CreateTable request"
+    return ""
 
 
 def _refuse_constant(text: str) -> NoReturn:

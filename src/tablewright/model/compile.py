@@ -6,17 +6,22 @@ names the entity, the attribute and the fix.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
+from tablewright.mapping.converters import messages
 from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.paths import without_none
 from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece
 from tablewright.model.declared import EntityDeclaration
 from tablewright.model.exclusion import exclude_each_other
-from tablewright.model.key import History, IndexPlace, PrimaryKey, Unique
+from tablewright.model.key import RECORDED, History, IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import LSI
+
+_VERSIONS = ("version", "old_version")
 
 
 def compile_entity(
@@ -267,20 +272,41 @@ def _history(declared: EntityDeclaration, name: str, value: History) -> HistoryM
             raise DeclarationError(f"{where}: {role}={ref!r} is not an attribute of {event.name}")
     sources = {ref.name: f":{role}" for role, ref in value.recorded.items()}
     has_version = any(attribute.role == "version" for attribute in declared.maps.values())
-    for role in ("version", "old_version"):
+    for role in _VERSIONS:
         if role in value.recorded and not has_version:
             raise DeclarationError(f"{where}: {declared.name} has no version() to record")
+    by_name = {
+        role
+        for role in RECORDED
+        if role not in value.recorded and (has_version or role not in _VERSIONS)
+    }
     for attribute in event.attributes.values():
         if attribute.name in sources:
             continue
         if attribute.name in declared.maps:
             sources[attribute.name] = attribute.name
+        elif attribute.name in by_name:
+            _check_recorded(declared, value, attribute.name, where)
+            sources[attribute.name] = f":{attribute.name}"
         elif attribute.default is None and not attribute.converter.optional:
             raise DeclarationError(
                 f"{where}: {event.name}.{attribute.name} gets no value: it is neither named in "
                 f"history(…) nor an attribute of {declared.name}"
             )
     return HistoryMap(value.attribute.name, event, sources, value.always)
+
+
+def _check_recorded(declared: EntityDeclaration, value: History, name: str, where: str) -> None:
+    """Raise DeclarationError if an event has another type for what it records by its name."""
+    kind = without_none(declared.kinds[value.attribute.name])
+    expected = {"old": kind, "new": kind, "at": datetime, "version": int, "old_version": int}
+    event: EntityDeclaration = value.event.__declaration__
+    kept = without_none(event.kinds[name])
+    if name in expected and kept != expected[name]:
+        raise DeclarationError(
+            f"{where}: {event.name}.{name} is a {messages.name(kept)}, but would record a "
+            f"{messages.name(expected[name])}; give it that type, or another name"
+        )
 
 
 def _check_key_only(entity: EntityMap) -> None:

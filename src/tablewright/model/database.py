@@ -21,15 +21,21 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from tablewright.engine import Engine
-from tablewright.errors import DeclarationError, InvalidValue, UnsupportedOperation
+from tablewright.errors import (
+    DeclarationError,
+    IndexNotReady,
+    InvalidValue,
+    UnsupportedOperation,
+)
 from tablewright.mapping.table import TableMap
 from tablewright.model.connecting import Connecting
-from tablewright.model.provision import Provision
+from tablewright.model.provision import FindUnready, Provision
 from tablewright.model.stream_events import AsyncStreams, Streams
 from tablewright.model.table import Table
 from tablewright.plan.events import Observer
 from tablewright.plan.plan import Context, Plan, run, run_async
 from tablewright.plan.reads.query import Query
+from tablewright.plan.unready import Unready
 from tablewright.plan.writes.transaction import transact
 from tablewright.plan.writes.write import Write
 from tablewright.policy import Documents, Principal, as_principal
@@ -83,7 +89,8 @@ def connect(
     database = Database(transport, context, tables, owned=owned)
     try:
         for table in context.names:
-            database.run(Provision(table, create=_creates(transport, create), update=update))
+            plan = Provision(table, create=_creates(transport, create), update=update)
+            database._set_unready(table, database.run(plan))
     except BaseException:
         database.close()
         raise
@@ -117,7 +124,7 @@ def connect_async(
         try:
             for table in context.names:
                 plan = Provision(table, create=_creates(transport, create), update=update)
-                await database.run(plan)
+                database._set_unready(table, await database.run(plan))
         except BaseException:
             await database.close()
             raise
@@ -249,6 +256,20 @@ class _Connection:
             )
         )
 
+    def _set_unready(self, table: TableMap, unready: Unready) -> None:
+        """Keep which indexes of a table cannot be read."""
+        found = self._context.unready
+        if unready and found is None:
+            self._context = msgspec.structs.replace(self._context, unready={table: unready})
+        elif unready and found is not None:
+            found[table] = unready
+        elif found is not None:
+            found.pop(table, None)
+
+    def _unscoped_context(self) -> Context:
+        """Return the context without the guard of a tenant."""
+        return msgspec.structs.replace(self._context, guard=None)
+
     def __repr__(self) -> str:
         names = ", ".join(self._context.names.values())
         scope = f", {self._context.tenant}" if self._context.tenant else ""
@@ -267,6 +288,11 @@ class Database(_Connection, Streams):
             return run(plan, self._context, self._transport.send)
         except UnsupportedOperation as error:
             raise _needed(error, plan) from None
+        except IndexNotReady:  # it may have become ready since it was looked up
+            context, send = self._unscoped_context(), self._transport.send
+            for table in context.names:
+                self._set_unready(table, run(FindUnready(table), context, send))
+        return run(plan, self._context, self._transport.send)
 
     def iterate(self, plan: Query[T]) -> Iterator[T]:
         """Yield every result of a query, page by page, up to its limit.
@@ -315,6 +341,11 @@ class AsyncDatabase(_Connection, AsyncStreams):
             return await run_async(plan, self._context, self._transport.send_async)
         except UnsupportedOperation as error:
             raise _needed(error, plan) from None
+        except IndexNotReady:  # it may have become ready since it was looked up
+            context, send = self._unscoped_context(), self._transport.send_async
+            for table in context.names:
+                self._set_unready(table, await run_async(FindUnready(table), context, send))
+        return await run_async(plan, self._context, self._transport.send_async)
 
     async def iterate(self, plan: Query[T]) -> AsyncIterator[T]:
         """Yield every result of a query, page by page, up to its limit.

@@ -45,7 +45,7 @@ class EntityModel(pydantic.BaseModel, Generic[E]):
     model_config = pydantic.ConfigDict(
         extra="forbid", arbitrary_types_allowed=True, protected_namespaces=()
     )
-    _entity_type: ClassVar[type[Entity]]
+    __entity_type__: ClassVar[type[Entity]]
 
     if not TYPE_CHECKING:  # the checkers take it for a plain generic class
 
@@ -75,7 +75,7 @@ class EntityModel(pydantic.BaseModel, Generic[E]):
                     f"{cls.__name__}: exclude names {name!r}, which is not a field of it"
                     f"{did_you_mean(name, cls.model_fields)}"
                 )
-            del cls.__pydantic_fields__[name]
+            del cls.model_fields[name]
         if excluded:
             cls.model_rebuild(force=True)
 
@@ -87,7 +87,7 @@ class EntityModel(pydantic.BaseModel, Generic[E]):
     @classmethod
     def _symbolic(cls, name: str) -> Self:
         """Return a model of symbols, for the trace of a pattern; `name` is the parameter."""
-        symbols = vars(cls._entity_type.__entity__.symbolic(name))
+        symbols = vars(cls.__entity_type__.__entity__.symbolic(name))
         fields = {field: symbols[field] for field in cls.model_fields if field in symbols}
         return cls.model_construct(set(fields), **fields)
 
@@ -101,7 +101,7 @@ class Input(EntityModel[E], Generic[E]):
         Raise TypeError if an attribute that this model excludes has no value, and InvalidValue for
         a value that is not valid.
         """
-        kind = self._entity_type
+        kind = self.__entity_type__
         attributes = kind.__entity__.attributes
         sent = self.model_fields_set & attributes.keys()
         values = {name: getattr(self, name) for name in sent} | others
@@ -172,7 +172,7 @@ def _model_of(base: type[EntityModel[Any]], kind: type[Entity]) -> type[EntityMo
             __validators__=field_validators(names, declared.decorators),
             **fields,
         )
-    model._entity_type = kind
+    model.__entity_type__ = kind
     return model
 
 

@@ -168,6 +168,10 @@ class Unique(Generic[P, S]):
         def __get__(self, instance: Any, owner: type[E]) -> BoundUnique[E, P, S]: ...
 
 
+#: What an event can record of a write.
+RECORDED = ("old", "new", "version", "old_version", "at", "by", "reason")
+
+
 class History:
     """Events that record the changes of an attribute, declared in the body of an entity."""
 
@@ -482,17 +486,11 @@ def history(
     """Declare a history: each change of the attribute writes an event in the same transaction.
 
     The named attributes of the event get the old and the new value, the versions, the time, and the
-    values of `audit(by=…, reason=…)`; the others are copied from the entity by name. With `always`,
-    each write of the attribute of a stored entity writes an event, also if the value is the same.
+    values of `audit(by=…, reason=…)`. The others are copied from the attributes of the entity with
+    the same names; those that the entity does not have are recorded by their own names: `old`,
+    `new`, `at`, …. With `always`, each write of the attribute of a stored entity writes an event,
+    also if the value is the same.
     """
-    recorded = {
-        "old": old,
-        "new": new,
-        "version": version,
-        "old_version": old_version,
-        "at": at,
-        "by": by,
-        "reason": reason,
-    }
-    given = {role: ref for role, ref in recorded.items() if ref is not None}
+    named = zip(RECORDED, (old, new, version, old_version, at, by, reason), strict=True)
+    given = {role: ref for role, ref in named if ref is not None}
     return History(attribute, event, given, always=always)

@@ -48,13 +48,13 @@ class AccessPattern(Struct, frozen=True):
     doc: str
     function: Callable[..., Any]
     parameters: tuple[str, ...]
+    #: The types of the parameters.
+    types: Mapping[str, Any]
     plan: Plan[Any]
     #: The role of programs that run it, for which a policy is published; "" if none is named.
     role: str = ""
     #: How many times it is called in a second, on average; None if that is not declared.
     rate: float | None = None
-    #: The types of the parameters.
-    types: Mapping[str, Any] = {}
 
     @property
     def label(self) -> str:
@@ -137,10 +137,10 @@ def _declare(
         doc=inspect.getdoc(function) or "",
         function=call,
         parameters=tuple(hints),
+        types=hints,
         plan=plan,
         role=role,
         rate=rate,
-        types=hints,
     )
     call.__pattern__ = traced  # type: ignore[attr-defined]
     for table in {entity.table for entity in plan._entities()}:

@@ -7,6 +7,10 @@ table is created; later they belong to the operator.
 With `update`, the declared global indexes and the TTL that a table lacks are added to it. Nothing
 is changed or removed, and nothing is added if anything else differs. A global index that is not
 declared is no difference: a newer version of the program may have added it.
+
+In a table with an index record (`plan/index_record.py`), a global index that is missing or being
+built is no difference either: a program can connect before its indexes are there, and writes their
+keys. Reads of these indexes are refused.
 """
 
 from __future__ import annotations
@@ -28,10 +32,25 @@ from tablewright.errors import (
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.settings import Provisioned
 from tablewright.mapping.table import TableMap
+from tablewright.plan.index_record import (
+    IndexRecord,
+    add_complete,
+    begin_record,
+    check_record,
+    composed_places,
+    read_record,
+)
 from tablewright.plan.plan import Context, Plan, Request, Steps
+from tablewright.plan.unready import READY, Unready
 from tablewright.transport.index_creation import add_indexes
-from tablewright.transport.tables import describe_table, describe_unready, wait_until_active
+from tablewright.transport.tables import (
+    describe_table,
+    index_states,
+    wait_until_active,
+)
 
+#: The states in which a table can be read and written.
+_USABLE = frozenset({"ACTIVE", "UPDATING"})
 _UPDATE_ADDS = "connect(…, update=True) adds it"
 
 
@@ -77,6 +96,11 @@ def ttl_attribute(table: TableMap) -> str | None:
     return None
 
 
+def index_names(table: TableMap) -> set[str]:
+    """Return the names of all declared indexes."""
+    return {index.name for index in table.indexes.values()}
+
+
 def global_indexes(table: TableMap) -> dict[str, dict[str, Any]]:
     """Return the definition of each declared global index, by its name."""
     return {index.name: _index(index) for index in table.indexes.values() if index.kind == "global"}
@@ -107,16 +131,21 @@ def throughput(billing: Provisioned | None) -> dict[str, Any]:
     return {"ProvisionedThroughput": units}
 
 
-class Provision(Plan[None]):
-    """Create the table if it is missing, or check that it is as declared."""
+class Provision(Plan[Unready]):
+    """Create the table if it is missing, or check that it is as declared.
+
+    Return which indexes cannot be read yet.
+    """
 
     def __init__(self, table: TableMap, *, create: bool, update: bool = False) -> None:
         self._table = table
         self._create = create
         self._update = update
 
-    def _steps(self, context: Context) -> Steps[None]:
-        name = context.name_of(self._table)
+    def _steps(self, context: Context) -> Steps[Unready]:
+        table, name = self._table, context.name_of(self._table)
+        if self._update:
+            check_record(table)
         found = yield from describe_table(name)
         if found is None:
             if not self._create:
@@ -124,26 +153,48 @@ class Provision(Plan[None]):
                     f"the table {name!r} does not exist; connect(…, create=True) creates it"
                 )
             yield from self._make(name)
-            return
-        if describe_unready(found) and not self._update:
-            found = yield from wait_until_active(name)
-        differences = compare(self._table, found)
-        missing = missing_indexes(self._table, found)
-        if not self._update:
+            if self._update:
+                yield from begin_record(table, name, index_names(table))
+            return READY
+        if found["TableStatus"] not in _USABLE:
+            found = yield from wait_until_active(name, index_names(table))
+        differences = compare(table, found)
+        record = None if differences else (yield from self._read_record(name, found))
+        if record is None and not self._update:
             differences += [
-                f"index {index}: declared but missing; {_UPDATE_ADDS}" for index in missing
+                f"index {index}: declared but missing; {_UPDATE_ADDS}"
+                for index in missing_indexes(table, found)
             ]
         ttl, ttl_difference = yield from self._compare_ttl(name)
         differences += ttl_difference
-        if differences:
-            listed = "\n  ".join(differences)
-            raise TableMismatch(
-                f"the table {name!r} differs from its declaration, {self._table.owner}:\n  {listed}"
-            )
+        _refuse_differences(table, name, differences)
         if self._update:
-            yield from add_indexes(name, global_indexes(self._table), key_types(self._table))
+            record = yield from self._update_table(name, found, record)
+            found = None
+        elif record is None and _unready_indexes(table, found):
+            yield from wait_until_active(name, index_names(table))
+            found = None
         if ttl is not None:
             yield from _enable_ttl(name, ttl)
+        return unready(table, found, record)
+
+    def _read_record(self, name: str, found: dict[str, Any]) -> Steps[IndexRecord | None]:
+        """Return the record of the indexes, unless it has no effect.
+
+        It is read after the table was described: an index is created after its record.
+        """
+        table = self._table
+        if not any(map(composed_places, table.entities)) and not _unready_indexes(table, found):
+            return None
+        return (yield from read_record(table, name))
+
+    def _update_table(
+        self, name: str, found: dict[str, Any], record: IndexRecord | None
+    ) -> Steps[IndexRecord]:
+        """Add the indexes that the table lacks; record before that which ones have all items."""
+        record = yield from _extend_record(self._table, name, found, record)
+        yield from add_indexes(name, global_indexes(self._table), key_types(self._table))
+        return record
 
     def _compare_ttl(self, name: str) -> Steps[tuple[str | None, list[str]]]:
         """Return the attribute to enable TTL for, if it is missing; or the difference."""
@@ -173,6 +224,77 @@ class Provision(Plan[None]):
         days = self._table.settings.recovery_days
         if days is not None:
             yield from _enable_recovery(name, days)
+
+
+class Prepare(Plan[Unready]):
+    """Check that a table differs from its declaration by missing global indexes and TTL at most.
+
+    With `record`, it gets an index record: then programs can connect before these indexes exist.
+    Return which indexes cannot be read yet.
+    """
+
+    def __init__(self, table: TableMap, *, record: bool) -> None:
+        self._table = table
+        self._record = record
+
+    def _steps(self, context: Context) -> Steps[Unready]:
+        table, name = self._table, context.name_of(self._table)
+        check_record(table)
+        found = yield from describe_table(name)
+        if found is None:
+            raise TableNotFound(f"the table {name!r} does not exist")
+        _refuse_differences(table, name, compare(table, found))
+        record = yield from read_record(table, name)
+        if self._record:
+            record = yield from _extend_record(table, name, found, record)
+        return unready(table, found, record)
+
+
+def _extend_record(
+    table: TableMap, name: str, found: dict[str, Any], record: IndexRecord | None
+) -> Steps[IndexRecord]:
+    """Return the record of a table, with all its entities."""
+    if record is None:
+        present = index_names(table) - set(missing_indexes(table, found))
+        record = yield from begin_record(table, name, present)
+    new = [entity for entity in table.entities if not record.knows(entity)]
+    if new:  # they have no items yet
+        record = yield from add_complete(table, name, new)
+    return record
+
+
+def _refuse_differences(table: TableMap, name: str, differences: list[str]) -> None:
+    if differences:
+        listed = "\n  ".join(differences)
+        raise TableMismatch(
+            f"the table {name!r} differs from its declaration, {table.owner}:\n  {listed}"
+        )
+
+
+class FindUnready(Plan[Unready]):
+    """Return which indexes of a table cannot be read yet."""
+
+    def __init__(self, table: TableMap) -> None:
+        self._table = table
+
+    def _steps(self, context: Context) -> Steps[Unready]:
+        name = context.name_of(self._table)
+        found = yield from describe_table(name)
+        return unready(self._table, found, (yield from read_record(self._table, name)))
+
+
+def unready(table: TableMap, found: dict[str, Any] | None, record: IndexRecord | None) -> Unready:
+    """Return which indexes of a table cannot be read; all are there if `found` is None."""
+    indexes = {} if found is None else _unready_indexes(table, found)
+    places = frozenset() if record is None else record.incomplete(table)
+    return Unready(indexes, places) if indexes or places else READY
+
+
+def _unready_indexes(table: TableMap, found: dict[str, Any]) -> dict[str, str]:
+    """Return why declared global indexes cannot be read, by their names."""
+    states = index_states(found, index_names(table))
+    building = {name: f"is {state}" for name, state in states.items() if state != "ACTIVE"}
+    return building | dict.fromkeys(missing_indexes(table, found), "does not exist")
 
 
 def _explain_fault(fault: DynamoDBError, table: TableMap) -> Exception:

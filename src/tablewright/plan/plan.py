@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any, Generic, Self, TypeAlias, TypeVar
@@ -23,10 +23,13 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError, DynamoDBError
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.events import Observer, RequestTimer, add_capacity
 from tablewright.plan.reads.query_request import QueryRequest
 from tablewright.plan.shape import Shape
+from tablewright.plan.unready import Unready
+from tablewright.transport.faults import RetriesExhausted
 from tablewright.transport.steps import Request, Wait
 from tablewright.transport.transport import Response
 
@@ -67,11 +70,19 @@ class Context(Struct, frozen=True):
     guard: RequestGuard | None = None
     #: Receives an event for each request.
     observe: Observer | None = None
+    #: The indexes that cannot be read yet, by table; shared by the databases of tenants.
+    unready: dict[TableMap, Unready] | None = None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def check(self, request: AnyRequest) -> AnyRequest:
         """Return the request as the guard permits it."""
         return request if self.guard is None else self.guard(request)
+
+    def require_ready(self, key: KeyMap, entities: Iterable[EntityMap]) -> None:
+        """Raise IndexNotReady if entities cannot be read from the index of a key yet."""
+        for entity in entities:
+            if self.unready and entity.table in self.unready:
+                self.unready[entity.table].require_ready(key, entity, self.names[entity.table])
 
     def name_of(self, table: TableMap) -> str:
         try:
@@ -153,7 +164,7 @@ def run(plan: Plan[T], context: Context, send: Send, whole: Plan[Any] | None = N
         while True:
             try:
                 body = _perform(step, context, send, whole)
-            except DynamoDBError as fault:
+            except (DynamoDBError, RetriesExhausted) as fault:
                 step = steps.throw(fault)
             else:
                 step = steps.send(body)
@@ -201,7 +212,7 @@ async def run_async(
         while True:
             try:
                 body = await _perform_async(step, context, send, whole)
-            except DynamoDBError as fault:
+            except (DynamoDBError, RetriesExhausted) as fault:
                 step = steps.throw(fault)
             else:
                 step = steps.send(body)

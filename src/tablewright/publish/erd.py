@@ -45,6 +45,8 @@ class Attribute(Struct, frozen=True):
     kind: str
     name: str
     marks: tuple[str, ...]
+    #: The node of the entity that it identifies; "" if it identifies none.
+    owner: str = ""
 
 
 class Node(Struct, frozen=True):
@@ -103,17 +105,27 @@ def mermaid(diagram: Erd) -> str:
 def owners(entities: list[EntityMap]) -> dict[tuple[str, str], str]:
     """Return which entity an attribute of an entity identifies, by their names in Python.
 
-    `customer_id` identifies a Customer in every entity; `version`, the last part of the key of a
-    StatusEvent, a StatusEvent.
+    `customer_id` identifies a Customer in every entity, and so does `customer` in a primary key;
+    `version`, the last part of the key of a StatusEvent, a StatusEvent.
     """
     boxes = [_box_of_entity(entity) for entity in entities]
-    found = {}
-    for box in boxes:
-        for field in box.fields:
-            if (owner := _referenced(field.name, box, boxes)) is not None:
-                found[box.entity, field.name] = owner.entity
-        found.setdefault((box.entity, box.own_id), box.entity)
-    return found
+    return {
+        (box.entity, field.name): owner.entity
+        for box in boxes
+        for field in box.fields
+        if (owner := _identified(field.name, box, boxes)) is not None
+    }
+
+
+def _identified(field: str, box: _Box, entities: list[_Box]) -> _Box | None:
+    """Return the entity that a field identifies: another one, or its own."""
+    if (referenced := _referenced(field, box, entities)) is not None:
+        return referenced
+    if field in box.key:  # `menu` in the key of a Section
+        for other in entities:
+            if other.name == field.upper():
+                return other
+    return box if field == box.own_id else None
 
 
 def _box_of_entity(entity: EntityMap) -> _Box:
@@ -142,7 +154,8 @@ def _attributes(box: _Box, entities: list[_Box]) -> Iterator[Attribute]:
         marks: tuple[str, ...] = ("PK",) if field.name in box.key else ()
         if _referenced(field.name, box, entities) is not None:
             marks = (*marks, "FK")
-        yield Attribute(_type(field.kind), field.stored, marks)
+        owner = _identified(field.name, box, entities)
+        yield Attribute(_type(field.kind), field.stored, marks, owner.name if owner else "")
 
 
 def _type(kind: Any) -> str:

@@ -17,7 +17,9 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.hues import attribute_hue
 
-_AND = re.compile(r' AND (?=(?:[^"]*"[^"]*")*[^"]*$)(?=begins_with\(|[\w.-]+(?:[=<>]| BETWEEN ))')
+_OUTSIDE_TEXT = r'(?=(?:[^"]*"[^"]*")*[^"]*$)'
+_AND = re.compile(f" AND {_OUTSIDE_TEXT}" + r"(?=begins_with\(|[\w.-]+(?:[=<>]| BETWEEN ))")
+_STEP = re.compile(f"; {_OUTSIDE_TEXT}")
 _BEGINS = re.compile(r"begins_with\(([\w.-]+), (.*)\)", re.DOTALL)
 _COMPARED = re.compile(r"([\w.-]+)( BETWEEN |<=|>=|=|<|>)(.*)", re.DOTALL)
 _ARGUMENT = re.compile(r"\{([^{}]*)\}")
@@ -49,16 +51,20 @@ def _comparison(text: str) -> Comparison:
 
 
 def condition_lines(condition: str, entities: Sequence[EntityMap]) -> Markup:
-    """Return a key condition with a line for each key attribute."""
-    return join(
-        element(
-            "div",
-            element("i", each.attribute),
-            element("span", f"{each.operator} ", operands(each.operands, entities)),
-            class_="kt",
+    """Return a key condition with a line for each key attribute, in each request of a pattern."""
+    steps = [
+        join(
+            element(
+                "div",
+                element("i", each.attribute),
+                element("span", f"{each.operator} ", operands(each.operands, entities)),
+                class_="kt",
+            )
+            for each in comparisons(step)
         )
-        for each in comparisons(condition)
-    )
+        for step in _STEP.split(condition)
+    ]
+    return join(steps, element("div", "then", class_="then"))
 
 
 def operands(text: str, entities: Sequence[EntityMap]) -> Markup:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -199,9 +199,11 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     async def _send_stream(self, pieces: Iterator[bytes]) -> None:
+        reading: Future[bytes | None] | None = None
         try:
             while not self._transport.is_closing():
-                piece = await self._in_thread(next, pieces, None)
+                reading = self._threads.submit(next, pieces, None)
+                piece = await asyncio.wrap_future(reading)
                 if piece is None:
                     return
                 self._transport.write(piece)
@@ -211,8 +213,9 @@ class Connection(asyncio.Protocol):
             self._transport.abort()  # so the browser does not take a part for the whole
         finally:
             close = getattr(pieces, "close", None)
-            if close is not None:
-                self._threads.submit(close)
+            if close is not None and reading is not None:
+                # A generator that is running cannot be closed.
+                reading.add_done_callback(lambda _: close())
 
     async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await self._loop.run_in_executor(self._threads, function, *arguments)

@@ -7,7 +7,6 @@ know.
 
 from __future__ import annotations
 
-import re
 from datetime import date
 from enum import Enum
 from functools import cache
@@ -49,15 +48,4 @@ def attribute_hue(entity: EntityMap, attribute: str) -> str:
 @cache
 def _attribute_hues(table: TableMap) -> dict[tuple[str, str], str]:
     hues = entity_hues(table)
-    named = {_snake_case(name): hue for name, hue in hues.items()}
-    found = {
-        (entity.name, attribute): named[attribute]  # `menu` in the key of a Section
-        for entity in table.entities
-        for attribute in entity.primary.depends_on & named.keys()
-    }
-    identified = owners(table.entities).items()
-    return found | {place: hues[owner] for place, owner in identified if owner in hues}
-
-
-def _snake_case(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+    return {place: hues[owner] for place, owner in owners(table.entities).items() if owner in hues}

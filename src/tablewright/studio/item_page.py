@@ -64,24 +64,8 @@ class Reading(Struct, frozen=True):
         return not self.is_query and self.condition.sort is not None
 
     def show(self) -> str:
-        """Return the condition as a person reads it; "" if there is none.
-
-        >>> sort = SortCondition("SK", "begins_with", ({"S": "ORDER#"},))
-        >>> request = QueryRequest("Scan", {}, Selection(None))
-        >>> Reading(request, KeyCondition({"PK": {"S": "C1"}}, sort)).show()
-        'PK = C1 AND begins_with(SK, ORDER#)'
-        """
-        terms = [f"{name} = {key_text(value)}" for name, value in self.condition.equal.items()]
-        sort = self.condition.sort
-        if sort is not None:
-            values = [key_text(value) for value in sort.values]
-            if sort.comparison == "between":
-                terms.append(f"{sort.attribute} BETWEEN {values[0]} AND {values[1]}")
-            elif sort.comparison == "begins_with":
-                terms.append(f"begins_with({sort.attribute}, {values[0]})")
-            else:
-                terms.append(f"{sort.attribute} {sort.comparison} {values[0]}")
-        return " AND ".join(terms)
+        """Return the condition as a person reads it; "" if there is none."""
+        return show_condition(self.condition)
 
 
 class ItemPage(Struct, frozen=True):
@@ -92,6 +76,26 @@ class ItemPage(Struct, frozen=True):
     read: int
     units: float
     requests: int
+
+
+def show_condition(condition: KeyCondition) -> str:
+    """Return a key condition as a person reads it.
+
+    >>> sort = SortCondition("SK", "begins_with", ({"S": "ORDER#"},))
+    >>> show_condition(KeyCondition({"PK": {"S": "C1"}}, sort))
+    'PK = C1 AND begins_with(SK, ORDER#)'
+    """
+    terms = [f"{name} = {key_text(value)}" for name, value in condition.equal.items()]
+    sort = condition.sort
+    if sort is not None:
+        values = [key_text(value) for value in sort.values]
+        if sort.comparison == "between":
+            terms.append(f"{sort.attribute} BETWEEN {values[0]} AND {values[1]}")
+        elif sort.comparison == "begins_with":
+            terms.append(f"begins_with({sort.attribute}, {values[0]})")
+        else:
+            terms.append(f"{sort.attribute} {sort.comparison} {values[0]}")
+    return " AND ".join(terms)
 
 
 class _KeyFilter(Struct, frozen=True):

@@ -10,7 +10,7 @@ from enum import Enum
 from tablewright.mapping.entity import EntityMap
 from tablewright.publish.html.element import Child, Markup, element
 from tablewright.studio.hues import attribute_hue, entity_hue
-from tablewright.studio.key_parts import Piece, paths, take_apart
+from tablewright.studio.key_parts import Piece, paths
 from tablewright.studio.kinds import ItemKind
 from tablewright.studio.layout import Collection, Layout, key_text
 from tablewright.studio.parts import chip, content
@@ -55,18 +55,6 @@ def kind_chip(kind: ItemKind, href: str | None = None) -> Markup:
         title=f"{kind.unique.key.name}: reserves a unique value",
         href=href,
     )
-
-
-def key_pieces(
-    collection: Collection, kind: ItemKind, item: Mapping[str, Value], attribute: str
-) -> list[Piece]:
-    """Return the pieces of a key attribute of an item, in the table or in an index."""
-    for key in kind.keys_in(collection.name):
-        if kind.entity is not None and attribute in key.templates:
-            pieces = take_apart(item[attribute], key, attribute, kind.entity)
-            if len(pieces) > 1 or pieces[0].label:
-                return pieces
-    return [Piece(key_text(item[attribute]))]
 
 
 def key_line(

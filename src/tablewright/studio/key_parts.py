@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.studio.kinds import parser
-from tablewright.studio.layout import key_text
+from tablewright.studio.kinds import ItemKind, parser
+from tablewright.studio.layout import Collection, key_text
 from tablewright.values import Value
 
 
@@ -49,6 +49,18 @@ def take_apart(value: Value, key: KeyMap, attribute: str, entity: EntityMap) -> 
         else Piece(next(values), piece.attribute, label(entity, piece.attribute, piece.label))
         for piece in template.pieces
     ]
+
+
+def key_pieces(
+    collection: Collection, kind: ItemKind, item: Mapping[str, Value], attribute: str
+) -> list[Piece]:
+    """Return the pieces of a key attribute of an item, in the table or in an index."""
+    for key in kind.keys_in(collection.name):
+        if kind.entity is not None and attribute in key.templates:
+            pieces = take_apart(item[attribute], key, attribute, kind.entity)
+            if len(pieces) > 1 or pieces[0].label:
+                return pieces
+    return [Piece(key_text(item[attribute]))]
 
 
 def explain_missing(

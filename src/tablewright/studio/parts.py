@@ -47,7 +47,7 @@ def scroll(label: str, content: Child, class_: str = "") -> Markup:
         content,
         class_=f"scroll {class_}".strip(),
         tabindex="0",
-        role="region",
+        role="group",
         aria_label=label,
     )
 

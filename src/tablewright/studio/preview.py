@@ -87,11 +87,6 @@ class ItemChange(Struct, frozen=True):
         return self.layout.table
 
     @property
-    def side(self) -> str:
-        """What the item is beside an entity: a sentinel or an event of a history; or ""."""
-        return side_of(self.what)
-
-    @property
     def changed(self) -> list[str]:
         """The attributes that are added, changed and removed, those of the new item first."""
         before, after = self.before or {}, self.after or {}
@@ -181,20 +176,6 @@ def preview(database: Database, plan: Plan[Any]) -> Preview:
             layouts=layouts,
             maps=maps,
         )
-
-
-def side_of(what: ItemKind) -> str:
-    """Return what an item is beside an entity: a sentinel, or an event of a history; or ""."""
-    entity = what.entity
-    if entity is None:
-        return ""
-    if what.unique is not None:
-        return f"sentinel: reserves {what.unique.key.name}"
-    for owner in entity.table.entities:
-        for history in owner.histories:
-            if history.event is entity:
-                return f"history of {owner.name}.{history.attribute}"
-    return ""
 
 
 class _Changes:

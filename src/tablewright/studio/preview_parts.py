@@ -13,11 +13,12 @@ from collections.abc import Sequence
 
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio.clauses import Clause
-from tablewright.studio.item_parts import item_url, key_line, key_pieces, kind_chip
+from tablewright.studio.item_parts import item_url, key_line, kind_chip
+from tablewright.studio.key_parts import key_pieces
 from tablewright.studio.kinds import ItemKind
 from tablewright.studio.layout import Collection
 from tablewright.studio.parts import NOTHING, content, note, scroll
-from tablewright.studio.preview import CheckedItem, ItemChange, Kind, Preview, RowChange, side_of
+from tablewright.studio.preview import CheckedItem, ItemChange, Kind, Preview, RowChange
 from tablewright.values import Item, Value
 
 SIGNS: dict[Kind, tuple[str, str]] = {
@@ -209,7 +210,7 @@ def touched(found: Preview) -> Markup:
 
 def _item_row(item: ItemChange, *, several: bool) -> Markup:
     count = len(item.changed)
-    side = side_of(item.what)
+    side = item.what.side
     does = {
         "added": "new item",
         "removed": "deleted",

@@ -13,9 +13,13 @@ from urllib.parse import unquote
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request, Response
 from tablewright.studio.views import (
+    console,
     design,
+    find,
+    item,
     items,
     items_export,
+    live,
     patterns,
     start,
     table,
@@ -27,6 +31,10 @@ View = Callable[..., Page | Response]
 MODULES = (
     start,
     design,
+    find,
+    item,
+    console,
+    live,
     items,
     items_export,
     patterns,

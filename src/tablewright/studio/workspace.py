@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 
 from tablewright.engine import Engine
+from tablewright.engine.statements.prepared import prepare_statement
 from tablewright.errors import ResourceNotFoundException, TablewrightError
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
@@ -34,7 +35,7 @@ from tablewright.studio.pending import Pending
 from tablewright.transport import Local, Remote, Response, Transport, open_target
 from tablewright.verify import Design
 
-#: The operations that change nothing. PartiQL statements are checked by the console.
+#: The operations that change nothing; so does ExecuteStatement with a SELECT.
 READS = frozenset(
     {
         *("BatchGetItem", "GetItem", "Query", "Scan", "TransactGetItems"),
@@ -56,7 +57,7 @@ class ReadOnly:
         self._transport = transport
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
-        if operation not in READS:
+        if operation not in READS and not _is_select(operation, request):
             raise ReadOnlyTarget(
                 f"{operation} is refused: the target is read-only. Start the studio with --write "
                 "to allow changes."
@@ -65,6 +66,11 @@ class ReadOnly:
 
     def close(self) -> None:
         self._transport.close()
+
+
+def _is_select(operation: str, request: dict[str, Any]) -> bool:
+    """Return whether a request only reads, decided by the parsed statement."""
+    return operation == "ExecuteStatement" and prepare_statement(request["Statement"]).is_read
 
 
 class Workspace:
@@ -168,6 +174,12 @@ class Workspace:
             return self.maps[name]
         found = self.inference(name)
         return None if found is None else found.table
+
+    def known_map(self, name: str) -> TableMap | None:
+        """Return the same, but read no sample of an endpoint for it: that takes units."""
+        if self.is_remote and name not in self.maps and name not in self._inferences:
+            return None
+        return self.map_of(name)
 
     # --- the target ----------------------------------------------------------------------------
 

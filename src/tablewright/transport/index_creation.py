@@ -24,7 +24,7 @@ from tablewright.errors import (
     ValidationException,
 )
 from tablewright.transport.steps import Request, Steps, Wait
-from tablewright.transport.tables import describe_table, describe_unready
+from tablewright.transport.tables import describe_table, describe_unready, index_states
 
 log = logging.getLogger("tablewright")
 
@@ -45,7 +45,7 @@ def add_indexes(
     refusals = 0
     while True:
         found = yield from wait_until_settled(name)
-        missing = [index for index in wanted if index not in _index_names(found)]
+        missing = [index for index in wanted if index not in index_states(found)]
         if not missing:
             return
         log.info("creating the index %s of the table %s", missing[0], name)
@@ -59,7 +59,7 @@ def add_indexes(
             yield Wait(FIRST_DELAY)
         except ValidationException:  # also if another process has created it
             found = yield from _require_table(name)
-            if missing[0] not in _index_names(found):
+            if missing[0] not in index_states(found):
                 raise
 
 
@@ -68,10 +68,7 @@ def wait_until_settled(name: str) -> Steps[dict[str, Any]]:
     delay = FIRST_DELAY
     while True:
         found = yield from _require_table(name)
-        states = {found["TableStatus"]} | {
-            index.get("IndexStatus", "ACTIVE") for index in found.get("GlobalSecondaryIndexes", ())
-        }
-        if not states & _CHANGING:
+        if _CHANGING.isdisjoint([found["TableStatus"], *index_states(found).values()]):
             return found
         log.info("waiting for the table %s: %s", name, describe_unready(found))
         yield Wait(delay)
@@ -85,16 +82,13 @@ def _require_table(name: str) -> Steps[dict[str, Any]]:
     return found
 
 
-def _index_names(found: Mapping[str, Any]) -> set[str]:
-    return {index["IndexName"] for index in found.get("GlobalSecondaryIndexes", ())}
-
-
 def _creation(
     found: Mapping[str, Any], index: dict[str, Any], types: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the UpdateTable request that creates an index.
 
-    The index of a table with provisioned throughput gets the throughput of the table.
+    In a table with provisioned throughput, it gets the throughput of its definition, or that of the
+    table; in an on-demand table none.
     """
     defined = {a["AttributeName"]: a["AttributeType"] for a in found["AttributeDefinitions"]}
     # DynamoDB refuses definitions of attributes that no key has, so only those of this index.
@@ -104,8 +98,10 @@ def _creation(
     units = {
         member: throughput.get(member, 0) for member in ("ReadCapacityUnits", "WriteCapacityUnits")
     }
-    if all(units.values()):  # an on-demand table has none
-        index = index | {"ProvisionedThroughput": units}
+    if all(units.values()):
+        index = {"ProvisionedThroughput": units} | index
+    else:
+        index = {name: index[name] for name in index if name != "ProvisionedThroughput"}
     return {
         "TableName": found["TableName"],
         "AttributeDefinitions": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import msgspec
@@ -33,28 +34,37 @@ def describe_table(name: str) -> Steps[dict[str, Any] | None]:
         raise EndpointUnavailable(f"DescribeTable of {name!r}: {error}") from None
 
 
-def describe_unready(found: dict[str, Any]) -> str:
+def describe_unready(found: dict[str, Any], indexes: Container[str] | None = None) -> str:
     """Return which parts of a table are not ready, with their states; "" if all are ready.
 
-    A table is ACTIVE while a new index of it is being built: each index has its own state.
+    A table is ACTIVE while a new index of it is being built: each index has its own state. Only the
+    named indexes matter, or all.
     """
     states = {"the table": found["TableStatus"]} | {
-        f"the index {index['IndexName']}": index.get("IndexStatus", "ACTIVE")
-        for index in found.get("GlobalSecondaryIndexes", ())
+        f"the index {name}": state for name, state in index_states(found, indexes).items()
     }
     return ", ".join(f"{what} is {state}" for what, state in states.items() if state != "ACTIVE")
 
 
-def wait_until_active(name: str) -> Steps[dict[str, Any]]:
+def index_states(found: dict[str, Any], indexes: Container[str] | None = None) -> dict[str, str]:
+    """Return the state of each global index of a table, or of those that are named."""
+    return {
+        index["IndexName"]: index.get("IndexStatus", "ACTIVE")
+        for index in found.get("GlobalSecondaryIndexes", ())
+        if indexes is None or index["IndexName"] in indexes
+    }
+
+
+def wait_until_active(name: str, indexes: Container[str] | None = None) -> Steps[dict[str, Any]]:
     """Poll a table until it and its indexes are ACTIVE, and return its description.
 
-    Raises TableNotFound after five minutes. A table that does not exist yet is polled too: just
-    after CreateTable, DescribeTable may not find it.
+    Only the named indexes matter, or all. Raises TableNotFound after five minutes. A table that
+    does not exist yet is polled too: just after CreateTable, DescribeTable may not find it.
     """
     problem = ""
     for _ in range(MAX_POLLS):
         found = yield from describe_table(name)
-        problem = "it does not exist" if found is None else describe_unready(found)
+        problem = "it does not exist" if found is None else describe_unready(found, indexes)
         if found is not None and not problem:
             return found
         yield Wait(POLL_SECONDS)

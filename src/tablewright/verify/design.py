@@ -13,7 +13,7 @@ import importlib.util
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -48,15 +48,17 @@ class Design(Struct, frozen=True):
         return [found for table in self.tables for found in access_patterns(table)]
 
 
-def load(name: str, bundled: Mapping[str, ModuleType]) -> Design:
+def load(name: str, bundled: Mapping[str, str]) -> Design:
     """Return the design with this bundled name, module name or file path.
+
+    `bundled` has the module of each bundled name.
 
     The working directory, and the folder of a file, stay on the path of modules, as with `python
     -m` and `python file.py`. Raises DesignLoadError if the design does not exist, cannot be
     imported or has no tables.
     """
     try:
-        module = bundled.get(name) or _import(name, bundled)
+        module = _import(bundled.get(name, name), bundled)
         modules = [module, *_import_submodules(module)]
     except DesignLoadError:
         raise
@@ -88,7 +90,7 @@ def _add_to_path(folder: str) -> None:
     sys.path.insert(0, folder)
 
 
-def _import(name: str, bundled: Mapping[str, ModuleType]) -> ModuleType:
+def _import(name: str, bundled: Iterable[str]) -> ModuleType:
     _add_to_path("")
     if not name.endswith(".py") and "/" not in name:
         return _from_module(name, bundled)
@@ -120,7 +122,7 @@ def _from_file(path: Path) -> ModuleType:
     return module
 
 
-def _from_module(name: str, bundled: Mapping[str, ModuleType]) -> ModuleType:
+def _from_module(name: str, bundled: Iterable[str]) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

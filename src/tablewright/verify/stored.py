@@ -1,8 +1,8 @@
 """Stored items: check that a design describes the items of an existing table.
 
 Each item must belong to an entity of the table, and its keys (those of the table and of every
-index) must be the ones that its values give. Sentinels of unique values have no entity; they are
-recognized by their keys.
+index) must be the ones that its values give. Sentinels of unique values, and the index record, have
+no entity; they are recognized by their keys.
 
 This module reads nothing and writes nothing: the caller passes the items.
 """
@@ -18,6 +18,7 @@ from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.entity import EntityMap, content_of
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Parser
+from tablewright.plan.index_record import record_key
 from tablewright.values import Item, Value
 
 #: The number of differences that a report keeps; the others are only counted.
@@ -63,7 +64,8 @@ def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN
         entity = table.entity_of(item)
         report.entities[entity.name if entity else ""] += 1
         if entity is None:
-            problem = "" if is_sentinel(item) else _unknown(table, item)
+            is_known = table.key(item) == record_key(table) or is_sentinel(item)
+            problem = "" if is_known else _unknown(table, item)
         else:
             problem = _key_problem(entity, item)
         if problem:

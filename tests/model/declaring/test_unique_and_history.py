@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
 
-from tablewright import Attr, Entity, Table, attr, connect, create, history, key, unique, version
-from tablewright.errors import UniqueViolation
+from tablewright import (
+    Attr,
+    Entity,
+    Table,
+    attr,
+    connect,
+    create,
+    history,
+    key,
+    unique,
+    update,
+    version,
+)
+from tablewright.errors import InvalidValue, UniqueViolation
 from tests.model.declaring.declarations import Status, refused
 
 
@@ -114,14 +127,79 @@ def test_a_history_of_versions_needs_a_version() -> None:
 
 
 def test_a_history_fills_every_attribute_of_its_event() -> None:
-    with refused("Order.changes", "Event.new gets no value", "attribute of Order"):
+    with refused("Order.changes", "Event.number gets no value", "attribute of Order"):
 
         class Order(Entity, table=Recorded):
             order: Attr[str] = attr()
             status: Attr[Status] = attr()
             count: Attr[int] = version()
             primary = key("ORDER" / order, "ORDER")
-            changes = history(status, Event, version=Event.number)
+            changes = history(status, Event, new=Event.new)
+
+
+def test_a_history_records_by_the_names_of_its_event() -> None:
+    class Shop(Table, name="by-name"): ...
+
+    class Change(Entity, table=Shop):
+        order: Attr[str] = attr()
+        version: Attr[int] = attr(pad=5)
+        old: Attr[Status | None] = attr()
+        new: Attr[Status] = attr()
+        at: Attr[datetime] = attr()
+        by: Attr[str] = attr()
+        reason: Attr[str | None] = attr(default=None)
+        primary = key("ORDER" / order, "CHANGE" / version)
+
+    class Order(Entity, table=Shop):
+        order: Attr[str] = attr()
+        status: Attr[Status] = attr(default=Status.CREATED)
+        version: Attr[int] = version()
+        primary = key("ORDER" / order, "ORDER")
+        changes = history(status, Change)
+
+    with connect(":memory:", Shop) as db:
+        order = db.run(create(Order(order="O1")))
+        db.run(update(order, Order.status.set(Status.PAID)).audit(by="ann"))
+        (change,) = db.run(Change.primary.within("O1"))
+        assert (change.old, change.new, change.version) == (Status.CREATED, Status.PAID, 2)
+        assert (change.by, change.reason) == ("ann", None)
+        with pytest.raises(InvalidValue, match=r"Change.by has no value.*audit\(by=…\)"):
+            db.run(update(order, Order.status.set(Status.CREATED)))
+
+
+def test_a_named_value_is_not_recorded_twice() -> None:
+    class Shop(Table, name="once"): ...
+
+    class Change(Entity, table=Shop):
+        order: Attr[str] = attr()
+        version: Attr[int] = attr(pad=5)
+        status: Attr[Status] = attr()
+        new: Attr[str] = attr(default="-")
+        primary = key("ORDER" / order, "CHANGE" / version)
+
+    class Order(Entity, table=Shop):
+        order: Attr[str] = attr()
+        state: Attr[Status] = attr(default=Status.CREATED)
+        version: Attr[int] = version()
+        primary = key("ORDER" / order, "ORDER")
+        changes = history(state, Change, new=Change.status)
+
+    with connect(":memory:", Shop) as db:
+        order = db.run(create(Order(order="O1")))
+        db.run(update(order, Order.state.set(Status.PAID)))
+        (change,) = db.run(Change.primary.within("O1"))
+        assert (change.status, change.new) == (Status.PAID, "-")
+
+
+def test_a_value_is_recorded_by_its_name_only_with_its_type() -> None:
+    with refused("Order.changes", "Event.old is a Status, but would record a int"):
+
+        class Order(Entity, table=Recorded):
+            order: Attr[str] = attr()
+            number: Attr[int] = version()
+            count: Attr[int] = attr()
+            primary = key("ORDER" / order, "ORDER")
+            changes = history(count, Event)
 
 
 def test_a_history_tells_attributes_of_its_event_only() -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.designs.catalog import bundled
-from tablewright.publish.advice import RULES, advise
+from tablewright.designs.catalog import bundled, load
+from tablewright.publish.advice import RULES, advise, sarif
 from tablewright.verify import Design
 from tests import commands
 from tests.publish.advice.designs import IMPORTS, find
+from tests.publish.advice.sarif_log import read_log
 
 BRAND = """
 class Brand(Entity, table=Shop):
@@ -150,18 +151,27 @@ def test_findings_as_json(design: Path) -> None:
 
 def test_findings_as_sarif(design: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     design.write_text(design.read_text().replace(brand(), brand(ALLOW)))
-    monkeypatch.chdir(design.parent)
-    log = json.loads(commands.run("advise", design.name, "--sarif").stdout)
-    assert log["version"] == "2.1.0"
-    (run,) = log["runs"]
-    rules = run["tool"]["driver"]["rules"]
-    assert [rule["id"] for rule in rules] == [rule.id for rule in RULES]
-    (result,) = run["results"]
-    assert rules[result["ruleIndex"]]["id"] == result["ruleId"] == "hot-partition"
-    place = result["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"]["uri"] == "brands.py"
-    assert 'key("BRAND"' in design.read_text().splitlines()[place["region"]["startLine"] - 1]
-    assert result["suppressions"] == [{"kind": "inSource", "justification": "few brands"}]
+    file = design.rename(design.with_name("our brands.py"))
+    monkeypatch.chdir(file.parent)
+    (run,) = read_log(commands.run("advise", file.name, "--sarif").stdout).runs
+    assert [rule.id for rule in run.tool.driver.rules] == [rule.id for rule in RULES]
+    (result,) = run.results
+    assert result.rule_id == "hot-partition"
+    place = result.locations[0].physical_location
+    assert place.artifact_location.uri == "our%20brands.py"
+    assert 'key("BRAND"' in file.read_text().splitlines()[place.region.start_line - 1]
+    assert [each.justification for each in result.suppressions] == ["few brands"]
+
+
+def test_places_outside_of_the_working_directory_are_absolute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    findings = advise(load("shop"))
+    log = read_log(json.dumps(sarif(findings, RULES)))
+    places = [each.locations[0].physical_location for each in log.runs[0].results]
+    assert len(places) == len(findings) > 0
+    assert all(each.artifact_location.uri.startswith("file:///") for each in places)
 
 
 def test_two_formats_are_refused(design: Path) -> None:

@@ -210,6 +210,8 @@ class Load(Plan[T | None], Generic[T]):
         members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
         if self._key.index is not None:
             members["IndexName"] = self._key.index.name
+            if context.unready:
+                context.require_ready(self._key, self._entities())
         if self._descending:
             members["ScanIndexForward"] = False
         if self._is_consistent:

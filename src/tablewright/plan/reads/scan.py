@@ -80,6 +80,8 @@ class Scan(Query[R], Generic[R]):
         members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
         if self._key.index is not None:
             members["IndexName"] = self._key.index.name
+            if context.unready:
+                context.require_ready(self._key, self._entities())
         if self._is_consistent:
             members["ConsistentRead"] = True
         if self._segment is not None:

@@ -1,67 +1,285 @@
 """Backfill: give stored items the keys of indexes that were declared after they were written.
 
-    db.run(backfill(Order))      # how many items were changed
+    db.run(backfill(Order))                                  # how many items were changed
+    db.run(backfill(Shop, indexes=["gsi1"], progress=print))
 
-It reads the whole table, and writes an item only if its keys do not match its values. Each write
-requires the item as it was read: an item that another writer changes meanwhile gets its keys from
-that write.
+It reads the whole table, with consistent reads, and writes an item only if its keys do not match
+its values. At the end, the index record lists the indexes as complete, so that they can be read.
+
+Invariants:
+- Nothing but index keys is written. Each write requires what the keys were computed from, and the
+  keys, as they were read; if another writer has changed them, the item is read again.
+- After each page, the record keeps the position: a run that was stopped, or killed, is continued by
+  the next run for the same keys.
+- While requests are throttled, it waits, and sends fewer requests at the same time.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Callable, Collection
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from tablewright.errors import ConditionalCheckFailedException, DeclarationError
-from tablewright.mapping.entity import EntityMap
-from tablewright.plan.plan import Context, Plan, Request, Steps
+from tablewright.errors import (
+    ConditionalCheckFailedException,
+    Contention,
+    DeclarationError,
+    InvalidValue,
+    UnreadableItem,
+)
+from tablewright.hints import did_you_mean
+from tablewright.mapping.entity import EntityMap, content_of
+from tablewright.mapping.keys import AlternativeKeys, IndexKeys
+from tablewright.mapping.table import TableMap
+from tablewright.plan.index_record import Position, add_complete, read_record, save_position
+from tablewright.plan.plan import Context, Plan, Request, Steps, Together
+from tablewright.plan.reads.item import read_item
 from tablewright.plan.reads.pages import decode_page
+from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.reads.single import in_turn
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, key_template, write_units
+from tablewright.plan.throttling import Pace, retry_throttled
 from tablewright.plan.units import all_read, item_write
 from tablewright.plan.writes.guard import WriteExpressions, snapshot
+from tablewright.transport.tables import describe_table
 from tablewright.values import Item
+
+#: How often the write of one item is tried while others change the item.
+MAX_ATTEMPTS = 20
+#: How many writes a thread makes before the pace is adjusted.
+WRITES_PER_THREAD = 4
+
+
+class BackfillProgress(Struct, frozen=True):
+    """How far a backfill is."""
+
+    table: str
+    #: How many items were read, also by the run that is continued; how many this run has changed.
+    items: int
+    changed: int
+    #: How many items the table has, as far as that is known: the count of DynamoDB is hours old.
+    expected: int | None
+
+
+Report = Callable[[BackfillProgress], None]
+
+
+class _EntityKeys:
+    """The index keys of an entity that a backfill writes."""
+
+    def __init__(self, entity: EntityMap, indexes: Collection[str] | None) -> None:
+        self.entity = entity
+        chosen = [each for each in entity.index_keys if indexes is None or _name(each) in indexes]
+        self._names = sorted({name for each in chosen for name in each.composed})
+        #: What must not change between the read and the write.
+        self._watched = sorted(
+            {
+                *(name for each in entity.index_keys for name in each.composed),
+                *([entity.table.type_attribute] if entity.table.type_attribute else []),
+                *(
+                    entity.attributes[name].stored
+                    for each in chosen
+                    for name in each.depends_on
+                    if not entity.attributes[name].is_key_only
+                ),
+            }
+            - {*entity.table.attributes}
+        )
+        #: The keys as texts: a backfill with other keys cannot continue this one.
+        self.texts = [
+            f"{entity.type_name}: {_name(each)}: {key.show()}"
+            for each in chosen
+            if each.composed
+            for key in (each.keys if isinstance(each, AlternativeKeys) else (each,))
+        ]
+
+    def changes(self, item: Item) -> Item | None:
+        """Return the keys that the values of an item give; None if it has them."""
+        if not self._names:
+            return None
+        try:
+            wanted = self.entity.rekey(item)
+        except (InvalidValue, UnreadableItem) as error:
+            key = ", ".join(f'{name}="{content_of(item, name)}"' for name in _key(self, item))
+            raise UnreadableItem(f"{error} (the item with {key})", item=item) from None
+        keys = {name: wanted[name] for name in self._names if name in wanted}
+        return None if keys == {n: item[n] for n in self._names if n in item} else keys
+
+    def request(self, item: Item, keys: Item, table: str) -> Request:
+        """Return the write of the keys, if the item is still as it was read."""
+        expressions = WriteExpressions()
+        expressions.require_exists(self.entity.table)
+        expressions.require_unchanged(snapshot(item, self._watched))
+        for name in self._names:
+            expressions.update.set_or_remove(name, keys.get(name))
+        body = {"TableName": table, "Key": _key(self, item)}
+        return Request("UpdateItem", expressions.add_to(body))
+
+
+class _WriteKeys(Plan[int]):
+    """Write the keys of one item; return how many items were changed, 0 or 1."""
+
+    def __init__(self, keys: _EntityKeys, item: Item, pace: Pace, name: str) -> None:
+        self._entity = keys.entity
+        self._keys = keys
+        self._item = item
+        self._pace = pace
+        self._pattern = name
+
+    def _steps(self, context: Context) -> Steps[int]:
+        return (yield from retry_throttled(self._write(context), self._pace))
+
+    def _write(self, context: Context) -> Steps[int]:
+        table = self._entity.table
+        item: Item | None = self._item
+        for _ in range(MAX_ATTEMPTS):
+            if item is None or not self._entity.includes(table.entity_of(item)):
+                return 0  # another writer has deleted or replaced it
+            changes = self._keys.changes(item)
+            if changes is None:
+                return 0  # another writer has written its keys
+            try:
+                yield self._keys.request(item, changes, context.name_of(table))
+            except ConditionalCheckFailedException:
+                item = yield from read_item(context, self._entity, table.key(item))
+            else:
+                return 1
+        raise Contention(
+            f"backfill: other writers changed the item {table.key(self._item)} {MAX_ATTEMPTS} "
+            "times in a row; run it again"
+        )
 
 
 class Backfill(Plan[int]):
-    """Write the index keys of stored items again; returns how many items were changed."""
+    """Write the index keys of stored items; returns how many items were changed."""
 
-    def __init__(self, entity: EntityMap) -> None:
-        self._entity = entity
-        self._scan: Scan[Any] = Scan(entity, "backfill")
+    def __init__(
+        self,
+        table: TableMap,
+        entity: EntityMap | None,
+        *,
+        indexes: Collection[str] | None,
+        dry_run: bool,
+        restart: bool,
+        progress: Report | None,
+    ) -> None:
+        self._table = table
+        self._members = tuple(
+            each for each in table.entities if entity is None or entity.includes(each)
+        )
+        self._entity = entity or self._members[0]
+        self._scan: Scan[Any] | None = None
+        if entity is not None:
+            self._scan = Scan[Any](entity, "backfill")._replace(_is_consistent=True)
+        self._indexes = None if indexes is None else frozenset(indexes)
+        self._dry_run = dry_run
+        self._restart = restart
+        self._progress = progress
+
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return self._members
 
     def _steps(self, context: Context) -> Steps[int]:
-        request, _, _ = self._scan._request(context)
-        changed = 0
+        pace = Pace()
+        return (yield from retry_throttled(self._run(context, pace), pace))
+
+    def _run(self, context: Context, pace: Pace) -> Steps[int]:
+        name = context.name_of(self._table)
+        keys: dict[EntityMap, _EntityKeys] = {}
+        request = self._request(context)
+        texts = [text for each in self._members for text in self._keys_of(each, keys).texts]
+        items = changed = 0
+        position = yield from self._position(name, texts)
+        if position is not None:
+            request, items = request.next_page(position.last), position.items
+        found = yield from describe_table(name)
+        expected = None if found is None else found.get("ItemCount")
         while True:
             page = decode_page((yield request))
-            for item in self._scan._matching(page.items, None):
-                entity = self._entity.kind_of(item)
-                wanted = entity.rekey(item)
-                if wanted != item:
-                    changed += yield from self._rewrite(entity, item, wanted, context)
+            writes = [
+                _WriteKeys(of, item, pace, self._name)
+                for item in page.items
+                if (of := self._differing(item, keys)) is not None
+            ]
+            items += page.scanned_count
+            changed += len(writes) if self._dry_run else (yield from _write_all(writes, pace))
+            if self._progress is not None:
+                self._progress(BackfillProgress(name, items, changed, expected))
             if page.last_evaluated_key is None:
-                return changed
+                break
+            if not self._dry_run:
+                position = Position(texts, page.last_evaluated_key, items)
+                yield from save_position(self._table, name, position)
             request = request.next_page(page.last_evaluated_key)
+        if not self._dry_run:
+            yield from self._record(name, found or {})
+        return changed
 
-    def _rewrite(self, entity: EntityMap, item: Item, wanted: Item, context: Context) -> Steps[int]:
-        """Write the index keys of an item; return how many items were changed, 0 or 1."""
-        expressions = WriteExpressions()
-        expressions.require_unchanged(snapshot(item, sorted(item)))
-        for name in sorted({name for key in entity.indexes for name in key.composed}):
-            expressions.update.set_or_remove(name, wanted.get(name))
-        body = {"TableName": context.name_of(entity.table), "Key": entity.table.key(item)}
-        with suppress(ConditionalCheckFailedException):
-            yield Request("UpdateItem", expressions.add_to(body))
-            return 1
-        return 0
+    def _request(self, context: Context) -> QueryRequest:
+        if self._scan is not None:
+            return self._scan._request(context)[0]
+        members = {"TableName": context.name_of(self._table), "ConsistentRead": True}
+        return QueryRequest("Scan", members, Selection(None))
+
+    def _position(self, name: str, texts: list[str]) -> Steps[Position | None]:
+        """Return how far an earlier run is that this one continues."""
+        if self._dry_run or self._restart:
+            return None
+        record = yield from read_record(self._table, name)
+        position = None if record is None else record.position
+        return position if position is not None and position.keys == texts else None
+
+    def _keys_of(self, entity: EntityMap, keys: dict[EntityMap, _EntityKeys]) -> _EntityKeys:
+        if entity not in keys:
+            keys[entity] = _EntityKeys(entity, self._indexes)
+        return keys[entity]
+
+    def _differing(self, item: Item, keys: dict[EntityMap, _EntityKeys]) -> _EntityKeys | None:
+        """Return the keys of the entity of an item, if the item does not have them."""
+        entity = self._table.entity_of(item)
+        if entity is None or not any(each.includes(entity) for each in self._members):
+            return None
+        found = self._keys_of(entity.kind_of(item), keys)
+        return None if found.changes(item) is None else found
+
+    def _record(self, name: str, found: dict[str, Any]) -> Steps[None]:
+        """Record that the indexes lack no items.
+
+        Of an entity that the record does not know, the other indexes that exist count as complete:
+        they were read before, too.
+        """
+        record = yield from read_record(self._table, name)
+        known = [each for each in self._members if record is not None and record.knows(each)]
+        unknown = [each for each in self._members if each not in known]
+        indexes = self._indexes
+        if known:
+            yield from add_complete(self._table, name, known, indexes, ends_backfill=True)
+        if unknown:
+            if indexes is not None:
+                members = ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
+                present = [each["IndexName"] for kind in members for each in found.get(kind, ())]
+                indexes = indexes.union(present)
+            yield from add_complete(self._table, name, unknown, indexes, ends_backfill=True)
 
     def _shape(self) -> Shape:
-        entity = self._entity
-        read = replace(self._scan._shape(), page="all pages", read_range=all_read(consistent=False))
+        entity = max(self._members, key=lambda each: each.index_rows)
+        names = ", ".join(each.name for each in self._members)
+        read = Shape(
+            operation="Scan",
+            table=self._table.name,
+            entity=names,
+            condition="backfill",
+            page="all pages",
+            read_units=128,
+            read_range=all_read(consistent=True),
+        )
+        if self._scan is not None:
+            read = replace(
+                self._scan._shape(), page="all pages", read_range=all_read(consistent=True)
+            )
         update = Shape(
             operation="UpdateItem",
             table=read.table,
@@ -74,9 +292,54 @@ class Backfill(Plan[int]):
         return replace(in_turn(read, update), condition=read.condition)
 
 
-def backfill(entity: type[Any]) -> Backfill:
-    """Give the stored items of an entity the keys of indexes that were declared after them."""
-    compiled = getattr(entity, "__entity__", None)
-    if not isinstance(compiled, EntityMap):
-        raise DeclarationError(f"backfill() takes an entity, such as Order, not {entity!r}")
-    return Backfill(compiled)
+def _write_all(writes: list[_WriteKeys], pace: Pace) -> Steps[int]:
+    """Write the keys of several items; return how many were changed."""
+    changed, start = 0, 0
+    while start < len(writes):
+        count = pace.threads * WRITES_PER_THREAD
+        step = Together(writes[start : start + count], threads=pace.threads)
+        yield step
+        changed += sum(step.results)
+        start += count
+        pace.adjust()
+    return changed
+
+
+def _name(keys: IndexKeys) -> str:
+    assert keys.index is not None
+    return keys.index.name
+
+
+def _key(keys: _EntityKeys, item: Item) -> Item:
+    return keys.entity.table.key(item)
+
+
+def backfill(
+    what: type[Any],
+    *,
+    indexes: Collection[str] | None = None,
+    dry_run: bool = False,
+    restart: bool = False,
+    progress: Report | None = None,
+) -> Backfill:
+    """Give the stored items of an entity, or of a table, the keys that their values give.
+
+    The plan returns how many items were changed; with `dry_run`, how many would be. `indexes` are
+    the names of the indexes, if not all keys are to be written. A run that was interrupted is
+    continued, unless `restart` is true. `progress` is called after each page of items.
+    """
+    table, entity = getattr(what, "__table__", None), getattr(what, "__entity__", None)
+    if isinstance(entity, EntityMap):
+        table = entity.table
+    elif not isinstance(table, TableMap) or not table.entities:
+        raise DeclarationError(
+            f"backfill() takes an entity, such as Order, or a table, not {what!r}"
+        )
+    known = {index.name for index in table.indexes.values()}
+    for name in indexes or ():
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise DeclarationError(f"backfill(): {table.owner} has no index {name!r}{hint}")
+    return Backfill(
+        table, entity, indexes=indexes, dry_run=dry_run, restart=restart, progress=progress
+    )

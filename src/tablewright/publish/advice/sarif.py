@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from tablewright import __version__
 from tablewright.publish.advice.finding import Finding, Rule
@@ -63,5 +64,5 @@ def _result(finding: Finding, ids: list[str]) -> dict[str, Any]:
 def _uri(file: str) -> str:
     path = Path(file).absolute()
     if path.is_relative_to(Path.cwd()):
-        return path.relative_to(Path.cwd()).as_posix()
+        return quote(path.relative_to(Path.cwd()).as_posix())
     return path.as_uri()

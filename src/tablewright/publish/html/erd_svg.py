@@ -31,6 +31,8 @@ class _Line(Struct, frozen=True):
     marks: str
     name: list[str]
     kind: list[str]
+    #: The hue of the entity that the attribute identifies, or "".
+    hue: str
 
     @property
     def height(self) -> int:
@@ -57,9 +59,10 @@ class _Box(Struct):
 
 def erd_svg(erd: Erd, title: str, ident: str) -> Markup:
     """Return the diagram; `ident` must be unique on the page."""
+    hues = {node.name: hue(position) for position, node in enumerate(erd.nodes)}
     boxes = {
-        node.name: _box(node, hue(position), [r for r in erd.relations if _is_loop(r, node)])
-        for position, node in enumerate(erd.nodes)
+        node.name: _box(node, hues, [each for each in erd.relations if _is_loop(each, node)])
+        for node in erd.nodes
     }
     relations = [each for each in erd.relations if each.source != each.target]
     related = {name for each in relations for name in (each.source, each.target)}
@@ -93,9 +96,9 @@ def _describe(erd: Erd) -> str:
 # -- boxes ---------------------------------------------------------------------------------------
 
 
-def _box(node: Node, color: str, loops: list[Relation]) -> _Box:
+def _box(node: Node, hues: dict[str, str], loops: list[Relation]) -> _Box:
     title = wrap(node.entity, TITLE_LIMIT, 13, SANS)
-    lines = [_line(attribute) for attribute in node.attributes]
+    lines = [_line(each, hues.get(each.owner, "")) for each in node.attributes]
     name = max((width(each, 12) for line in lines for each in line.name), default=0)
     kind = max((width(each, 11) for line in lines for each in line.kind), default=0)
     marks = max((width(line.marks, 9, 0.75) for line in lines), default=0)
@@ -103,14 +106,15 @@ def _box(node: Node, color: str, loops: list[Relation]) -> _Box:
     inner = max(marks + 8 + name + 20 + kind, heading, 120)
     labels = wrap(", ".join(each.label for each in loops), inner - 60, 11, SANS) if loops else []
     height = CAP + ROW * (len(title) - 1) + sum(line.height for line in lines) + PAD
-    return _Box(title, lines, color, labels, inner + 2 * PAD, height)
+    return _Box(title, lines, hues[node.name], labels, inner + 2 * PAD, height)
 
 
-def _line(attribute: Attribute) -> _Line:
+def _line(attribute: Attribute, color: str) -> _Line:
     return _Line(
         " ".join(attribute.marks),
         wrap(attribute.name, NAME_LIMIT, 12),
         wrap(attribute.kind, KIND_LIMIT, 11),
+        color,
     )
 
 
@@ -127,9 +131,9 @@ def _draw_box(box: _Box) -> Iterator[Markup]:
     for line in box.lines:
         if line.marks:
             drawn.append(text(line.marks, left, y + 13, "mark"))
-        weight = "attribute" if "PK" in line.marks else "field"
+        class_ = f"attribute {line.hue}" if line.hue else "key" if line.marks else "field"
         drawn += [
-            text(each, left + marks + 8, y + 13 + ROW * n, weight, width(each, 12, MONO))
+            text(each, left + marks + 8, y + 13 + ROW * n, class_, width(each, 12, MONO))
             for n, each in enumerate(line.name)
         ]
         drawn += [text(each, right, y + 13 + ROW * n, "kind") for n, each in enumerate(line.kind)]

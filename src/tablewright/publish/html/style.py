@@ -133,20 +133,21 @@ def stylesheet() -> str:
         "\n  --mono: ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, 'DejaVu Sans Mono',"
         " monospace;"
     )
-    light, dark = _tokens(0), _tokens(1)
+    light, dark = tokens(0), tokens(1)
     return (
         f":root {{\n  color-scheme: light dark;\n  {fonts}\n}}\n{light}"
         f"@media screen and (prefers-color-scheme: dark) {{\n{dark}}}\n{DIAGRAM}{_RULES}"
     )
 
 
-def _tokens(mode: int) -> str:
-    tokens = " ".join(f"--{name}: {values[mode]};" for name, values in TOKENS.items())
+def tokens(mode: int, scope: str = "") -> str:
+    """Return the light values (mode 0) or the dark ones (mode 1), for elements in a scope."""
+    values = " ".join(f"--{name}: {each[mode]};" for name, each in TOKENS.items())
     hues = "".join(
-        f".e{number} {{ --e: {ink[mode]}; --et: {tint[mode]}; }}\n"
+        f"{scope} .e{number} {{ --e: {ink[mode]}; --et: {tint[mode]}; }}\n".lstrip()
         for number, (ink, tint) in enumerate(HUES)
     )
-    return f":root {{ {tokens} }}\n{hues}"
+    return f"{scope or ':root'} {{ {values} }}\n{hues}"
 
 
 def hue(position: int) -> str:

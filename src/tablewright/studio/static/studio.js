@@ -63,3 +63,9 @@ addEventListener("input", (event) => {
   const box = document.querySelector(`[data-none="${CSS.escape(event.target.id)}"]`);
   if (box) box.checked = false;
 });
+
+// On a narrow screen the drawer is below the items: an opened item is brought into view.
+addEventListener("htmx:after:swap", () => {
+  const drawer = document.querySelector("#drawer:not(:empty)");
+  if (drawer && drawer.getBoundingClientRect().top > innerHeight / 2) drawer.scrollIntoView();
+});

@@ -9,11 +9,11 @@ from tablewright.publish.html.element import Markup, element
 from tablewright.studio.item_parts import (
     item_url,
     key_line,
-    key_pieces,
     kind_chip,
     partition_url,
     size_text,
 )
+from tablewright.studio.key_parts import key_pieces
 from tablewright.studio.kinds import ItemKind, kind_of
 from tablewright.studio.layout import Layout, decode_cursor
 from tablewright.studio.parts import json_code, note

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from msgspec.structs import replace
@@ -10,8 +9,8 @@ from msgspec.structs import replace
 from tablewright.encoding.items import item_size
 from tablewright.errors import InvalidValue
 from tablewright.mapping.table import TableMap
+from tablewright.studio.exporting import export_response
 from tablewright.studio.http import Request, Response, redirect
-from tablewright.studio.item_files import csv_lines, json_lines
 from tablewright.studio.item_page import ItemPage
 from tablewright.studio.layout import encode_cursor, read_layout
 from tablewright.studio.url import url
@@ -19,7 +18,7 @@ from tablewright.studio.views.items_asked import Asked, read_asked, read_asked_p
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 
-#: The limits of an export; CSV keeps its items in memory until all columns are known.
+#: The limits of an export; the page of a table exports all of it.
 MAX_EXPORTED = 10_000
 MAX_EXPORTED_BYTES = 64 << 20
 
@@ -39,14 +38,8 @@ def export(workspace: Workspace, request: Request, table: str) -> Response:
         return redirect(asked.url())  # says what is wrong
     whole = request.query.get("pages") == "all"
     pages = _pages(workspace, asked, known, first_page) if whole else iter([first_page.items])
-    name = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{table}-{collection.title}.{form}")
-    return Response(
-        type="text/csv; charset=utf-8" if form == "csv" else "application/json",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
-        stream=lambda: (
-            csv_lines(pages, layout.base.keys.names) if form == "csv" else json_lines(pages)
-        ),
-    )
+    name = f"{table}-{collection.title}"
+    return export_response(name, form, pages, layout.base.keys.names)
 
 
 def _pages(

@@ -15,7 +15,6 @@ from tablewright.studio.hues import entity_hue
 from tablewright.studio.item_page import ItemPage
 from tablewright.studio.item_parts import (
     key_line,
-    key_pieces,
     kind_chip,
     partition_url,
     short_value,
@@ -23,7 +22,7 @@ from tablewright.studio.item_parts import (
     strip,
     value_class,
 )
-from tablewright.studio.key_parts import Piece, column_widths
+from tablewright.studio.key_parts import Piece, column_widths, key_pieces
 from tablewright.studio.kinds import ItemKind, kind_of, unreadable
 from tablewright.studio.layout import Collection, Layout, encode_cursor
 from tablewright.studio.parts import NOTHING, scroll

@@ -10,6 +10,8 @@ TYPES = {
     "style.css": "text/css; charset=utf-8",
     "diagram.css": "text/css; charset=utf-8",
     "studio.js": "text/javascript; charset=utf-8",
+    "console.js": "text/javascript; charset=utf-8",
+    "live.js": "text/javascript; charset=utf-8",
     "htmx.min.js": "text/javascript; charset=utf-8",
     "icon.svg": "image/svg+xml",
 }

@@ -1,4 +1,4 @@
-"""Completion: what the word at the cursor can become, in the shell.
+"""Completion: what the word at the cursor can become, in the shell and in the studio.
 
 Owns the rules only: words after FROM, INTO and UPDATE are tables, a name after a table and a dot is
 an index, anything else is a keyword or an attribute. Names that need quotes get them.

@@ -1,0 +1,135 @@
+"""The command `backfill`: give stored items the keys of indexes that were declared later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tablewright.cli.commands import DESIGNS, app, clean_interrupts, fail
+from tablewright.cli.designs import Name, load_or_fail, tables_named
+from tablewright.cli.transfer import WHERE, exit_on_error, progress_bars
+
+if TYPE_CHECKING:
+    from tablewright import Table
+    from tablewright.database import Database
+    from tablewright.plan.unready import Unready
+
+
+@app.command(rich_help_panel=DESIGNS)
+def backfill(
+    name: Name,
+    target: Annotated[
+        str, typer.Argument(metavar="TARGET", help=f"Where the tables are: {WHERE}.")
+    ],
+    index: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only the keys of this index; repeatable. Default: all."),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(help="The table, if it has another name than in the design, or only this."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Write nothing; count the items that would change.")
+    ] = False,
+    restart: Annotated[
+        bool,
+        typer.Option("--restart", help="Read all items again, also after an interrupted run."),
+    ] = False,
+    prepare: Annotated[
+        bool,
+        typer.Option(
+            "--prepare",
+            help="Only record which indexes are complete: those that exist. Programs can then "
+            "connect before the other global indexes exist, and cannot read these.",
+        ),
+    ] = False,
+) -> None:
+    """Give stored items the keys of indexes that were declared after they were written.
+
+    Reads all items, and writes those whose index keys differ from their values; other programs may
+    write at the same time. Then the indexes can be read. Run it when no program runs that does not
+    write the new keys. To continue an interrupted run, run the same command again.
+    """
+    import secrets
+
+    from tablewright.database import Database
+    from tablewright.model.provision import Prepare
+    from tablewright.plan.plan import Context
+    from tablewright.transfer.endpoints import open_source
+
+    design = load_or_fail(name)
+    if prepare and (index or dry_run or restart):
+        fail("--prepare writes no keys; leave --index, --dry-run and --restart out")
+    tables = _tables_with(index, tables_named(design, table))
+    with (
+        exit_on_error(),
+        clean_interrupts("run the same command again to continue"),
+        open_source(target) as opened,
+    ):
+        for each in tables:
+            compiled, called = each.__table__, table or each.__table__.name
+            context = Context(names={compiled: called}, secret=secrets.token_bytes(32))
+            database = Database(opened, context, (each,))
+            unready = database.run(Prepare(compiled, record=prepare))
+            if not prepare:
+                _run(database, each, index, dry_run=dry_run, restart=restart)
+                unready = database.run(Prepare(compiled, record=False))
+            if prepare or unready:
+                _print_unready(called, unready)
+
+
+def _tables_with(indexes: list[str] | None, tables: list[type[Table]]) -> list[type[Table]]:
+    """Return the tables that have one of the indexes, or all tables; fail for an unknown index."""
+    from tablewright.hints import did_you_mean
+
+    if not indexes:
+        return tables
+    known = {table: {each.name for each in table.__table__.indexes.values()} for table in tables}
+    names = set[str]().union(*known.values())
+    for name in indexes:
+        if name not in names:
+            fail(f"--index {name}: the design has no such index{did_you_mean(name, names)}")
+    return [table for table in tables if known[table] & set(indexes)]
+
+
+def _run(
+    database: Database,
+    table: type[Table],
+    indexes: list[str] | None,
+    *,
+    dry_run: bool,
+    restart: bool,
+) -> None:
+    """Run the backfill of a table, show its progress, and print its result."""
+    from tablewright.plans import BackfillProgress
+    from tablewright.plans import backfill as backfill_plan
+
+    names = {each.name for each in table.__table__.indexes.values()}
+    reports: list[BackfillProgress] = []
+    with progress_bars() as show:
+
+        def report(progress: BackfillProgress) -> None:
+            reports[:] = [progress]
+            show(progress.table, progress.items, progress.expected)
+
+        plan = backfill_plan(
+            table,
+            indexes=[name for name in indexes if name in names] if indexes else None,
+            dry_run=dry_run,
+            restart=restart,
+            progress=report,
+        )
+        changed = database.run(plan)
+    (last,) = reports
+    done = "would get other index keys" if dry_run else "got other index keys"
+    typer.echo(f"{last.table}: {changed} of {last.items} items {done}")
+
+
+def _print_unready(table: str, unready: Unready) -> None:
+    typer.echo(f"{table}: {'not readable yet:' if unready else 'every index can be read'}")
+    for index, problem in sorted(unready.indexes.items()):
+        typer.echo(f"  {index}: {problem}")
+    for index, kind in sorted(unready.places):
+        typer.echo(f"  {index}: may lack items of {kind}")

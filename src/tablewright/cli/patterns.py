@@ -1,0 +1,250 @@
+"""The command that lists the access patterns of a design, and runs one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tablewright.cli import report
+from tablewright.cli.commands import DESIGNS, app, fail
+from tablewright.cli.designs import Name, load_or_fail
+from tablewright.cli.explain import as_members, check_shapes, print_request, select_patterns
+from tablewright.cli.item_json import print_json
+from tablewright.cli.sessions import Json
+from tablewright.cli.transfer import WHERE, exit_on_error
+from tablewright.cli.views import as_json, count_items, count_units, make_console, note
+from tablewright.cli.write_items import Yes, confirm
+
+if TYPE_CHECKING:
+    from tablewright.database import Database
+    from tablewright.plans import AccessPattern, Page, Plan
+    from tablewright.verify import Design
+
+MEMORY = ":memory:"
+#: The size of a page, if the pattern declares none.
+PAGE_SIZE = 100
+#: Cursors must be valid in the next process, too. They need not be secret: who runs a pattern here
+#: can read the table.
+CURSOR_SECRET = "tablewright patterns"
+
+
+@app.command(rich_help_panel=DESIGNS)
+def patterns(
+    name: Name,
+    pattern: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PATTERN]",
+            help="The pattern to run, with or without its module. Default: list all.",
+        ),
+    ] = None,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME=VALUE]...",
+            help="Its arguments; entities and lists as JSON. An argument that may be None can be "
+            "left out.",
+        ),
+    ] = None,
+    target: Annotated[
+        str,
+        typer.Option(
+            help=f"Where the tables are: {WHERE}. Default: the sample data of the design, in "
+            "memory."
+        ),
+    ] = MEMORY,
+    table: Annotated[
+        str | None, typer.Option(help="The table, if it has another name than in the design.")
+    ] = None,
+    all_pages: Annotated[bool, typer.Option("--all", help="Read all pages of a query.")] = False,
+    cursor: Annotated[
+        str | None, typer.Option(metavar="CURSOR", help="Continue where a page ended.")
+    ] = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """List the access patterns of a design, or run one.
+
+    A pattern that writes shows its requests and asks before it runs. Exit code 1: a pattern that
+    reads one entity or aggregate has found none.
+    """
+    design = load_or_fail(name)
+    if pattern is None:
+        check_shapes(design.patterns)
+        _list(design.patterns, json=json)
+        return
+    found = select_patterns(design.patterns, name, pattern)
+    if len(found) > 1:
+        labels = ", ".join(each.label for each in found)
+        fail(f"{name} has several patterns {pattern!r}; choose one: {labels}")
+    with exit_on_error():
+        plan = make_plan(found[0], arguments or (), all_pages=all_pages, cursor=cursor)
+        with open_database(design, target, table) as (database, units):
+            _confirm_writes(plan, target, yes=yes)
+            _run(database, plan, units, all_pages=all_pages, json=json)
+
+
+def make_plan(
+    pattern: AccessPattern, arguments: Sequence[str], *, all_pages: bool, cursor: str | None
+) -> Plan[Any]:
+    """Return the plan of a pattern with these arguments, at a cursor if one is given."""
+    from tablewright.errors import InvalidValue
+    from tablewright.model.pattern_arguments import plan_of, signature_of
+    from tablewright.plans import Query
+
+    texts: dict[str, str] = {}
+    for argument in arguments:
+        name, separator, text = argument.partition("=")
+        if not separator:
+            raise InvalidValue(f"{argument!r}: write NAME=VALUE, as in {signature_of(pattern)}")
+        if name in texts:
+            raise InvalidValue(f"{name} has two values")
+        texts[name] = text
+    plan: Any = plan_of(pattern, texts)
+    if all_pages and not isinstance(plan, Query):
+        raise InvalidValue(f"--all: {pattern.name} is not a query with pages")
+    if cursor is not None:
+        if not hasattr(plan, "after"):
+            raise InvalidValue(f"--cursor: {pattern.name} has no pages")
+        plan = plan.after(cursor)
+    if isinstance(plan, Query) and plan._size is None:
+        plan = plan.page_size(PAGE_SIZE)
+    return plan  # type: ignore[no-any-return]
+
+
+@contextmanager
+def open_database(
+    design: Design, target: str, table: str | None
+) -> Iterator[tuple[Database, list[float]]]:
+    """Open the tables of a design, and the units of each request that is made.
+
+    In memory they have the sample data of the design. Elsewhere nothing is created.
+    """
+    from tablewright import Engine, connect
+    from tablewright.model.database import CURSOR_SECRET as VARIABLE
+    from tablewright.transfer import open_source
+    from tablewright.transport import Local
+    from tablewright.verify import seed
+
+    units: list[float] = []
+    options: dict[str, Any] = {
+        "cursor_secret": os.environ.get(VARIABLE) or CURSOR_SECRET,
+        "observe": lambda event: units.append(event.units),
+        "table_name": table,
+    }
+    if target == MEMORY:
+        with Engine(MEMORY) as engine:
+            if design.sample is not None:
+                seed(design, engine)
+            yield connect(engine, *design.tables, **options), units
+        return
+    with open_source(target) as transport:
+        opened: Any = transport.engine if isinstance(transport, Local) else transport
+        yield connect(opened, *design.tables, create=False, **options), units
+
+
+def _list(found: Sequence[AccessPattern], *, json: bool) -> None:
+    from tablewright.model.pattern_arguments import signature_of
+
+    if json:
+        print_json([as_members(each) | {"signature": signature_of(each)} for each in found])
+        return
+    console = make_console()
+    for each in found:
+        shape = each.shape
+        where = f" on {shape.index}" if shape.index else ""
+        line = f"    {shape.operation}{where}, {_units(each)}"
+        console.print(
+            report.fill(console, signature_of(each), "    "),
+            style="bold",
+            markup=False,
+            highlight=False,
+        )
+        console.print(report.fill(console, line, "    "), markup=False, highlight=False)
+
+
+def _units(pattern: AccessPattern) -> str:
+    shape = pattern.shape
+    units = ((shape.read_units, "read"), (shape.write_units, "write"))
+    shown = [f"{amount:g} {kind}" for amount, kind in units if amount]
+    is_one = shape.read_units + shape.write_units == 1
+    return f"about {' and '.join(shown)} {'unit' if is_one else 'units'}"
+
+
+def _confirm_writes(plan: Plan[Any], target: str, *, yes: bool) -> None:
+    """Show the requests of a plan that writes, and ask; not if nothing is kept."""
+    from tablewright import explain
+
+    shape = explain(plan)
+    if not shape.writes or yes:
+        return
+    if target == MEMORY:
+        note("in memory, on the sample data of the design; nothing is kept")
+        return
+
+    def show() -> None:
+        console = make_console()
+        for number, request in enumerate(shape.requests, 1):
+            print_request(console, request, f"{number}. ", "   ")
+            for action in request.steps:
+                print_request(console, action, "   - ", "     ")
+
+    confirm(f"{plan._name} writes to {target}", show)
+
+
+def _run(
+    database: Database, plan: Plan[Any], units: list[float], *, all_pages: bool, json: bool
+) -> None:
+    """Run a plan and print its result, then on standard error what it took."""
+    from tablewright import Page, Query
+    from tablewright.cli.results import print_result
+    from tablewright.plans import Load, LoadFound, Single, Then
+
+    if all_pages:
+        assert isinstance(plan, Query)
+        count = _print_rows(database.iterate(plan), json=json)
+        note(f"{count_items(count)}, {count_units(sum(units))}")
+        return
+    result = database.run(plan)
+    if isinstance(result, Page):
+        count = _print_rows(result, json=json)
+        note(f"{count_items(count)}, {count_units(sum(units))}")
+        for problem in result.unreadable:
+            note(f"warning: {problem}")
+        _note_cursor(result, "Read all with --all, or continue with")
+        return
+    if result is None and isinstance(plan, Single | Then | Load | LoadFound):
+        note(f"tablewright: {plan._name} has found nothing")
+        raise typer.Exit(1)
+    if json:
+        print_json([as_json(result)])
+    else:
+        print_result(make_console(), result)
+    note(count_units(sum(units)))
+    for member in getattr(result, "__dict__", {}).values():
+        if isinstance(member, Page):
+            _note_cursor(member, "Continue with")
+
+
+def _print_rows(rows: Iterable[Any], *, json: bool) -> int:
+    """Print the results of a query, and return their number."""
+    from tablewright.cli.results import print_rows
+
+    count = 0
+    if json:
+        for row in rows:
+            print_json([as_json(row)])
+            count += 1
+        return count
+    found = list(rows)
+    print_rows(make_console(), found)
+    return len(found)
+
+
+def _note_cursor(page: Page[Any], how: str) -> None:
+    if page.next_cursor is not None:
+        note(f"There are more. {how} --cursor {page.next_cursor}")

@@ -1,0 +1,46 @@
+"""Unready indexes: which indexes of a table cannot be read yet, and why.
+
+This module must not know requests: `model/provision.py` finds out what is unready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from tablewright.errors import IndexNotReady
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import KeyMap
+
+
+class Unready(Struct, frozen=True):
+    """The indexes of one table that cannot be read, or not for all entities."""
+
+    #: Why an index cannot be read at all, by its name: "does not exist", "is CREATING".
+    indexes: Mapping[str, str]
+    #: Indexes whose keys stored items may lack, each with the type of the items.
+    places: frozenset[tuple[str, str]]
+
+    def __bool__(self) -> bool:
+        return bool(self.indexes or self.places)
+
+    def require_ready(self, key: KeyMap, entity: EntityMap, table: str) -> None:
+        """Raise IndexNotReady if the items of an entity cannot be read from the index of a key."""
+        assert key.index is not None
+        index = key.index.name
+        where = f"{key.name}: the index {index!r} of the table {table!r}"
+        if index in self.indexes:
+            raise IndexNotReady(
+                f"{where} {self.indexes[index]}; it is added by connect(…, update=True), or by "
+                "the template of the table"
+            )
+        if any((index, name) in self.places for name in entity.type_names):
+            raise IndexNotReady(
+                f"{where} may lack items of {entity.name}: those that were stored before it was "
+                "declared have no keys of it. Give them their keys: tablewright backfill "
+                f"{entity.type.__module__.removeprefix('design ')} TARGET"
+            )
+
+
+READY = Unready({}, frozenset())

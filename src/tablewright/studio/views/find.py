@@ -1,0 +1,155 @@
+"""Find: the items that a text stands for.
+
+/find?q=…     one item: its page; several: a list; none: what was tried
+"""
+
+from __future__ import annotations
+
+from tablewright.mapping.table import TableMap
+from tablewright.publish.html.element import Markup, element
+from tablewright.studio.finding import MAX_TRIES, Hit, Search, Try, search
+from tablewright.studio.frame import Page
+from tablewright.studio.http import Request, Response, redirect
+from tablewright.studio.item_parts import item_url, items_url, key_line, kind_chip
+from tablewright.studio.key_parts import key_pieces
+from tablewright.studio.kinds import kind_of
+from tablewright.studio.layout import Layout, key_text, read_layout
+from tablewright.studio.meter import Meter
+from tablewright.studio.parts import NOTHING, chip, heading, note
+from tablewright.studio.workspace import Workspace
+from tablewright.values import Item
+
+#: The tables of a target without a design that are searched.
+MAX_TABLES = 10
+
+
+def show(workspace: Workspace, request: Request) -> Page | Response:
+    """Lead to the item that a text stands for, list several, or say what was tried."""
+    text = request.query.get("q").strip()
+    if not text:
+        return Page("Find", [heading("Find"), _help()], "")
+    tables = _tables(workspace)
+    meter = Meter(workspace.send)
+    found = search(meter, tables, text)
+    if found.only is not None:
+        layout, item = found.only
+        return redirect(item_url(layout, item))
+    if found.hits:
+        title = f"{text}: {len(found.items) or len(found.collections)} found"
+        lists = [_items(workspace, found), _collections(workspace, found)]
+    else:
+        title = f"No key or unique value is {text}"
+        lists = [_help(), _needed(workspace)]
+    left = f"; {found.left_out} more were not tried" if found.left_out else ""
+    line = f"{meter.show()}, of at most {MAX_TRIES} tries, and no Scan{left}."
+    content = [heading(title, element("span", line)), *lists, _tried(found)]
+    return Page(f"Find {text}", content, "", 200 if found.hits else 404)
+
+
+def _tables(workspace: Workspace) -> dict[str, tuple[Layout, TableMap | None]]:
+    """Return the tables to search: those of the design, or the first ones of the target."""
+    names = list(workspace.maps) or workspace.table_names()[:MAX_TABLES]
+    described = {name: workspace.describe(name) for name in names}
+    return {
+        name: (read_layout(description), workspace.maps.get(name))
+        for name, description in described.items()
+        if description is not None
+    }
+
+
+def _help() -> Markup:
+    return note(
+        "Type the id of an item, one of its unique values, or its key. Where an id belongs to "
+        "another one, type both, with a space between them."
+    )
+
+
+def _items(workspace: Workspace, found: Search) -> Markup:
+    lines = [_item(workspace, tried, item) for tried, item in found.items]
+    return _list("Items", lines)
+
+
+def _item(workspace: Workspace, tried: Try, item: Item) -> Markup:
+    layout = tried.layout
+    known = workspace.maps.get(layout.table)
+    kind = kind_of(known, item)
+    keys = [
+        key_line(key_pieces(layout.base, kind, item, name), kind.entity)
+        for name in layout.base.keys.names
+    ]
+    link = element("a", keys, class_="kl keys-2", href=item_url(layout, item), data_row="")
+    shown = kind_chip(kind) if known is not None else NOTHING
+    return element("li", shown, link, _what(workspace, tried))
+
+
+def _collections(workspace: Workspace, found: Search) -> Markup:
+    return _list("In other keys", [_collection(workspace, hit) for hit in found.collections])
+
+
+def _collection(workspace: Workspace, hit: Hit) -> Markup:
+    tried = hit.tried
+    known = workspace.maps.get(tried.layout.table)
+    kinds = {kind_of(known, item).name: kind_of(known, item) for item in hit.found.items}
+    chips = [kind_chip(kind) for kind in kinds.values()] if known is not None else []
+    text = f"{hit.found.count} item{'s' * (hit.found.count != '1')}"
+    link = element("a", text, href=_condition_url(tried), data_row="")
+    place = element("code", tried.show(), class_="key wrap")
+    return element("li", chips, link, place, _what(workspace, tried))
+
+
+def _what(workspace: Workspace, tried: Try) -> Markup:
+    """Return what the text was tried as; in a design of several tables, with the table."""
+    table = f" in {tried.layout.table}" if len(workspace.maps) > 1 else ""
+    return element("span", f"{tried.what}{table}", class_="end")
+
+
+def _condition_url(tried: Try) -> str:
+    """Return the URL of the items of a key condition."""
+    partition = {each.name for each in tried.collection.keys.partition}
+    equal = tried.condition.equal
+    pk = [key_text(value) for name, value in equal.items() if name in partition]
+    sk = [key_text(value) for name, value in equal.items() if name not in partition]
+    sort = tried.condition.sort
+    if sort is None:
+        return items_url(tried.layout, tried.collection, pk=pk, sk=sk, op="=" if sk else None)
+    sk.append(key_text(sort.values[0]))
+    upper = key_text(sort.values[1]) if len(sort.values) > 1 else None
+    return items_url(tried.layout, tried.collection, pk=pk, sk=sk, op=sort.comparison, sk2=upper)
+
+
+def _list(title: str, lines: list[Markup]) -> Markup:
+    if not lines:
+        return NOTHING
+    head = element("header", element("h2", title))
+    body = element("ul", lines, class_="body rel hits")
+    return element("section", head, body, class_="panel")
+
+
+def _needed(workspace: Workspace) -> Markup:
+    """Return the entities whose key begins with the id of another one."""
+    lines = []
+    for known in workspace.maps.values():
+        for entity in known.entities:
+            names = list(dict.fromkeys(part.attribute for part in entity.primary.parameters))
+            if len(names) > 1:
+                words = element("code", " ".join(names))
+                lines.append(element("li", chip(entity), element("span", "type"), words))
+    return _list("Found by several words", lines)
+
+
+def _tried(found: Search) -> Markup:
+    lines = [
+        element(
+            "li",
+            element("span", f"{each.what} in {each.layout.table}"),
+            element("code", each.show(), class_="end key wrap"),
+        )
+        for each in found.tried
+    ]
+    summary = element("summary", f"What was tried ({len(lines)})")
+    is_open = None if found.hits else ""
+    details = element("details", summary, element("ul", lines, class_="body rel"), open=is_open)
+    return element("section", details, class_="panel", aria_label="What was tried")
+
+
+ROUTES = {("GET", "/find"): show}

@@ -1,0 +1,179 @@
+"""Item: its attributes, its keys part by part, its place in every index, what belongs to it.
+
+    /item/{table}?pk=…&sk=…      the key, each attribute by its type
+
+The page reads the item, its neighbours in each index (two queries of three items each), and one
+lookup of one page for each relation.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tablewright.encoding.items import item_size
+from tablewright.engine.capacity import write_units
+from tablewright.errors import InvalidValue
+from tablewright.limits import READ_UNIT_SIZE
+from tablewright.mapping.table import TableMap
+from tablewright.publish.html.element import Markup, element, join
+from tablewright.studio.frame import Page
+from tablewright.studio.http import Request
+from tablewright.studio.item_parts import items_url, key_line, kind_chip, partition_url, size_text
+from tablewright.studio.key_parts import key_pieces
+from tablewright.studio.kinds import ItemKind, kind_of, unreadable
+from tablewright.studio.layout import Layout, key_value, read_layout
+from tablewright.studio.meter import Meter
+from tablewright.studio.parts import NOTHING, heading, json_code, note
+from tablewright.studio.places import places_of
+from tablewright.studio.views.item_attributes import attributes_panel
+from tablewright.studio.views.item_drawer import typed_view
+from tablewright.studio.views.item_places import key_panel, places_panels
+from tablewright.studio.views.item_relations import history_panels, relations_panel
+from tablewright.studio.workspace import Workspace
+from tablewright.values import Item
+
+
+class Subject(Struct, frozen=True):
+    """The item of a page."""
+
+    layout: Layout
+    known: TableMap | None
+    item: Item
+    kind: ItemKind
+
+    @property
+    def title(self) -> str:
+        """What tells the item from others of its kind: the last value in its key."""
+        base = self.layout.base
+        pieces = [
+            piece
+            for name in base.keys.names
+            for piece in key_pieces(base, self.kind, self.item, name)
+        ]
+        values = [piece.text for piece in pieces if piece.label]
+        return values[-1] if values else pieces[-1].text
+
+
+class NoSubject(Exception):
+    """There is no such item; the page says so."""
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page.title)
+        self.page = page
+
+
+def show(workspace: Workspace, request: Request, table: str) -> Page:
+    """Show an item."""
+    meter = Meter(workspace.send)
+    try:
+        subject = find_subject(workspace, meter, request, table)
+    except NoSubject as missing:
+        return missing.page
+    return Page(f"{subject.title} · {table}", _content(workspace, meter, subject), "Items")
+
+
+def find_subject(workspace: Workspace, meter: Meter, request: Request, table: str) -> Subject:
+    """Read the whole item that a URL names. Raises NoSubject."""
+    description = workspace.describe(table)
+    if description is None:
+        raise NoSubject(_missing(f"The target has no table {table}.", "/tables", "Tables", 404))
+    layout = read_layout(description)
+    everything = items_url(layout, layout.base)
+    try:
+        key = {
+            attribute.name: key_value(request.query.get(name), attribute)
+            for name, attribute in zip(("pk", "sk"), layout.base.keys, strict=False)
+        }
+    except InvalidValue as error:
+        raise NoSubject(_missing(f"{error}.", everything, "Items", 400)) from None
+    answer = meter("GetItem", TableName=table, Key=key, ConsistentRead=True)
+    if "Item" not in answer:
+        text = "There is no item with this key: it was deleted, it expired, or it never existed."
+        raise NoSubject(_missing(text, everything, "Items", 404))
+    known = workspace.maps.get(table)
+    return Subject(layout, known, answer["Item"], kind_of(known, answer["Item"]))
+
+
+def _missing(text: str, href: str, label: str, status: int) -> Page:
+    content = [heading("No such item"), note([text, " ", element("a", label, href=href)], "warn")]
+    return Page("No such item", content, "Items", status)
+
+
+def _content(workspace: Workspace, meter: Meter, subject: Subject) -> list[Markup]:
+    layout, kind, item = subject.layout, subject.kind, subject.item
+    places = places_of(layout, kind, item)
+    reason = unreadable(kind, item)
+    warning = (
+        element("p", f"This item cannot be decoded: {reason}", class_="note bad", role="alert")
+        if reason
+        else NOTHING
+    )
+    columns = element(
+        "div",
+        element("div", attributes_panel(subject.known, kind, item)),
+        element(
+            "div",
+            key_panel(meter, layout, kind, item, places[0]),
+            relations_panel(meter, layout, kind, item),
+        ),
+        element("div", *history_panels(meter, layout, kind, item), _raw(kind, item)),
+        class_="cols c3b",
+    )
+    indexes = places_panels(meter, layout, kind, item, places[1:])
+    return [subject_head(workspace, subject), warning, columns, indexes, _facts(meter, subject)]
+
+
+def subject_head(workspace: Workspace, subject: Subject, *, actions: bool = True) -> Markup:
+    """Return the heading of a page about an item."""
+    layout, kind, item = subject.layout, subject.kind, subject.item
+    keys = [
+        key_line(key_pieces(layout.base, kind, item, name), kind.entity)
+        for name in layout.base.keys.names
+    ]
+    crumbs = element(
+        "p",
+        join(
+            [
+                element("a", "Items", href=items_url(layout, layout.base)),
+                element("a", keys[0], href=partition_url(layout, layout.base, item)),
+                *keys[1:],
+            ],
+            " / ",
+        ),
+        class_="crumbs",
+    )
+    chip = kind_chip(kind) if subject.known is not None else NOTHING
+    title = element("div", chip, element("h1", subject.title), class_="row")
+    shown = _actions(workspace, subject) if actions else NOTHING
+    return element("div", element("div", crumbs, title), shown, class_="head")
+
+
+def _actions(workspace: Workspace, subject: Subject) -> Markup:
+    return element("div", element("a", "Raw JSON", class_="btn", href="#raw"), class_="row")
+
+
+def _raw(kind: ItemKind, item: Item) -> Markup:
+    """Return the item as it is stored, and as a program writes it."""
+    typed = typed_view(kind, item)
+    head = element("header", element("h2", "Stored item"))
+    parts = [element("details", element("summary", "DynamoDB JSON"), json_code(item), open="")]
+    if typed is not None:
+        parts.append(element("details", element("summary", "Python"), typed))
+    return element("section", head, parts, class_="panel wrapcode", id="raw")
+
+
+def _facts(meter: Meter, subject: Subject) -> Markup:
+    """Return the size of the item, and what reading and writing it costs."""
+    size = item_size(subject.item)
+    rows = sum(each.contains(subject.item) for each in subject.layout.indexes)
+    read = -(-size // READ_UNIT_SIZE)
+    text = [
+        f"{len(subject.item)} attributes, {size_text(size)}",
+        f"read: {read / 2:g} units, consistent: {read:g}",
+        f"write: {write_units(size):g} units for the item, and those of {rows} index rows",
+        f"this page took {meter.show()}",
+    ]
+    return element("div", [element("span", each) for each in text], class_="note facts-line")
+
+
+ROUTES = {("GET", "/item/{}"): show}

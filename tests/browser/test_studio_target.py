@@ -1,0 +1,43 @@
+"""The target of a studio: every page names it and its mode, and finds it again after a failure."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tablewright.designs.catalog import load
+from tablewright.engine import Engine
+from tablewright.server import serving
+from tablewright.verify import seed
+from tests.browser.chromium import WIDTHS, show
+from tests.browser.studios import studio_of
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_remote_target_is_read_only_and_says_so_at_each_width(page: Page, width: int) -> None:
+    with Engine(":memory:") as engine:
+        seed(load("commerce"), engine)
+        with serving(engine) as url, studio_of("commerce", url) as studio:
+            studio.enter(page)
+            show(page, "light", width)
+            target = page.locator(".target")
+            expect(target).to_contain_text(url)
+            expect(target.get_by_text("read-only")).to_be_visible()
+
+
+def test_a_page_recovers_when_its_target_does(page: Page, problems: list[str]) -> None:
+    with Engine(":memory:") as engine:
+        seed(load("commerce"), engine)
+        with serving(engine) as url:
+            port = urlsplit(url).port or 0
+        with studio_of("commerce", url) as studio:
+            page.clock.install()
+            studio.enter(page)
+            expect(page.locator("h1")).to_have_text("The target cannot be reached")
+            with serving(engine, port=port):
+                page.clock.run_for(4000)
+                expect(page.locator("h1")).to_have_text("Tables")
+                expect(page.locator("main")).to_contain_text("commerce_single_table")
+    problems.clear()  # the browser reports the status 503

@@ -1,0 +1,136 @@
+"""Finding items by their ids, unique values and keys."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import quote_plus, urlencode
+
+import pytest
+
+from tablewright.cli.studio import open_workspace
+from tablewright.engine import Engine
+from tablewright.studio.finding import MAX_TRIES, search
+from tablewright.studio.kinds import kind_of
+from tablewright.studio.layout import key_text
+from tablewright.studio.server import serving_studio
+from tablewright.studio.workspace import Workspace
+from tests.studio.conftest import Browser
+from tests.studio.tables import KEYS, create_keys_table, put
+from tests.studio.test_item import layout_of, path_of
+from tests.studio.test_items import DESIGNS, scan, text_of
+
+PAGE = "/item/commerce_single_table"
+
+
+class Counted:
+    """Sends requests to a workspace and keeps their operations."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.operations: list[str] = []
+        self.tables = {
+            table: (layout_of(workspace, table), known) for table, known in workspace.maps.items()
+        }
+
+    def __call__(self, operation: str, **request: Any) -> dict[str, Any]:
+        self.operations.append(operation)
+        return self.workspace.send(operation, **request)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_every_item_is_found_by_its_key_without_a_scan(design: str) -> None:
+    send = Counted(open_workspace([design]))
+    for layout, _ in send.tables.values():
+        for item in scan(send.workspace, layout.table)[:20]:
+            send.operations.clear()
+            texts = [key_text(value) for value in layout.key(item).values()]
+            found = search(send, send.tables, " | ".join(texts))
+            assert (layout, item) in [(tried.layout, hit) for tried, hit in found.items]
+            assert "Scan" not in send.operations
+            assert len(send.operations) <= 2 * MAX_TRIES
+    send.workspace.close()
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_every_entity_is_found_by_the_parts_of_its_key(design: str) -> None:
+    send = Counted(open_workspace([design]))
+    for layout, known in send.tables.values():
+        for item in scan(send.workspace, layout.table)[:20]:
+            kind = kind_of(known, item)
+            if kind.entity is None or kind.unique is not None:
+                continue
+            values = kind.entity.values(item)
+            names = dict.fromkeys(part.attribute for part in kind.entity.primary.parameters)
+            text = " ".join(str(values[name]) for name in names)
+            if len(text.split()) == len(names):
+                found = search(send, send.tables, text)
+                assert layout.key(item) in [tried.layout.key(hit) for tried, hit in found.items]
+    send.workspace.close()
+
+
+@pytest.mark.parametrize(
+    ("design", "text", "path"),
+    [
+        ("commerce", "C1", f"{PAGE}?pk=CUST%23C1&sk=PROFILE%23C1"),
+        ("commerce", " C1  O101 ", f"{PAGE}?pk=CUST%23C1&sk=ORDER%23O101"),
+        ("commerce", "CUST#C1/ORDER#O10", f"{PAGE}?pk=CUST%23C1&sk=ORDER%23O10"),
+        ("market", "tea-circle", None),
+        ("shop", "tester@example.com", None),
+    ],
+)  # fmt: skip
+def test_one_hit_leads_to_the_item(design: str, text: str, path: str | None) -> None:
+    workspace = open_workspace([design])
+    with serving_studio(workspace) as link:
+        found = Browser(link).get(f"/find?q={quote_plus(text)}")
+    workspace.close()
+    assert found.status == 303
+    location = found.headers["Location"]
+    assert location == path if path else location.startswith("/item/")
+
+
+def test_several_hits_are_listed(browser: Browser) -> None:
+    text = text_of(browser.get("/find?q=PAID").text)
+    assert "3 items" in text
+    assert "CustomerOrder by status" in text
+    page = browser.get(f"/find?{urlencode({'q': 'CUST#C1'})}").text
+    links = re.findall(r'href="(/items/[^"]*)"', page)
+    assert all(browser.get(link.replace("&amp;", "&")).status == 200 for link in links)
+    assert "16 items" in text_of(page)
+
+
+def test_a_unique_value_leads_to_what_has_it() -> None:
+    workspace = open_workspace(["recipes"])
+    layout = layout_of(workspace, "recipes")
+    send = Counted(workspace)
+    found = search(send, {"recipes": send.tables["recipes"]}, "vegetables")
+    assert found.only is not None
+    assert path_of(layout, found.only[1]) == "/item/recipes?pk=CATEGORY%231&sk=CATEGORY%231"
+    workspace.close()
+
+
+def test_no_hit_says_what_was_tried_and_what_to_type(browser: Browser) -> None:
+    found = browser.get("/find?q=O101")
+    text = text_of(found.text)
+    assert found.status == 404
+    assert "No key or unique value is O101" in text
+    assert "GetItem PK = CUST#O101 AND SK = PROFILE#O101" in text
+    assert re.search(r"CustomerOrder\s*type\s*customer_id order_id", text)
+
+
+def test_nothing_typed_shows_what_to_type(browser: Browser) -> None:
+    assert "Type the id of an item" in browser.get("/find?q=+").text
+
+
+def test_a_target_without_a_design_is_searched_by_key() -> None:
+    engine = Engine(":memory:")
+    create_keys_table(engine)
+    for binary in ("AAE=", "AAI="):
+        put(engine, KEYS, {"id": {"N": "7"}, "at": {"B": binary}, "a": {"S": "x"}})
+    put(engine, KEYS, {"id": {"N": "8"}, "at": {"B": "AA=="}})
+    with serving_studio(Workspace(None, engine)) as link:
+        browser = Browser(link)
+        assert browser.get("/find?q=8").headers["Location"] == f"/item/{KEYS}?pk=8&sk=AA%3D%3D"
+        assert browser.get("/find?q=7+AAI%3D").status == 303
+        assert "2 items" in text_of(browser.get("/find?q=7").text)
+        assert browser.get("/find?q=x").status == 404

@@ -1,0 +1,111 @@
+"""tablewright backfill: the keys of indexes that were declared after the items were stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright import Engine, connect, put
+from tablewright.designs.catalog import load
+from tablewright.errors import IndexNotReady
+from tablewright.server import serving
+from tests import commands
+
+DESIGN = """
+from tablewright import GSI, Attr, Entity, Table, attr, index, key, put
+
+class Blog(Table, name="blog"):
+    {indexes}
+
+class Post(Entity, table=Blog):
+    post_id: Attr[str] = attr()
+    author: Attr[str] = attr(default="ann")
+    day: Attr[str] = attr(default="monday")
+    primary = key("POST" / post_id, "POST")
+    {places}
+"""
+INDEXES = 'gsi1 = GSI("GSI1PK", "GSI1SK"); gsi2 = GSI("GSI2PK", "GSI2SK")'
+PLACES = (
+    'by_author = index(Blog.gsi1, "AUTHOR" / author, "POST" / post_id)\n'
+    '    by_day = index(Blog.gsi2, "DAY" / day, "POST" / post_id)'
+)
+
+
+@pytest.fixture(params=["file", "endpoint"])
+def target(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """Where five posts are, from before the indexes; the design is in blog.py."""
+    monkeypatch.chdir(tmp_path)
+    Path("old.py").write_text(DESIGN.format(indexes="pass", places="pass"))
+    Path("blog.py").write_text(DESIGN.format(indexes=INDEXES, places=PLACES))
+    old = load("old.py")
+    (table,) = old.tables
+    with connect("blog.db", table) as db:
+        for number in range(5):
+            post = table.__table__.entities[0].type(post_id=str(number))
+            db.run(put(post))
+    if request.param == "file":
+        yield "blog.db"
+        return
+    with Engine("blog.db") as engine, serving(engine) as url:
+        yield url
+
+
+def run(*arguments: str, code: int = 0) -> str:
+    done = commands.run("backfill", *arguments)
+    assert done.returncode == code, done.stderr
+    return done.stderr if code else done.stdout
+
+
+def test_items_get_their_keys(target: str) -> None:
+    missing = "blog: not readable yet:\n  gsi1: does not exist\n  gsi2: does not exist\n"
+    assert run("blog.py", target, "--dry-run") == (
+        f"blog: 5 of 5 items would get other index keys\n{missing}"
+    )
+    assert run("blog.py", target) == f"blog: 5 of 5 items got other index keys\n{missing}"
+    assert run("blog.py", target).startswith("blog: 0 of 6 items")
+    (table,) = load("blog.py").tables
+    post: Any = table.__table__.entities[0].type
+    with connect(target, table, update=True) as db:
+        assert len(db.run(post.by_author("ann"))) == 5
+        assert len(db.run(post.by_day("monday"))) == 5
+
+
+def test_one_index_after_the_other(target: str) -> None:
+    """As in a runbook: programs connect first, then each index is created and filled."""
+    assert run("blog.py", target, "--prepare") == (
+        "blog: not readable yet:\n"
+        "  gsi1: does not exist\n  gsi2: does not exist\n"
+        "  gsi1: may lack items of Post\n  gsi2: may lack items of Post\n"
+    )
+    (table,) = load("blog.py").tables
+    post: Any = table.__table__.entities[0].type
+    with connect(target, table) as db:
+        db.run(put(post(post_id="new")))
+        assert run("blog.py", target, "--index", "gsi1").startswith("blog: 5 of 7 items got")
+        connect(target, table, update=True).close()
+        assert len(db.run(post.by_author("ann"))) == 6
+        with pytest.raises(IndexNotReady):
+            db.run(post.by_day("monday"))
+        assert run("blog.py", target, "--index", "gsi2").startswith("blog: 5 of 7 items got")
+        assert len(db.run(post.by_day("monday"))) == 6
+    assert run("blog.py", target, "--prepare") == "blog: every index can be read\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["blog.py", "blog.db", "--index", "gsi3"], "no such index; did you mean 'gsi"),
+        (["blog.py", "nothing.db"], "nothing.db: no such file"),
+        (["blog.py", "blog.db", "--table", "other"], "the table 'other' does not exist"),
+        (["blog.py", "blog.db", "--prepare", "--dry-run"], "--prepare writes no keys"),
+        (["shop", "blog.db"], "does not exist"),
+    ],
+)
+@pytest.mark.parametrize("target", ["file"], indirect=True)
+def test_what_is_wrong_is_one_line(target: str, arguments: list[str], message: str) -> None:
+    assert message in run(*arguments, code=2)

@@ -1,0 +1,44 @@
+"""Diagrams of the designs as SVG, in the colours of the page, instead of text for Mermaid."""
+
+from __future__ import annotations
+
+import re
+
+from tablewright.designs.catalog import load
+from tablewright.publish.blocks import ErdDiagram, KeyMapDiagram
+from tablewright.publish.document import blocks
+from tablewright.publish.html.erd_svg import erd_svg
+from tablewright.publish.html.key_map_svg import key_map_svg
+from tablewright.publish.html.style import DIAGRAM, tokens
+
+_MERMAID = re.compile(r"^```mermaid\n.*?^```\n", re.MULTILINE | re.DOTALL)
+#: The colour schemes of the site: the light one and the dark one.
+SCHEMES = ("default", "slate")
+
+
+def drawn(text: str, name: str) -> str:
+    """Return the document of a design with its diagrams drawn."""
+    diagrams = iter(_diagrams(name))
+    return _MERMAID.sub(lambda _: f'<div class="drawing">{next(diagrams)}</div>\n', text)
+
+
+def _diagrams(name: str) -> list[str]:
+    found: list[str] = []
+    for block in blocks(load(name)):
+        ident = f"diagram{len(found)}"
+        match block:
+            case ErdDiagram(table, erd):
+                found.append(erd_svg(erd, f"Entities of the table {table}", ident))
+            case KeyMapDiagram(table):
+                found.append(key_map_svg(table, f"Keys in the table {table.name}", ident))
+            case _:
+                pass
+    return found
+
+
+def diagram_style() -> str:
+    """Return the style of diagrams, for both schemes."""
+    schemes = "".join(
+        tokens(mode, f"[data-md-color-scheme={scheme}]") for mode, scheme in enumerate(SCHEMES)
+    )
+    return f"{schemes}.drawing {{ overflow-x: auto; }}\n{DIAGRAM}"
