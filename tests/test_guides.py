@@ -29,6 +29,7 @@ GUIDES = [
     "docs/testing.md",
     "docs/observability.md",
     "docs/fastapi.md",
+    "docs/changing-a-design.md",
 ]
 PUBLIC = [
     name

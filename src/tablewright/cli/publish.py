@@ -57,7 +57,7 @@ def cloudformation(
     elif output is None:
         fail("--since writes several files; name a folder with --output")
     else:
-        _write_stages(design, _template_since(since, name), template, output)
+        _write_stages(design, name, _template_since(since, name), template, output)
 
 
 @publish.command()
@@ -196,7 +196,7 @@ def _template_since(since: str, name: str) -> dict[str, Any]:
 
 
 def _write_stages(
-    design: Design, before: dict[str, Any], after: dict[str, Any], folder: Path
+    design: Design, name: str, before: dict[str, Any], after: dict[str, Any], folder: Path
 ) -> None:
     from tablewright.errors import TableReplacement
     from tablewright.publish.infrastructure import runbook, stages
@@ -215,7 +215,7 @@ def _write_stages(
     files = [f"{number}.json" for number in range(1, len(found) + 1)]
     for file, stage in zip(files, found, strict=True):
         _write_json(stage.template, folder / file)
-    write(runbook(design, found, files), folder / "RUNBOOK.md")
+    write(runbook(design, found, files, name=name), folder / "RUNBOOK.md")
     for file, stage in zip(files, found, strict=True):
         typer.echo(f"{folder / file}: {'; '.join(map(str, stage.changes)) or 'other changes'}")
     typer.echo(f"{folder / 'RUNBOOK.md'}: how to apply them")
