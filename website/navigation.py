@@ -42,6 +42,8 @@ SECTIONS: dict[str, list[str]] = {
         "reliability.md",
     ],
     "Reference": [
+        "plans.md",
+        "formats.md",
         "errors.md",
         "commands.md",
         "api/index.md",
