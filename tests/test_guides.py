@@ -31,6 +31,7 @@ GUIDES = [
     "docs/formats.md",
     "docs/observability.md",
     "docs/fastapi.md",
+    "docs/changing-a-design.md",
 ]
 PUBLIC = [
     name
