@@ -13,6 +13,7 @@ SECTIONS: dict[str, list[str]] = {
     ],
     "Guides": [
         "modelling.md",
+        "changing-a-design.md",
         "testing.md",
         "fastapi.md",
         "stream-events.md",
