@@ -173,8 +173,9 @@ def test_a_sample_is_bounded(opened: Open, engine: Engine) -> None:
     for start in range(0, 1500, 25):
         puts = [{"PutRequest": {"Item": {"id": {"S": str(start + n)}}}} for n in range(25)]
         engine.call("BatchWriteItem", {"RequestItems": {"large": puts}})
-    text = opened(engine).get("/tables/large").text
-    assert "Inferred from 1,000 items of a larger table" in text
+    browser = opened(engine)
+    assert "Inferred from 200 items of a larger table" in browser.get("/tables/large").text
+    assert "Inferred from 1,000 items" in browser.get("/tables/large/design").text
 
 
 def test_hostile_names_and_values_are_text(opened: Open, engine: Engine) -> None:

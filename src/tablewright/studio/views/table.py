@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections import Counter
 
 from tablewright.errors import TablewrightError
+from tablewright.infer import SAMPLE_SIZE
 from tablewright.model.provision import Provision, definition
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.exporting import FORMATS, export_response, scan_pages
 from tablewright.studio.frame import Page
 from tablewright.studio.http import TEXT, Request, Response, redirect
-from tablewright.studio.inferring import SAMPLE_SIZE, Inference
+from tablewright.studio.inferring import PAGE_SAMPLE, Inference, infer_table
 from tablewright.studio.inventory import TableFacts, find_table, format_size
 from tablewright.studio.parts import NOTHING, chip, facts, heading, json_code, note, scroll
 from tablewright.studio.problems import missing_page
@@ -191,7 +192,7 @@ def _guess(found: Inference | None, name: str) -> Markup:
     )
     text = (
         f"Inferred from {found.count:,} item{'s'[: found.count - 1]}"
-        f"{' of a larger table' if found.count >= SAMPLE_SIZE else ''}; it is a guess."
+        f"{' of a larger table' if found.count >= PAGE_SAMPLE else ''}; it is a guess."
     )
     link = element("a", "Write a design for it", class_="btn sm",
                    href=url("/tables/{}/design", name))  # fmt: skip
@@ -227,7 +228,9 @@ def _share(count: int, total: int) -> list[Markup | str]:
 
 def design(workspace: Workspace, request: Request, name: str) -> Page | Response:
     """Show the inferred design of a table as a module."""
-    found = workspace.inference(name)
+    found = None
+    if name not in workspace.maps:
+        found = infer_table(workspace.transport, name, SAMPLE_SIZE)
     if found is None:
         return missing_page(request)
     if request.query.get("format") == "py":
