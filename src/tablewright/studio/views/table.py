@@ -40,7 +40,8 @@ def show(workspace: Workspace, request: Request, name: str) -> Page:
         _export(table),
     ]
     if table.declared is None:
-        content.append(_guess(workspace.inference(name), name))
+        found = workspace.inference(name, ask="infer" in request.query)
+        content.append(_guess(workspace, found, name))
     return Page(name, content, "Tables")
 
 
@@ -165,8 +166,10 @@ def export(workspace: Workspace, request: Request, name: str) -> Page | Response
 # --- what can be inferred -----------------------------------------------------------------------
 
 
-def _guess(found: Inference | None, name: str) -> Markup:
+def _guess(workspace: Workspace, found: Inference | None, name: str) -> Markup:
     """Return what a sample of a table without a design shows."""
+    if found is None and workspace.is_remote:
+        return inferred_note(workspace, name)
     if found is None:
         return note("The table has no items, so nothing can be inferred of it.")
     rows = [
@@ -200,7 +203,7 @@ def _guess(found: Inference | None, name: str) -> Markup:
         "header", element("h2", "Inferred"), element("p", text), element("span", link, class_="end")
     )
     if found.table is None:
-        entities = note(f"No design fits the items: {found.problem}", "warn")
+        entities = note(f"Items are shown without entities: {found.problem}.", "warn")
     else:
         chips = [chip(entity) for entity in found.table.entities]
         entities = element("p", "Entities: ", chips, class_="swatches")
@@ -212,6 +215,21 @@ def _guess(found: Inference | None, name: str) -> Markup:
         class_="panel",
         aria_label="Inferred",
     )
+
+
+def inferred_note(workspace: Workspace, name: str) -> Markup:
+    """Return the remark of a page whose entities are inferred, or can be; else nothing."""
+    if name in workspace.maps:
+        return NOTHING
+    found = workspace.inference(name)
+    if found is not None and found.table is not None:
+        link = element("a", "what was found", href=url("/tables/{}", name))
+        text = f"The table has no design. Its entities are inferred from {found.count:,} items: "
+        return note([text, link, "."])
+    if found is None and workspace.is_remote:
+        link = element("a", "infer its entities", href=url("/tables/{}", name, infer=1))
+        return note(["The table has no design: ", link, f" from up to {PAGE_SAMPLE} items."])
+    return NOTHING
 
 
 def _share(count: int, total: int) -> list[Markup | str]:
