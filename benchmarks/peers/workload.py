@@ -7,6 +7,7 @@ touch the same item twice at the same time, so that no implementation has to ref
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -64,6 +65,8 @@ def item(n: int, size: int = 1000) -> dict[str, Any]:
 def load_items(remote: Remote, count: int, size: int = 1000) -> None:
     """Create the table and put items into it, with batches of 25."""
     remote.send("CreateTable", CREATE)
+    while b'"ACTIVE"' not in remote.send("DescribeTable", {"TableName": TABLE}).body:
+        time.sleep(0.05)
     for first in range(0, count, 25):
         puts = [
             {"PutRequest": {"Item": item(n, size)}} for n in range(first, min(first + 25, count))
