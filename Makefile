@@ -7,6 +7,7 @@ READY  := $(VENV)/.ready
 OTHERS := .targets
 CDK    := .cdk
 SITE   := .site
+NODE   := .node
 BROWSER  := .browser
 CHROMIUM ?= chromium
 
@@ -33,7 +34,7 @@ run: $(READY) ## verify the five designs on the embedded engine
 test: $(READY) ## run the tests except the slow ones
 	@$(BIN)/python -m pytest -q -m "not slow and not browser" $(ARGS)
 
-test-slow: $(READY) $(CDK)/.ready ## run the slow tests
+test-slow: $(READY) $(CDK)/.ready $(NODE)/.ready ## run the slow tests
 	@HYPOTHESIS_PROFILE=ci $(BIN)/python -m pytest -q -m slow $(ARGS)
 
 # The test of CDK applications is skipped if the kit cannot be installed; it needs Node.js, too.
@@ -61,6 +62,13 @@ chromium:
 	  && $$root apt-get install -qq -y --no-install-recommends chromium > /dev/null; } \
 	  || { echo "Chromium could not be installed with apt-get; install it, or name it:" \
 	    "make test-browser CHROMIUM=/path/to/chromium" >&2; exit 1; }
+
+# The tests of the guides for users of JavaScript libraries are skipped without these.
+$(NODE)/.ready: tests/migration/package-lock.json
+	@mkdir -p $(NODE) && cp tests/migration/package.json tests/migration/package-lock.json $(NODE)
+	@echo "installing libraries for JavaScript into $(NODE) (once) ..."
+	@npm ci --prefix $(NODE) --ignore-scripts --no-audit --no-fund --loglevel error && touch $@ \
+	  || { rm -rf $(NODE); echo "libraries for JavaScript could not be installed" >&2; }
 
 test-pythons: ## run the tests except the slow ones with every other Python that is installed
 	@for version in 3.12 3.13 3.14; do \

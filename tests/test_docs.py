@@ -41,6 +41,8 @@ def blocks(document: str, language: str) -> list[str]:
         "README.md",
         "docs/cost.md",
         "docs/engine.md",
+        "docs/migration/boto3.md",
+        "docs/migration/pynamodb.md",
         "docs/operations.md",
         "docs/partiql.md",
         "docs/publishing.md",

@@ -27,7 +27,9 @@ GUIDES = [
     "docs/streams.md",
     "docs/partiql.md",
     "docs/testing.md",
+    "docs/observability.md",
     "docs/fastapi.md",
+    "docs/changing-a-design.md",
 ]
 PUBLIC = [
     name

@@ -9,19 +9,28 @@ SECTIONS: dict[str, list[str]] = {
     "Start": [
         "index.md",
         "tutorial.md",
+        "faq.md",
     ],
     "Guides": [
         "modelling.md",
         "testing.md",
         "fastapi.md",
         "stream-events.md",
+        "observability.md",
         "command-line.md",
         "serving.md",
         "credentials.md",
         "policies.md",
+        "deployment.md",
         "scaling.md",
     ],
     "What a design yields": ["publishing.md", "cost.md", "advice.md"],
+    "Come from another library": [
+        "migration/boto3.md",
+        "migration/pynamodb.md",
+        "migration/electrodb.md",
+        "migration/dynamodb-toolbox.md",
+    ],
     "Designs": [f"designs/{name}.md" for name in ("shop", "market", "recipes", "menu", "commerce")],
     "Engine": [
         "engine.md",

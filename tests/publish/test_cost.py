@@ -25,7 +25,7 @@ from tablewright.publish.cost import (
 )
 from tablewright.publish.cost.prices import DEFAULT_PRICES
 from tablewright.publish.cost.sizes import measure
-from tablewright.publish.cost.table import notes
+from tablewright.publish.cost.table import notes, short_names
 from tablewright.server import serving
 from tablewright.verify import Design
 from tests import commands
@@ -411,6 +411,21 @@ def test_the_table_fits_80_columns() -> None:
     printed = commands.run("cost", "shop", "--details").stdout
     assert max(map(len, printed.splitlines())) <= 80
     assert "\x1b" not in printed
+
+
+def test_patterns_with_one_name_are_shown_with_their_module() -> None:
+    labels = ["menu.joins.rename", "menu.items.rename", "menu.items.add", "rename"]
+    assert short_names(labels) == {
+        "menu.joins.rename": "joins.rename",
+        "menu.items.rename": "items.rename",
+        "menu.items.add": "add",
+        "rename": "rename",
+    }
+
+
+def test_without_rates_there_is_no_price() -> None:
+    printed = " ".join(commands.run("cost", "commerce").stdout.split())
+    assert "No pattern has a rate, so there is no price: use @access_pattern(rate=…)" in printed
 
 
 def test_json_and_markdown_exclude_each_other() -> None:

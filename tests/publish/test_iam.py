@@ -336,9 +336,13 @@ def test_the_command_lists_what_a_tenant_may_not_do() -> None:
     ("arguments", "message"),
     [
         (["commerce", "--tenant"], "commerce has no tenants"),
+        (["market", "--region", "moon"], "'moon' is not a region, such as eu-west-1, or *"),
+        (["market", "--account", "12"], "'12' is not the id of an account: 12 digits, or *"),
+        (["market", "--partition", "aws-gov"], "did you mean 'aws-us-gov'?"),
+        (["market", "--tenant", "--variable", "${x}"], "write the name alone, without ${…}"),
         (
             ["commerce", "--role", "raed"],
-            "no role 'raed'; its roles are all, read, write, provision",
+            "no role 'raed'; its roles are all, read, write, provision; did you mean 'read'?",
         ),
         (["market", "--tenant", "--role", "read"], "leave --role out"),
         (["market", "--variable", "aws:userid"], "--variable is for --tenant"),

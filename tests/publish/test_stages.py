@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 from copy import deepcopy
 from pathlib import Path
@@ -12,10 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright import Engine
+from tablewright import Engine, Table, connect, put
 from tablewright.designs.catalog import load
-from tablewright.errors import TableReplacement
+from tablewright.errors import IndexNotReady, TableReplacement
 from tablewright.publish.infrastructure import cloudformation, runbook, stages
+from tablewright.server import serving
 from tests import commands
 
 COMMERCE = load("commerce")
@@ -161,11 +164,47 @@ def test_a_table_that_is_no_longer_declared_is_refused() -> None:
         stages(old, NOW)
 
 
-def test_the_runbook_has_every_step_and_the_backfill() -> None:
+def titles(text: str) -> list[str]:
+    return re.findall(r"^## \d+\. (.*)$", text, re.MULTILINE)
+
+
+def test_the_runbook_has_a_backfill_after_each_new_index() -> None:
     text = runbook(COMMERCE, stages(before_the_indexes(), NOW), ["1.json", "2.json"])
     assert text.startswith("# commerce: 2 updates\n")
-    assert text.index("1.json") < text.index("2.json") < text.index("backfill(CustomerOrder)")
-    assert text.count("db.run") == 1  # no other entity is in the new indexes
+    assert titles(text) == [
+        "Prepare",
+        "Deploy the program",
+        "Create gsi_status_orders of commerce_single_table",
+        "Backfill gsi_status_orders",
+        "Create gsi_customer_status_orders of commerce_single_table",
+        "Backfill gsi_customer_status_orders",
+    ]
+
+
+def test_a_program_is_deployed_after_the_settings_that_it_needs() -> None:
+    old = before_the_indexes()
+    del old["Resources"][TABLE]["Properties"]["BillingMode"]
+    text = runbook(COMMERCE, stages(old, NOW), ["1.json", "2.json"])
+    assert titles(text)[:4] == [
+        "Prepare",
+        "Create gsi_status_orders of commerce_single_table",
+        "Deploy the program",
+        "Backfill gsi_status_orders",
+    ]
+
+
+def test_an_index_with_other_keys_comes_before_the_program() -> None:
+    old = deepcopy(NOW)
+    changed = old["Resources"][TABLE]["Properties"]["GlobalSecondaryIndexes"][0]
+    changed["Projection"] = {"ProjectionType": "KEYS_ONLY"}
+    text = runbook(COMMERCE, stages(old, NOW), ["1.json", "2.json"])
+    assert f"{changed['IndexName']} of commerce_single_table: this change gives" in text
+    assert [title.split()[0] for title in titles(text)] == [
+        "Delete",
+        "Create",
+        "Deploy",
+        "Backfill",
+    ]
 
 
 DESIGN = """
@@ -202,7 +241,8 @@ def test_the_command_compares_with_a_revision(
     assert done.stdout == (
         "out/1.json: create by_author of blog\nout/RUNBOOK.md: how to apply them\n"
     )
-    assert "backfill(Post)" in Path("out/RUNBOOK.md").read_text()
+    backfill = "tablewright backfill blog.py dynamodb://REGION --index by_author"
+    assert backfill in Path("out/RUNBOOK.md").read_text()
     again = commands.run("publish", "cloudformation", "blog.py", "--since", "out/1.json", "-o", "x")
     assert again.stdout == "The templates are equal; there is nothing to deploy.\n"
 
@@ -224,3 +264,87 @@ def test_the_command_says_what_is_wrong(
     done = commands.run("publish", "cloudformation", "shop", *arguments)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+NEW_PLACES = """
+    by_author = index(Blog.by_author, "AUTHOR" / author, "POST" / post_id)
+    by_day = index(Blog.by_day, "DAY" / day, "POST" / post_id)
+    of_day = index(Blog.days, day)
+"""
+NEW_INDEXES = (
+    'by_author = GSI("GSI1PK", "GSI1SK"); by_day = GSI("GSI2PK", "GSI2SK"); days = GSI("day")'
+)
+
+
+class Simulation:
+    """The steps of a runbook, on an engine with CloudFormation's rule."""
+
+    def __init__(self, engine: Engine, url: str, template: dict[str, Any]) -> None:
+        self.engine, self.url, self.template = engine, url, template
+
+    def run(self, command: str) -> None:
+        words = shlex.split(command.replace("dynamodb://REGION", self.url))
+        if words[:3] == ["aws", "cloudformation", "deploy"]:
+            after = json.loads((Path("out") / words[-1]).read_text())
+            (old,), (new,) = (each["Resources"].values() for each in (self.template, after))
+            deploy(self.engine, old["Properties"], new["Properties"])
+            self.template = after
+        elif words[:3] == ["aws", "dynamodb", "describe-table"]:
+            found = self.engine.call("DescribeTable", {"TableName": words[4]})["Table"]
+            assert {each["IndexStatus"] for each in found["GlobalSecondaryIndexes"]} == {"ACTIVE"}
+        else:
+            assert words.pop(0) == "tablewright"
+            done = commands.run(*words)
+            assert done.returncode == 0, done.stderr
+
+
+def _entity(table: type[Table]) -> Any:
+    return table.__table__.entities[0].type
+
+
+def test_the_runbook_leads_to_complete_indexes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each index can be read after its backfill, and refuses to be read before."""
+    monkeypatch.chdir(tmp_path)
+    design = DESIGN.replace("primary =", "day: Attr[str] = attr()\n    primary =")
+    Path("old.py").write_text(design.format(index="pass", place="pass"))
+    Path("blog.py").write_text(design.format(index=NEW_INDEXES, place=NEW_PLACES))
+    before = cloudformation(load("old.py"))
+    Path("before.json").write_text(json.dumps(before))
+    done = commands.run(
+        "publish", "cloudformation", "blog.py", "--since", "before.json", "-o", "out"
+    )
+    assert done.returncode == 0, done.stderr
+    steps = re.split(r"^## \d+\. ", Path("out/RUNBOOK.md").read_text(), flags=re.MULTILINE)[1:]
+    (old_table,), (table,) = load("old.py").tables, load("blog.py").tables
+    old_post, post = (_entity(each) for each in (old_table, table))
+    reads: dict[str, Any] = {
+        "by_author": post.by_author("ann"),
+        "by_day": post.by_day("monday"),
+        "days": post.of_day("monday"),
+    }
+    with Engine() as engine, serving(engine) as url:
+        engine.call("CreateTable", before["Resources"]["Blog"]["Properties"])
+        old = connect(engine, old_table)
+        for number in range(3):
+            old.run(put(old_post(post_id=str(number), author="ann", day="monday")))
+        simulation = Simulation(engine, url, before)
+        program, readable = None, []
+        for step in steps:
+            title = step.partition("\n")[0]
+            for command in re.findall(r"^\$ (.*)$", step, re.MULTILINE):
+                simulation.run(command)
+            if title == "Deploy the program":
+                program = connect(engine, table)
+                program.run(put(post(post_id="new", author="ann", day="monday")))
+            if title.startswith(("Create days", "Backfill")):
+                readable.append(title.split()[1])
+            for name, plan in reads.items():
+                if program is not None and name in readable:
+                    assert len(program.run(plan)) == 4
+                elif program is not None:
+                    with pytest.raises(IndexNotReady):
+                        program.run(plan)
+        assert sorted(readable) == sorted(reads)
+        assert simulation.template == cloudformation(load("blog.py"))

@@ -24,13 +24,13 @@ def advise(
     name: Name,
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     sarif: Annotated[
-        bool, typer.Option("--sarif", help="Print them as SARIF 2.1.0, for code scanning.")
+        bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for code scanning in CI.")
     ] = False,
     rates: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A TOML file with calls in a second by pattern; it replaces the declared rates.",
+            help="A TOML file with the calls per second of each pattern, as for `cost`.",
         ),
     ] = None,
 ) -> None:
@@ -48,7 +48,7 @@ def advise(
     from tablewright.publish.cost import load_rates
 
     if json and sarif:
-        fail("--json and --sarif are two formats; use one of them")
+        fail("--json and --sarif exclude each other; choose one")
     design = load_or_fail(name)
     try:
         findings = advice.advise(design, load_rates(design, rates))

@@ -39,7 +39,8 @@ def cost(
         str | None,
         typer.Option(
             metavar="TARGET",
-            help=f"Measure the sizes of items at {WHERE}. Default: the sample data of the design.",
+            help=f"Measure the sizes of stored items: {WHERE}. Default: the sample data of the "
+            "design.",
         ),
     ] = None,
     diff: Annotated[
@@ -56,11 +57,12 @@ def cost(
 ) -> None:
     """Print the capacity units of each access pattern, and its monthly price.
 
-    The units are the mean of the calls in the checks of the design. `write` is the table, with
-    sentinels and history; `index` are the writes to indexes. Prices need rates: the calls of each
-    pattern in a second, from `@access_pattern(rate=…)` or a file.
+    The units are the mean of the calls in the checks of the design. `write` are those of the table,
+    with sentinels and history, and `index` those of its indexes. Prices need rates: the calls of
+    each pattern per second, from `@access_pattern(rate=…)` or a file.
 
-    With --diff, the patterns that differ, both revisions with the rates and prices of now.
+    With --diff, only the patterns that differ are printed, and the prices of a month before and
+    after, both with the rates and prices of now.
     """
     import msgspec
 

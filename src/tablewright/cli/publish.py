@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from tablewright.verify import Design
 
 publish = typer.Typer(
-    help="Write the tables of a design for the tools that deploy them.", no_args_is_help=True
+    help="Write the tables and policies of a design for the tools that deploy them.",
+    no_args_is_help=True,
 )
 app.add_typer(publish, name="publish", rich_help_panel=DESIGNS)
 
@@ -54,9 +55,9 @@ def cloudformation(
     elif global_table:
         fail("--since is for AWS::DynamoDB::Table; leave --global-table out")
     elif output is None:
-        fail("--since writes several files: name a folder with --output")
+        fail("--since writes several files; name a folder with --output")
     else:
-        _write_stages(design, _template_since(since, name), template, output)
+        _write_stages(design, name, _template_since(since, name), template, output)
 
 
 @publish.command()
@@ -121,7 +122,7 @@ def iam(
     output: Output = None,
     role: Annotated[
         str | None,
-        typer.Option(help="Write the policy of one role. Default: those of all, by name."),
+        typer.Option(help="Write the policy of one role. Default: an object with all roles."),
     ] = None,
     tenant: Annotated[
         bool,
@@ -138,8 +139,8 @@ def iam(
             "cognito-identity.amazonaws.com:sub.",
         ),
     ] = None,
-    region: Annotated[str, typer.Option(help="The region in ARNs. Default: any.")] = "*",
-    account: Annotated[str, typer.Option(help="The account in ARNs. Default: any.")] = "*",
+    region: Annotated[str, typer.Option(help="The region in ARNs; * is any.")] = "*",
+    account: Annotated[str, typer.Option(help="The account in ARNs; * is any.")] = "*",
     partition: Annotated[
         str, typer.Option(help="The partition in ARNs: aws, aws-cn or aws-us-gov.")
     ] = "aws",
@@ -147,18 +148,21 @@ def iam(
     """Write least-privilege IAM policies, as JSON.
 
     A policy allows what the access patterns of its role send, and nothing else. The roles are
-    `all`, `read`, `write`, those named in the patterns, and `provision`, which creates the tables.
+    `all`, `read`, `write`, those of `@access_pattern(role=…)`, and `provision`, which creates the
+    tables.
     """
     from tablewright.errors import InvalidValue
     from tablewright.publish.iam import AwsAccount, policies, policy, tenant_policy
 
     design = load_or_fail(name)
-    where = AwsAccount(region, account, partition)
     if tenant and role is not None:
         fail("--tenant has its own policy; leave --role out")
     if variable is not None and not tenant:
-        fail("--variable is for --tenant")
+        fail("--variable is for --tenant; add --tenant")
+    if variable is not None and set(variable) & set("${}"):
+        fail(f"--variable {variable}: write the name alone, without ${{…}}")
     try:
+        where = AwsAccount(region, account, partition)
         if tenant:
             found = tenant_policy(design, where, variable=f"${{{variable}}}" if variable else None)
             for each in found.left_out:
@@ -192,7 +196,7 @@ def _template_since(since: str, name: str) -> dict[str, Any]:
 
 
 def _write_stages(
-    design: Design, before: dict[str, Any], after: dict[str, Any], folder: Path
+    design: Design, name: str, before: dict[str, Any], after: dict[str, Any], folder: Path
 ) -> None:
     from tablewright.errors import TableReplacement
     from tablewright.publish.infrastructure import runbook, stages
@@ -211,7 +215,7 @@ def _write_stages(
     files = [f"{number}.json" for number in range(1, len(found) + 1)]
     for file, stage in zip(files, found, strict=True):
         _write_json(stage.template, folder / file)
-    write(runbook(design, found, files), folder / "RUNBOOK.md")
+    write(runbook(design, found, files, name=name), folder / "RUNBOOK.md")
     for file, stage in zip(files, found, strict=True):
         typer.echo(f"{folder / file}: {'; '.join(map(str, stage.changes)) or 'other changes'}")
     typer.echo(f"{folder / 'RUNBOOK.md'}: how to apply them")

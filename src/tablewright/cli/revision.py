@@ -42,6 +42,6 @@ def _git(*arguments: str, problem: str = "") -> bytes:
     except OSError as error:
         fail(f"git cannot be run: {error.strerror}")
     if done.returncode:
-        reason = done.stderr.decode(errors="replace").strip()
+        reason = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
         fail(f"{arguments[-1].partition('^')[0]} {problem}" if problem else f"git: {reason}")
     return done.stdout

@@ -158,7 +158,7 @@ class Provision(Plan[Unready]):
             return READY
         if found["TableStatus"] not in _USABLE:
             found = yield from wait_until_active(name, index_names(table))
-        differences = compare(table, found)
+        differences = compare(table, found) + _compare_stream(table, found)
         record = None if differences else (yield from self._read_record(name, found))
         if record is None and not self._update:
             differences += [
@@ -227,7 +227,7 @@ class Provision(Plan[Unready]):
 
 
 class Prepare(Plan[Unready]):
-    """Check that a table differs from its declaration by missing global indexes and TTL at most.
+    """Check that a table has the declared keys and indexes, but for missing global indexes.
 
     With `record`, it gets an index record: then programs can connect before these indexes exist.
     Return which indexes cannot be read yet.
@@ -341,7 +341,7 @@ def _enable_recovery(name: str, days: int) -> Steps[None]:
 
 
 def compare(table: TableMap, found: dict[str, Any]) -> list[str]:
-    """Return the differences between a declaration and a described table, a line each.
+    """Return the differences of the keys and indexes of a described table, a line each.
 
     Global indexes that the table lacks are not among them: see `missing_indexes`.
     """
@@ -369,10 +369,14 @@ def compare(table: TableMap, found: dict[str, Any]) -> list[str]:
                 f"index {name}: present but not declared"
                 for name in sorted(there.keys() - here.keys())
             ]
-    stream = found.get("StreamSpecification", {}).get("StreamViewType")
-    if table.settings.stream not in (None, stream):
-        lines.append(f"stream: declared {table.settings.stream}, found {stream or 'none'}")
     return lines
+
+
+def _compare_stream(table: TableMap, found: dict[str, Any]) -> list[str]:
+    stream = found.get("StreamSpecification", {}).get("StreamViewType")
+    if table.settings.stream in (None, stream):
+        return []
+    return [f"stream: declared {table.settings.stream}, found {stream or 'none'}"]
 
 
 def missing_indexes(table: TableMap, found: dict[str, Any]) -> list[str]:

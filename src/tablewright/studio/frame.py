@@ -21,6 +21,8 @@ VIEWS = (
     ("Live", "/live", "l"),
     ("Tables", "/tables", "t"),
 )
+#: How often a page asks whether the target answers.
+ASK_AGAIN = "every 4s"
 #: The views that need a design.
 DESIGN_VIEWS = frozenset({"Design", "Patterns"})
 
@@ -42,6 +44,7 @@ def framed(page: Page, workspace: Workspace) -> bytes:
         element("a", "Skip to content", class_="skip", href="#main"),
         element("header", _brand(), _views(page, workspace), _find(), _target(workspace),
                 class_="top"),
+        connection(workspace),
         element("main", page.content, id="main", tabindex="-1"),
         _footer(workspace),
     ]  # fmt: skip
@@ -149,16 +152,49 @@ def _find() -> Markup:
     )
 
 
-def _target(workspace: Workspace) -> Markup:
-    mode = "read-write" if workspace.is_writable else "read-only"
+def _target(workspace: Workspace, **attributes: str) -> Markup:
+    mode, kind = ("read-write", "") if workspace.is_writable else ("read-only", "ro")
+    if workspace.problem:
+        mode, kind = "not reachable", "lost"
     return element(
         "a",
         element("b", workspace.target_name),
         element("i", mode),
-        class_="target" if workspace.is_writable else "target ro",
+        class_=f"target {kind}".strip(),
         href="/tables",
+        id="target",
         title="Target: where this page reads and writes",
+        **attributes,
     )
+
+
+def connection(workspace: Workspace) -> Markup:
+    """Return the banner of a target that cannot be reached, or its empty place.
+
+    It asks again by itself, while the rest of the page stays as it is.
+    """
+    content = [
+        element("b", "The target cannot be reached."),
+        element("span", workspace.problem),
+        element("span", "What is shown may be old. The page tries again by itself.",
+                class_="muted"),
+    ]  # fmt: skip
+    banner = element("div", content, class_="banner") if workspace.problem else ""
+    is_asked = workspace.is_remote or workspace.problem
+    return element(
+        "div",
+        banner,
+        id="lost",
+        role="status",
+        hx_get="/connection" if is_asked else None,
+        hx_trigger=ASK_AGAIN if is_asked else None,
+        hx_swap="outerMorph" if is_asked else None,
+    )
+
+
+def connection_state(workspace: Workspace) -> bytes:
+    """Return the banner and the target, for a page that has both already."""
+    return (connection(workspace) + _target(workspace, hx_swap_oob="true")).encode()
 
 
 def _names(workspace: Workspace) -> list[Markup]:

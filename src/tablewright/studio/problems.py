@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from tablewright.errors import CannotOpen, DynamoDBError, EndpointUnavailable, TablewrightError
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.frame import Page
-from tablewright.studio.http import Request
-from tablewright.studio.workspace import ReadOnlyTarget
+from tablewright.studio.frame import Page, connection_state
+from tablewright.studio.http import Request, Response
+from tablewright.studio.workspace import ReadOnlyTarget, Workspace
 
 #: How often a page that could not reach the target tries again.
 RETRY = "every 3s"
 
 
-def problem_page(error: TablewrightError, request: Request) -> Page:
+def problem_page(
+    error: TablewrightError, request: Request, workspace: Workspace
+) -> Page | Response:
     """Return the page of an error of the target or of the input."""
     if isinstance(error, (EndpointUnavailable, CannotOpen)):
-        return _lost(error, request)
+        if "hx-request" in request.headers:
+            return _keep_page(workspace)
+        return _lost(request)
     if isinstance(error, ReadOnlyTarget):
         return Page("Read-only", _note("The target is read-only", str(error)), status=403)
     title = "The target refused the request" if isinstance(error, DynamoDBError) else "A problem"
@@ -34,13 +38,19 @@ def unexpected_page() -> Page:
     return Page("Error", _note("The page could not be made", text), status=500)
 
 
-def _lost(error: TablewrightError, request: Request) -> Page:
-    """Return a page that tries again by itself, if it shows something."""
+def _keep_page(workspace: Workspace) -> Response:
+    """Show the banner in the page that sent the request; the rest of it stays."""
+    headers = {"HX-Retarget": "#lost", "HX-Reswap": "outerMorph", "HX-Reselect": "#lost"}
+    return Response(status=503, body=connection_state(workspace), headers=headers)
+
+
+def _lost(request: Request) -> Page:
+    """Return a page that tries again by itself, if it shows something; the banner says why."""
     retry = request.method == "GET"
-    text = f"{error} " + ("The page tries again every three seconds." if retry else "Try again.")
+    text = "Nothing can be shown." if retry else "Go back and try again: nothing was confirmed."
     content = element(
         "div",
-        _note("The target cannot be reached", text, "bad"),
+        _note("Not connected", text, "bad"),
         hx_get="" if retry else None,
         hx_trigger=RETRY if retry else None,
         hx_select="#main" if retry else None,

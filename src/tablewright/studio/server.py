@@ -81,7 +81,7 @@ class StudioServer:
         try:
             answer = view(self.workspace, request, *parts)
         except TablewrightError as error:
-            answer = problem_page(error, request)
+            answer = problem_page(error, request, self.workspace)
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
             answer = unexpected_page()

@@ -24,7 +24,12 @@ import msgspec
 
 from tablewright.engine import Engine
 from tablewright.engine.statements.prepared import prepare_statement
-from tablewright.errors import ResourceNotFoundException, TablewrightError
+from tablewright.errors import (
+    DynamoDBError,
+    EndpointUnavailable,
+    ResourceNotFoundException,
+    TablewrightError,
+)
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.model.table import Table
@@ -72,6 +77,30 @@ def _is_select(operation: str, request: dict[str, Any]) -> bool:
     return operation == "ExecuteStatement" and prepare_statement(request["Statement"]).is_read
 
 
+class Connection:
+    """A transport that knows whether its target answers."""
+
+    def __init__(self, transport: Local | Remote) -> None:
+        self._transport = transport
+        #: Why the last request got no response; "" if it got one.
+        self.problem = ""
+
+    def send(self, operation: str, request: dict[str, Any]) -> Response:
+        try:
+            response = self._transport.send(operation, request)
+        except EndpointUnavailable as error:
+            self.problem = str(error)
+            raise
+        except DynamoDBError:
+            self.problem = ""
+            raise
+        self.problem = ""
+        return response
+
+    def close(self) -> None:
+        self._transport.close()
+
+
 class Workspace:
     """What a studio shows. Views of several threads use it at the same time."""
 
@@ -89,7 +118,8 @@ class Workspace:
         #: The views that static pages have; empty if the pages come from a server.
         self.static_views: tuple[str, ...] = ()
         self._lock = threading.Lock()
-        self._opened: Local | Remote | None = None
+        self._opened: Connection | None = None
+        self._problem = ""
         self._secret = secrets.token_bytes(32)
         self._inferences: dict[str, Inference] = {}
 
@@ -114,8 +144,17 @@ class Workspace:
         """The transport to the target. Raises if the target cannot be opened."""
         with self._lock:
             if self._opened is None:
-                self._opened = open_target(self.target)
+                try:
+                    self._opened = Connection(open_target(self.target))
+                except TablewrightError as error:
+                    self._problem = str(error)
+                    raise
         return self._opened if self.is_writable else ReadOnly(self._opened)
+
+    @property
+    def problem(self) -> str:
+        """Why the target cannot be reached; "" if the last request got a response."""
+        return self._problem if self._opened is None else self._opened.problem
 
     def close(self) -> None:
         with self._lock:

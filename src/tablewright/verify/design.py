@@ -99,7 +99,7 @@ def _import(name: str, bundled: Iterable[str]) -> ModuleType:
         problem = "it is a directory" if path.is_dir() else "no such file"
         hint = did_you_mean(path.name, _names_in(path.parent, ".py"))
         raise DesignLoadError(
-            f"{path}: {problem}{hint or ';'} Use the path of a Python file, or a module name"
+            f"{path}: {problem}{hint or '.'} Use the path of a Python file, or a module name"
         )
     return _from_file(path)
 

@@ -177,7 +177,7 @@ def test_places_outside_of_the_working_directory_are_absolute(
 def test_two_formats_are_refused(design: Path) -> None:
     done = commands.run("advise", design, "--json", "--sarif")
     assert done.returncode == 2
-    assert "use one of them" in done.stderr
+    assert "choose one" in done.stderr
 
 
 def test_wrong_rates_are_refused(design: Path) -> None:

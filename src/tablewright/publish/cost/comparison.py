@@ -17,7 +17,7 @@ from tablewright.publish.cost.capacity import capacity_costs
 from tablewright.publish.cost.patterns import PatternCost
 from tablewright.publish.cost.report import CostReport, report_of
 from tablewright.publish.cost.storage import with_item_counts
-from tablewright.publish.cost.table import markdown_table, number
+from tablewright.publish.cost.table import markdown_table, number, short_names
 
 
 class PatternChange(Struct, frozen=True):
@@ -100,14 +100,14 @@ def _figures(found: PatternCost | None) -> tuple[str, ...] | None:
 
 def comparison_rows(found: CostComparison) -> list[tuple[str, ...]]:
     """Return a header and a row for each pattern that differs; + is new, - is removed."""
+    names = short_names(change.label for change in found.patterns)
     return [
         ("pattern", "read", "write", "index", f"{found.currency}/month"),
-        *map(_row, found.patterns),
+        *(_row(change, names[change.label]) for change in found.patterns),
     ]
 
 
-def _row(change: PatternChange) -> tuple[str, ...]:
-    name = change.label.rpartition(".")[2]
+def _row(change: PatternChange, name: str) -> tuple[str, ...]:
     before, after = _figures(change.before), _figures(change.after)
     if before is None or after is None:
         mark = "-" if after is None else "+"

@@ -5,7 +5,7 @@ This module must not know terminals or files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tablewright.publish.cost.capacity import CapacityCost
 from tablewright.publish.cost.patterns import CostPart, PatternCost
@@ -20,16 +20,35 @@ ESTIMATED = "~"
 def rows(report: CostReport) -> list[tuple[str, ...]]:
     """Return a header and a row for each pattern: name, rate, units of one call, price."""
     header = ("pattern", "calls/s", "read", "write", "index", f"{report.prices.currency}/month")
-    return [header, *map(_row, report.patterns)]
+    names = short_names(found.label for found in report.patterns)
+    return [header, *(_row(found, names[found.label]) for found in report.patterns)]
 
 
-def _row(found: PatternCost) -> tuple[str, ...]:
+def short_names(labels: Iterable[str]) -> dict[str, str]:
+    """Return each label without its module, or with as much of it as makes it unique.
+
+    >>> list(short_names(["menu.joins.rename", "menu.items.rename", "menu.items.add"]).values())
+    ['joins.rename', 'items.rename', 'add']
+    """
+    found = {}
+    labels = list(dict.fromkeys(labels))
+    for label in labels:
+        parts = label.split(".")
+        endings = [".".join(parts[-length:]) for length in range(1, len(parts))]
+        found[label] = next(
+            (each for each in endings if sum(f".{o}".endswith(f".{each}") for o in labels) == 1),
+            label,
+        )
+    return found
+
+
+def _row(found: PatternCost, name: str) -> tuple[str, ...]:
     mark = ESTIMATED if found.source == "estimate" else ""
     units = (found.read_units, found.write_units, found.index_units)
     rate = "" if found.rate is None else f"{found.rate:g}"
     month = "" if found.month is None else f"{found.month:,.2f}"
     return (
-        found.pattern,
+        name,
         rate,
         *(f"{mark}{number(each)}" if each else "" for each in units),
         month,
@@ -102,9 +121,10 @@ def notes(report: CostReport) -> Iterator[str]:
         yield f"Prices: {prices.title}; {_sources(prices)}. A month has {report.hours} hours."
     yield from filter(None, map(_overload, report.capacity))
     if without:
+        some = f"{without} of {len(report.patterns)} patterns have no rate"
         yield (
-            f"{without} of {len(report.patterns)} patterns have no rate: @access_pattern(rate=…), "
-            "or --rates FILE."
+            f"{some if is_rated else 'No pattern has a rate, so there is no price'}: use "
+            "@access_pattern(rate=…), or --rates FILE."
         )
     if any(found.source == "estimate" for found in report.patterns):
         yield f"{ESTIMATED} no check calls the pattern: an estimate for items of a typical size."
@@ -130,11 +150,12 @@ def _overload(found: CapacityCost) -> str | None:
 def markdown(report: CostReport) -> str:
     """Return a report as Markdown: the table, the reasons for index writes, and the totals."""
     lines = [f"## Cost of {report.design}", "", *markdown_table(rows(report)), ""]
+    names = short_names(found.label for found in report.patterns)
     writes = [found for found in report.patterns if found.index_units]
     if writes:
         lines += ["Writes to indexes:", ""]
         lines += [
-            f"- `{found.pattern}`: {_count(part.units, 'unit')} in {_part_text(part)}"
+            f"- `{names[found.label]}`: {_count(part.units, 'unit')} in {_part_text(part)}"
             for found in writes
             for part in found.parts
             if part.index and part.kind == "write" and part.units

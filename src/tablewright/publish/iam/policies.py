@@ -10,6 +10,7 @@ A policy allows the actions that its patterns send, on exactly the tables and in
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -17,12 +18,17 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue
+from tablewright.hints import did_you_mean
 from tablewright.mapping.table import TableMap
 from tablewright.model.pattern import AccessPattern
 from tablewright.publish.iam.grants import Grant, grants
 from tablewright.verify.design import Design
 
 Policy = dict[str, Any]
+
+PARTITIONS = ("aws", "aws-cn", "aws-us-gov")
+_REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+").fullmatch
+_ACCOUNT = re.compile(r"\d{12}").fullmatch
 
 #: What a program needs that creates the tables of a design and keeps their settings.
 PROVISIONING = (
@@ -33,11 +39,25 @@ PROVISIONING = (
 
 
 class AwsAccount(Struct, frozen=True):
-    """Where the tables are. A star is any region, or any account."""
+    """Where the tables are. A star is any region, or any account.
+
+    Raises InvalidValue for what cannot be a part of an ARN: a policy with it would allow nothing.
+    """
 
     region: str = "*"
     account: str = "*"
     partition: str = "aws"
+
+    def __post_init__(self) -> None:
+        if self.region != "*" and not _REGION(self.region):
+            raise InvalidValue(f"{self.region!r} is not a region, such as eu-west-1, or *")
+        if self.account != "*" and not _ACCOUNT(self.account):
+            raise InvalidValue(f"{self.account!r} is not the id of an account: 12 digits, or *")
+        if self.partition not in PARTITIONS:
+            hint = did_you_mean(self.partition, PARTITIONS)
+            raise InvalidValue(
+                f"{self.partition!r} is not a partition of AWS: {', '.join(PARTITIONS)}{hint}"
+            )
 
     def arn(self, table: str, index: str = "") -> str:
         """Return the ARN of a table, or of one of its indexes."""
@@ -61,7 +81,10 @@ def policy(design: Design, role: str, account: AwsAccount | None = None) -> Poli
     """Return the policy of one role; raise InvalidValue if there is no such role."""
     found = policies(design, account)
     if role not in found:
-        raise InvalidValue(f"{design.name} has no role {role!r}; its roles are {', '.join(found)}")
+        raise InvalidValue(
+            f"{design.name} has no role {role!r}; its roles are {', '.join(found)}"
+            f"{did_you_mean(role, found)}"
+        )
     return found[role]
 
 

@@ -1,64 +1,130 @@
-"""Runbook: how to apply the stages of a change, as a Markdown document."""
+"""Runbook: how to apply the stages of a change, as a Markdown document.
+
+    prepare       record that the new indexes are not complete: programs may connect without them
+    program       from now on, all items that are written have the keys of all new indexes
+    1. template   creates an index; wait until it is ACTIVE
+       backfill   gives its keys to the items that were stored before; then it can be read
+    2. …
+
+The program is deployed after the first template if that changes more than indexes: it needs new
+tables and their settings to connect. An index with other keys than before is deleted and created
+again, and a program cannot connect to a table with the old one; then the program and all backfills
+come last.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from tablewright.mapping.table import TableMap
 from tablewright.publish.infrastructure.stages import IndexChange, Stage
 from tablewright.verify.design import Design
 
 _INTRODUCTION = """\
 CloudFormation creates or deletes at most one global index of a table in one update of a stack, so
-this change takes {updates}. Apply the templates in this order. CloudFormation does not wait until a
-new index is filled, and refuses the next update before that: wait for `ACTIVE` after each step.
+this change takes {updates}. Apply the steps in this order. CloudFormation does not wait until a
+new index is filled, and refuses the next update before that: wait for `ACTIVE` after each template.
 Replace STACK and REGION by yours."""
 
+_PREPARE = """\
+Record which indexes are complete now. From then on, programs with the new declarations can connect
+before the new indexes exist, and cannot read them before their backfills."""
+
+_PROGRAM = """\
+Deploy the program with the new declarations, and wait until no older version runs: what it writes
+has the keys of all new indexes."""
+
 _BACKFILL = """\
-Deploy the program with the new declarations: what it writes has the keys of the new indexes. Then
-give these keys to the items that were stored before. Read the indexes only after that:"""
+Give the items that were stored before the keys of the new index. If the command is interrupted, run
+it again. When it has ended, running programs can read the index."""
+
+_CHANGED = """\
+{names}: this change gives an index other keys, so it is deleted and created again, and cannot be
+read from its deletion to its backfill. An index with another name does not have this gap."""
 
 
-def runbook(design: Design, found: Sequence[Stage], files: Sequence[str]) -> str:
-    """Return the steps that apply the stages of a design; `files` are their templates."""
-    updates = "one update" if len(found) == 1 else f"{len(found)} updates"
-    parts = [f"# {design.name}: {updates}", _INTRODUCTION.format(updates=updates)]
-    for number, (stage, file) in enumerate(zip(found, files, strict=True), 1):
+def runbook(
+    design: Design, found: Sequence[Stage], files: Sequence[str], *, name: str | None = None
+) -> str:
+    """Return the steps that apply the stages of a design; `files` are their templates.
+
+    `name` is the design as the command line takes it.
+    """
+    return _Runbook(design, found, name or design.name).text(files)
+
+
+class _Runbook:
+    def __init__(self, design: Design, found: Sequence[Stage], name: str) -> None:
+        self._stages = found
+        self._tables: dict[str, TableMap] = {
+            table.__table__.name: table.__table__ for table in design.tables
+        }
+        self._title = design.name
+        self._name = name
+        changes = [change for stage in found for change in stage.changes]
+        self._created = [change for change in changes if change.is_created]
+        deleted = {(change.table, change.index) for change in changes if not change.is_created}
+        self._changed = [each for each in self._created if (each.table, each.index) in deleted]
+        self._steps: list[str] = []
+
+    def text(self, files: Sequence[str]) -> str:
+        count = len(self._stages)
+        updates = "one update" if count == 1 else f"{count} updates"
+        parts = [f"# {self._title}: {updates}", _INTRODUCTION.format(updates=updates)]
+        if self._changed:
+            names = ", ".join(f"{each.index} of {each.table}" for each in self._changed)
+            parts.append(_CHANGED.format(names=names))
+        elif self._created:
+            tables = dict.fromkeys(each.table for each in self._created)
+            commands = (self._command(table, "--prepare") for table in tables)
+            self._add("Prepare", _PREPARE, commands)
+        program_at = len(self._stages) if self._changed else int(self._stages[0].has_other_changes)
+        if program_at == 0:
+            self._add("Deploy the program", _PROGRAM)
+        for number, (stage, file) in enumerate(zip(self._stages, files, strict=True), 1):
+            self._add_template(stage, file)
+            if number == program_at:
+                self._add("Deploy the program", _PROGRAM)
+            if not self._changed:
+                self._add_backfill(stage.changes)
+        if self._changed:
+            self._add_backfill(self._created)
+        return "\n\n".join([*parts, *self._steps]) + "\n"
+
+    def _add(self, title: str, text: str, commands: Iterable[str] = ()) -> None:
+        number = sum(step.startswith("## ") for step in self._steps) + 1
+        lines = "\n".join(f"$ {command}" for command in commands)
+        block = [f"```console\n{lines}\n```"] if lines else []
+        self._steps += [f"## {number}. {title}", *([text] if text else []), *block]
+
+    def _add_template(self, stage: Stage, file: str) -> None:
         changes = "; ".join(map(str, stage.changes)) or "change settings and create tables"
         deploy = f"aws cloudformation deploy --stack-name STACK --template-file {file}"
         waits = [_wait(change) for change in stage.changes if change.is_created]
-        lines = "\n".join(f"$ {command}" for command in (deploy, *waits))
-        parts += [f"## {number}. {changes[0].upper()}{changes[1:]}", f"```console\n{lines}\n```"]
+        self._add(f"{changes[0].upper()}{changes[1:]}", "", [deploy, *waits])
         if waits:
-            parts.append('Repeat the last command until it prints `"ACTIVE"` for the new index.')
-    created = [change for stage in found for change in stage.changes if change.is_created]
-    return "\n\n".join([*parts, *_backfill(design, created, len(found) + 1)]) + "\n"
+            self._steps.append('Repeat the last command until it prints `"ACTIVE"`.')
+
+    def _add_backfill(self, changes: Iterable[IndexChange]) -> None:
+        created = [each for each in changes if each.is_created and self._is_composed(each)]
+        if created:
+            commands = (self._command(each.table, f"--index {each.index}") for each in created)
+            indexes = ", ".join(each.index for each in created)
+            self._add(f"Backfill {indexes}", _BACKFILL, commands)
+
+    def _command(self, table: str, option: str) -> str:
+        selected = f" --table {table}" if len(self._tables) > 1 else ""
+        return f"tablewright backfill {self._name} dynamodb://REGION{selected} {option}"
+
+    def _is_composed(self, change: IndexChange) -> bool:
+        """Whether the program composes keys of an index; DynamoDB fills others by itself."""
+        return any(
+            key.composed and key.index is not None and key.index.name == change.index
+            for entity in self._tables[change.table].entities
+            for key in entity.indexes
+        )
 
 
 def _wait(change: IndexChange) -> str:
     query = f"Table.GlobalSecondaryIndexes[?IndexName=='{change.index}'].IndexStatus"
     return f'aws dynamodb describe-table --table-name {change.table} --query "{query}"'
-
-
-def _backfill(design: Design, created: Sequence[IndexChange], number: int) -> list[str]:
-    """Return the last step: items that were stored before get the keys of the new indexes."""
-    names = {(change.table, change.index) for change in created}
-    imports = ["from tablewright import connect", "from tablewright.plans import backfill", ""]
-    lines = []
-    for declared in design.tables:
-        table = declared.__table__
-        entities = [
-            entity.name
-            for entity in table.entities
-            for key in entity.indexes
-            if key.composed and key.index and (table.name, key.index.name) in names
-        ]
-        if entities:
-            module = declared.__module__.removeprefix("design ")
-            found = list(dict.fromkeys(entities))
-            imports.append(f"from {module} import {', '.join([declared.__name__, *found])}")
-            lines.append(f'with connect("dynamodb://REGION", {declared.__name__}) as db:')
-            lines += [f"    print(db.run(backfill({entity})))" for entity in found]
-    if not lines:
-        return []
-    code = "\n".join([*imports, "", *lines])
-    return [f"## {number}. Backfill", _BACKFILL, f"```python\n{code}\n```"]

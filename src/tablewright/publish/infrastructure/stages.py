@@ -38,6 +38,8 @@ class Stage(Struct, frozen=True):
 
     template: Template
     changes: tuple[IndexChange, ...]
+    #: Whether it also creates tables, or changes settings of tables.
+    has_other_changes: bool = False
 
 
 def stages(before: Template, after: Template) -> list[Stage]:
@@ -56,6 +58,7 @@ def stages(before: Template, after: Template) -> list[Stage]:
     }
     found: list[Stage] = []
     current = _with_indexes_of(after, was)
+    has_other_changes = current != before
     while any(pending.values()) or not found:
         current, changes = deepcopy(current), []
         for logical_id, actions in pending.items():
@@ -64,7 +67,7 @@ def stages(before: Template, after: Template) -> list[Stage]:
                 wanted = now[logical_id]["Properties"]
                 _apply(current["Resources"][logical_id]["Properties"], wanted, change)
                 changes.append(change)
-        found.append(Stage(current, tuple(changes)))
+        found.append(Stage(current, tuple(changes), has_other_changes and not found))
     return found
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tablewright.studio.frame import Page, static_file
+from contextlib import suppress
+
+from tablewright.errors import TablewrightError
+from tablewright.studio.frame import Page, connection_state, static_file
 from tablewright.studio.http import TEXT, Request, Response, redirect
 from tablewright.studio.workspace import Workspace
 
@@ -30,4 +33,15 @@ def static(_: Workspace, __: Request, name: str) -> Page | Response:
     return Response(body=static_file(name), type=TYPES[name], headers=headers)
 
 
-ROUTES = {("GET", "/"): show, ("GET", "/static/{}"): static}
+def connection(workspace: Workspace, _: Request) -> Response:
+    """Ask the target whether it answers, and return the banner of the page."""
+    with suppress(TablewrightError):
+        workspace.send("ListTables", Limit=1)
+    return Response(body=connection_state(workspace))
+
+
+ROUTES = {
+    ("GET", "/"): show,
+    ("GET", "/connection"): connection,
+    ("GET", "/static/{}"): static,
+}
