@@ -92,7 +92,8 @@ def field_validators(names: Collection[str], decorators: Mapping[str, Any]) -> d
         if isinstance(info, FieldValidatorDecoratorInfo):
             fields = [name for name in names if name in info.fields or "*" in info.fields]
             if fields:
-                decorate = pydantic.field_validator(*fields, mode=info.mode, check_fields=False)
+                mode: Any = info.mode
+                decorate = pydantic.field_validator(*fields, mode=mode, check_fields=False)
                 found[method] = decorate(value.wrapped)
     return found
 
