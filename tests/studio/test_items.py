@@ -185,3 +185,27 @@ def test_exports_are_the_items_of_the_page_or_of_all_pages(
     assert len(rows) == PAGE_SIZE * 2 + 8
     row = csv.reader(io.StringIO(browser.get(f"/items/{KEYS}/export?format=csv&pk=5").text))
     assert list(row)[1] == ["5", "AA==", "5", "'=t5", ""]
+
+
+class CountingWorkspace(Workspace):
+    """A workspace that keeps the requests of its views."""
+
+    requests: list[tuple[str, dict[str, Any]]]
+
+    def send(self, operation: str, **request: Any) -> dict[str, Any]:
+        self.requests.append((operation, request))
+        return super().send(operation, **request)
+
+
+def test_the_first_view_of_a_table_is_one_request_of_one_page() -> None:
+    engine = Engine(":memory:")
+    create_keys_table(engine)
+    for number in range(PAGE_SIZE * 3):
+        put(engine, KEYS, {"id": {"N": str(number)}, "at": {"B": "AA=="}})
+    workspace = CountingWorkspace(None, engine)
+    workspace.requests = []
+    with serving_studio(workspace) as link:
+        text = text_of(Browser(link).get(f"/items/{KEYS}").text)
+    assert [operation for operation, _ in workspace.requests] == ["DescribeTable", "Scan"]
+    assert workspace.requests[1][1]["Limit"] == PAGE_SIZE
+    assert f"{PAGE_SIZE} of {PAGE_SIZE} items read" in text

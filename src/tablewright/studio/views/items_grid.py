@@ -30,6 +30,7 @@ from tablewright.values import Item
 
 #: The attributes of one row, and the columns of a table without a design.
 MAX_CELLS = 12
+MAX_COLUMNS = 40
 
 
 class Row(Struct, frozen=True):
@@ -99,21 +100,21 @@ class _Grid:
         }
         self.cells = [list(self._attributes(row)) for row in rows]
         #: Without a design: one column for each attribute.
-        self.columns = (
-            list(dict.fromkeys(name for cells in self.cells for name in cells))[:MAX_CELLS]
-            if known is None
-            else []
-        )
+        names = list(dict.fromkeys(name for cells in self.cells for name in cells))
+        self.columns = names[:MAX_COLUMNS] if known is None else []
+        self.left_out = len(names) - MAX_COLUMNS
         widest = max(min(len(cells), MAX_CELLS) for cells in self.cells)
         self.width = len(self.columns) if known is None else widest
 
     def head(self) -> Markup:
         """Return the head of the table."""
         first = element("th", "Entity", scope="col", class_="fix") if self.known else NOTHING
-        names = ", ".join(each.name for each in self.collection.keys.sort) or "Key"
+        sort = [each.name for each in self.collection.keys.sort]
+        names = ", ".join(sort or self.layout.base.keys.names)
         second = element("th", names, scope="col", class_="fix2" if self.known else "fix")
         if self.known is None:
-            rest = join([element("th", name, scope="col") for name in self.columns])
+            more = [f"and {self.left_out} more"] * (self.left_out > 0)
+            rest = join([element("th", name, scope="col") for name in [*self.columns, *more]])
         else:
             rest = element("th", "Attributes", scope="col", colspan=max(self.width, 1))
         return join(
@@ -126,6 +127,8 @@ class _Grid:
     def body(self, continues: bool) -> list[Markup]:
         """Return the rows, those of each partition after its header."""
         numbered = list(enumerate(self.rows))
+        if self.collection.kind == "table" and not self.collection.keys.sort:
+            return [element("tbody", [self._line(number, row) for number, row in numbered])]
         groups = [
             list(group) for _, group in groupby(numbered, lambda each: self._partition(each[1]))
         ]
