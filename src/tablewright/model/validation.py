@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from decimal import Decimal
 from types import FunctionType
@@ -93,7 +93,9 @@ def field_validators(names: Collection[str], decorators: Mapping[str, Any]) -> d
             fields = [name for name in names if name in info.fields or "*" in info.fields]
             if fields:
                 mode: Any = info.mode
-                decorate = pydantic.field_validator(*fields, mode=mode, check_fields=False)
+                decorate: Callable[[Any], Any] = pydantic.field_validator(
+                    *fields, mode=mode, check_fields=False
+                )
                 found[method] = decorate(value.wrapped)
     return found
 
