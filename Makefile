@@ -48,6 +48,9 @@ $(CDK)/.ready: tests/publish/cdk-requirements.lock
 test-browser: $(BROWSER)/.ready chromium ## run the tests in Chromium; installs what is missing
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -q -m browser tests/browser $(ARGS)
 
+screenshots: $(BROWSER)/.ready chromium ## take the screenshots of the README
+	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m tests.browser.screenshots $(ARGS)
+
 # Playwright goes into .venv, where the tests are.
 $(BROWSER)/.ready: tests/browser/requirements.lock tests/browser/package-lock.json $(READY)
 	@mkdir -p $(BROWSER) && cp tests/browser/package.json tests/browser/package-lock.json $(BROWSER)

@@ -52,10 +52,10 @@ def previewed(found: Preview) -> set[str]:
     """Return the rows that a preview says differ, in the same form."""
     rows = []
     for item in found.items:
-        key = repr({name: item.key[name] for name in item.names})
+        key = repr(item.layout.key(item.key))
         if item.kind != "same":
             rows.append(((item.table, "", key), item.before, item.after))
-        rows += [((item.table, row.index, key), row.before, row.after) for row in item.rows]
+        rows += [((item.table, row.index.name, key), row.before, row.after) for row in item.rows]
     return {
         repr((place, _sorted(before), _sorted(after)))
         for place, before, after in rows

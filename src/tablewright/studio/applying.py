@@ -32,7 +32,7 @@ from tablewright.limits import MAX_EXPRESSION_OPERATORS
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.action import TRANSIENT
 from tablewright.studio.overlay import SentRead, SentWrite, Touched, identity
-from tablewright.studio.preview import Preview, indexes
+from tablewright.studio.preview import Preview
 from tablewright.transport import Transport
 from tablewright.values import Item
 
@@ -149,7 +149,7 @@ def guarded_requests(write: SentWrite, preview: Preview) -> list[tuple[str, dict
 def _guarded(touched: Touched, preview: Preview) -> dict[str, Any]:
     """Return a write with the condition that its item is as it was read."""
     body, table = touched.write.body, touched.write.table
-    key_name = preview.tables[table]["KeySchema"][0]["AttributeName"]
+    key_name = preview.layouts[table].base.keys.names[0]
     names: dict[str, str] = {}
     values: dict[str, Any] = {}
     terms: list[str] = []
@@ -199,8 +199,7 @@ def _conditions(body: dict[str, Any]) -> list[str]:
 def _known_names(preview: Preview, table: str, touched: Touched) -> set[str]:
     """Return the attributes that the item may get: of its entity, its indexes and the write."""
     after: Item = touched.after or {}
-    described = preview.tables[table]
-    keys = [key["AttributeName"] for index in indexes(described) for key in index["KeySchema"]]
+    keys = [name for index in preview.layouts[table].indexes for name in index.keys.names]
     return {*after, *keys, *_entity_names(preview.maps.get(table), touched.before or after)}
 
 

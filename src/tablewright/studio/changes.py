@@ -28,8 +28,8 @@ from tablewright.plan.streams.checkpoint import Checkpoint
 from tablewright.plan.streams.events import Expired, Moved
 from tablewright.plan.streams.reading import Round, StreamReader
 from tablewright.plan.streams.records import Converted
+from tablewright.studio.kinds import ItemKind, kind_of
 from tablewright.studio.parts import content
-from tablewright.studio.roles import Role, role_of
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item, Value
 
@@ -58,7 +58,7 @@ class Change(Struct, frozen=True):
     kind: str
     table: str
     key: Item
-    role: Role
+    role: ItemKind
     #: The key before a move.
     old_key: Item | None
     #: What the stream has of the item: see `view`.
@@ -178,7 +178,7 @@ class Feed:
             kind=kind,
             table=table,
             key=key,
-            role=role_of(self._maps[table], new or old or key),
+            role=kind_of(self._maps[table], new or old or key),
             old_key=old_key,
             old=old,
             new=new,

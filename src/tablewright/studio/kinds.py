@@ -32,6 +32,19 @@ class ItemKind(Struct, frozen=True):
         return UNKNOWN_ITEMS if self.entity is None else self.entity.name
 
     @property
+    def side(self) -> str:
+        """What it is if it is no plain entity: a sentinel, an event of a history, or unknown."""
+        if self.entity is None:
+            return "not in the design"
+        if self.unique is not None:
+            return f"sentinel: reserves {self.unique.key.name}"
+        for owner in self.entity.table.entities:
+            for history in owner.histories:
+                if history.event is self.entity:
+                    return f"history of {owner.name}.{history.attribute}"
+        return ""
+
+    @property
     def key(self) -> KeyMap | None:
         """The key of such items in the table."""
         if self.unique is not None:

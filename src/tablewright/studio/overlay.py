@@ -113,6 +113,8 @@ class Overlay:
         self.writes: list[SentWrite] = []
         #: Writes whose conditions failed.
         self.refused: list[SentWrite] = []
+        #: All requests of the plan that succeeded, in order: their operations and bodies.
+        self.requests: list[tuple[str, dict[str, Any]]] = []
 
     def close(self) -> None:
         self._engine.close()
@@ -138,6 +140,7 @@ class Overlay:
             same = (Touched(*each) for each in self._zip(parts, keys, before, before))
             self.refused.append(SentWrite(operation, request, tuple(same), error=error))
             raise
+        self.requests.append((operation, request))
         after = [self._stored(*key) for key in keys]
         capacity = msgspec.json.decode(body)["ConsumedCapacity"]
         self.writes.append(
@@ -231,6 +234,7 @@ class Overlay:
         else:
             self._load_for(operation, request)
             response = Response(self._call(operation, add_capacity(operation, request)))
+        self.requests.append((operation, request))
         decoded = msgspec.json.decode(response.body)
         units = consumed_units(response.body)
         stored = not self.writes

@@ -29,7 +29,9 @@ from tablewright.errors import CannotOpen, DynamoDBError, EndpointUnavailable, T
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.plan.plan import Plan
-from tablewright.studio.conditions import Clause, clauses
+from tablewright.studio.clauses import Clause, clauses
+from tablewright.studio.kinds import ItemKind, kind_of
+from tablewright.studio.layout import Collection, Layout, read_layout
 from tablewright.studio.overlay import (
     Overlay,
     PreviewTooLarge,
@@ -38,7 +40,6 @@ from tablewright.studio.overlay import (
     Touched,
     identity,
 )
-from tablewright.studio.roles import Role, role_of
 from tablewright.values import Item
 
 Kind: TypeAlias = Literal["added", "changed", "moved", "removed", "same"]
@@ -50,9 +51,7 @@ TRANSACTION = 2
 class RowChange(Struct, frozen=True):
     """A row of an index, before and after; only its projected attributes."""
 
-    index: str
-    #: The key attributes of the index.
-    names: tuple[str, ...]
+    index: Collection
     before: Item | None
     after: Item | None
     units: float
@@ -61,20 +60,18 @@ class RowChange(Struct, frozen=True):
     def kind(self) -> Kind:
         if self.before is None or self.after is None:
             return _kind(self.before, self.after)
-        moved = any(self.before[name] != self.after[name] for name in self.names)
+        moved = any(self.before[name] != self.after[name] for name in self.index.keys.names)
         return "moved" if moved else "changed"
 
 
 class ItemChange(Struct, frozen=True):
     """An item before and after, and its rows in the indexes."""
 
-    #: The name of the table at the target, and its key attributes.
-    table: str
-    names: tuple[str, ...]
+    layout: Layout
     key: Item
     before: Item | None
     after: Item | None
-    role: Role
+    what: ItemKind
     #: Those of the item itself; its index rows have their own.
     units: float
     rows: tuple[RowChange, ...]
@@ -83,6 +80,11 @@ class ItemChange(Struct, frozen=True):
     def kind(self) -> Kind:
         """What happens to the item; "same" if it is written as it was."""
         return _kind(self.before, self.after)
+
+    @property
+    def table(self) -> str:
+        """The name of the table at the target."""
+        return self.layout.table
 
     @property
     def changed(self) -> list[str]:
@@ -94,9 +96,9 @@ class ItemChange(Struct, frozen=True):
 class CheckedItem(Struct, frozen=True):
     """The conditions that a write, or a check alone, requires of one item."""
 
-    table: str
+    layout: Layout
     key: Item
-    role: Role
+    what: ItemKind
     clauses: list[Clause]
     #: Whether the item is only checked, not written.
     is_alone: bool
@@ -114,8 +116,10 @@ class Preview(Struct, frozen=True):
     error: TablewrightError | None
     reads: tuple[SentRead, ...]
     writes: tuple[SentWrite, ...]
-    #: The descriptions of the tables that it writes, by name.
-    tables: dict[str, dict[str, Any]]
+    #: All requests of the plan, in order: their operations and bodies.
+    requests: tuple[tuple[str, dict[str, Any]], ...]
+    #: The tables that it writes, by name.
+    layouts: dict[str, Layout]
     maps: dict[str, TableMap]
 
     @property
@@ -159,7 +163,8 @@ def preview(database: Database, plan: Plan[Any]) -> Preview:
                 raise  # the target has refused a read
             error = refusal
         sent = overlay.refused[-1:] if error is not None else []
-        changes = Changes(overlay.tables, maps)
+        layouts = {name: read_layout(found) for name, found in overlay.tables.items()}
+        changes = _Changes(layouts, maps)
         return Preview(
             items=changes.of(overlay.writes),
             checks=changes.checks([*overlay.writes, *sent]),
@@ -167,16 +172,17 @@ def preview(database: Database, plan: Plan[Any]) -> Preview:
             error=error,
             reads=tuple(overlay.reads),
             writes=tuple(overlay.writes),
-            tables=overlay.tables,
+            requests=tuple(overlay.requests),
+            layouts=layouts,
             maps=maps,
         )
 
 
-class Changes:
+class _Changes:
     """Computes the changes of items and index rows from the requests of a plan."""
 
-    def __init__(self, tables: dict[str, dict[str, Any]], maps: dict[str, TableMap]) -> None:
-        self._tables = tables
+    def __init__(self, layouts: dict[str, Layout], maps: dict[str, TableMap]) -> None:
+        self._layouts = layouts
         self._maps = maps
 
     def of(self, writes: Iterable[SentWrite]) -> tuple[ItemChange, ...]:
@@ -193,112 +199,82 @@ class Changes:
         return tuple(found.values())
 
     def _change(self, touched: Touched, factor: int) -> ItemChange:
-        table = touched.write.table
+        layout = self._layouts[touched.write.table]
         before, after = touched.before, touched.after
-        description = self._tables[table]
+        rows = [_row_change(layout, index, before, after, factor) for index in layout.indexes]
         return ItemChange(
-            table=table,
-            names=_names(description),
+            layout=layout,
             key=touched.key,
             before=before,
             after=after,
-            role=self._role(table, after or before or touched.key),
+            what=self._what(layout, after or before or touched.key),
             units=factor * write_units(max(_size(before), _size(after))),
-            rows=tuple(
-                row
-                for index in indexes(description)
-                if (row := _row_change(description, index, before, after, factor)) is not None
-            ),
+            rows=tuple(row for row in rows if row is not None),
         )
 
     def checks(self, writes: Iterable[SentWrite]) -> tuple[CheckedItem, ...]:
         """Return the conditions of writes, with what is stored."""
         return tuple(
-            CheckedItem(
-                table=touched.write.table,
-                key=touched.key,
-                role=self._role(
-                    touched.write.table,
-                    touched.before or touched.write.body.get("Item") or touched.key,
-                ),
-                clauses=clauses(touched.write.body, touched.before),
-                is_alone=touched.write.kind == "ConditionCheck",
-                units=TRANSACTION * write_units(_size(touched.before))
-                if touched.write.kind == "ConditionCheck"
-                else 0.0,
-            )
+            self._check(touched)
             for write in writes
             for touched in write.touched
             if "ConditionExpression" in touched.write.body
         )
 
-    def _role(self, table: str, item: Item) -> Role:
-        return role_of(self._maps.get(table), item)
+    def _check(self, touched: Touched) -> CheckedItem:
+        layout, body = self._layouts[touched.write.table], touched.write.body
+        is_alone = touched.write.kind == "ConditionCheck"
+        return CheckedItem(
+            layout=layout,
+            key=touched.key,
+            what=self._what(layout, touched.before or body.get("Item") or touched.key),
+            clauses=clauses(body, touched.before),
+            is_alone=is_alone,
+            units=TRANSACTION * write_units(_size(touched.before)) if is_alone else 0.0,
+        )
+
+    def _what(self, layout: Layout, item: Item) -> ItemKind:
+        return kind_of(self._maps.get(layout.table), item)
 
 
-def indexes(description: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the indexes of a described table."""
-    return [
-        *description.get("LocalSecondaryIndexes", ()),
-        *description.get("GlobalSecondaryIndexes", ()),
-    ]
-
-
-def index_row(description: dict[str, Any], index: dict[str, Any], item: Item | None) -> Item | None:
+def index_row(layout: Layout, index: Collection, item: Item | None) -> Item | None:
     """Return the row that DynamoDB keeps of an item in an index; None if it is not in it."""
-    if item is None or any(name not in item for name in _names(index)):
+    if item is None or not index.contains(item):
         return None
-    projection = index["Projection"]
-    if projection["ProjectionType"] == "ALL":
+    if index.projection == "ALL":
         return item
-    held = {*_names(description), *_names(index), *projection.get("NonKeyAttributes", ())}
+    held = {*layout.base.keys.names, *index.keys.names, *index.included}
     return {name: value for name, value in item.items() if name in held}
 
 
 def _row_change(
-    description: dict[str, Any],
-    index: dict[str, Any],
-    before: Item | None,
-    after: Item | None,
-    factor: int,
+    layout: Layout, index: Collection, before: Item | None, after: Item | None, factor: int
 ) -> RowChange | None:
-    was, now = (index_row(description, index, item) for item in (before, after))
+    was, now = (index_row(layout, index, item) for item in (before, after))
     if was == now:
         return None
-    names = _names(index)
+    names = index.keys.names
     if was is not None and now is not None and all(was[name] == now[name] for name in names):
         units = write_units(max(_size(was), _size(now)))
     else:
         units = sum(write_units(_size(row)) for row in (was, now) if row is not None)
-    return RowChange(index["IndexName"], names, was, now, factor * units)
+    return RowChange(index, was, now, factor * units)
 
 
 def _joined(first: ItemChange, second: ItemChange) -> ItemChange:
     """Return one change for two changes of an item, one after the other."""
-    rows = {row.index: row for row in first.rows}
+    rows = {row.index.name: row for row in first.rows}
     for row in second.rows:
-        earlier = rows.get(row.index)
-        rows[row.index] = (
-            row
-            if earlier is None
-            else RowChange(
-                row.index, row.names, earlier.before, row.after, earlier.units + row.units
-            )
-        )
-    return ItemChange(
-        table=first.table,
-        names=first.names,
-        key=first.key,
+        earlier = rows.get(row.index.name)
+        if earlier is not None:
+            row = replace(row, before=earlier.before, units=earlier.units + row.units)
+        rows[row.index.name] = row
+    return replace(
+        second,
         before=first.before,
-        after=second.after,
-        role=second.role,
         units=first.units + second.units,
         rows=tuple(rows.values()),
     )
-
-
-def _names(described: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(key["AttributeName"] for key in described["KeySchema"])
 
 
 def _size(item: Item | None) -> int:

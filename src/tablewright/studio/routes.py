@@ -20,6 +20,7 @@ from tablewright.studio.views import (
     items,
     items_export,
     live,
+    patterns,
     start,
     table,
     tables,
@@ -36,6 +37,7 @@ MODULES = (
     live,
     items,
     items_export,
+    patterns,
     table,
     tables,
 )

@@ -36,6 +36,7 @@ from tablewright.model.table import Table
 from tablewright.plan.plan import Context
 from tablewright.studio.analysis import Analysis
 from tablewright.studio.inferring import Inference, infer_table
+from tablewright.studio.pending import Pending
 from tablewright.transport import Local, Remote, Response, Transport, open_target
 from tablewright.verify import Design
 
@@ -121,6 +122,8 @@ class Workspace:
         self._opened: Connection | None = None
         self._problem = ""
         self._secret = secrets.token_bytes(32)
+        #: The previews of writes that are shown and not applied yet.
+        self.pending = Pending()
         self._inferences: dict[str, Inference] = {}
 
     def as_static(self, views: tuple[str, ...]) -> Workspace:

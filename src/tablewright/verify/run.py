@@ -86,14 +86,14 @@ class Meter:
             self.read_units += consumed_units(response.body)
         else:
             self.write_units += consumed_units(response.body)
-        self.read += _count_items(decoded)
+        self.read += count_items(decoded)
         return response
 
     def close(self) -> None:
         """Do nothing: the owner closes the transport."""
 
 
-def _count_items(answer: dict[str, Any]) -> int:
+def count_items(answer: dict[str, Any]) -> int:
     """Count the items that a request has read."""
     responses = answer.get("Responses", [])
     if isinstance(responses, dict):  # of BatchGetItem: items by table
@@ -277,7 +277,7 @@ def _measure(
         operation=shape.operation,
         index=shape.index or "",
         condition=_condition(shape),
-        returned=_count_entities(answer),
+        returned=count_entities(answer),
         read=meter.read,
         units=meter.read_units + meter.write_units,
         read_units=meter.read_units,
@@ -387,12 +387,12 @@ def _condition(shape: Shape) -> str:
     return "; ".join(dict.fromkeys(step.condition for step in shape.steps))
 
 
-def _count_entities(answer: Any) -> int:
+def count_entities(answer: Any) -> int:
     """Count the entities in a result."""
     if answer is None or isinstance(answer, Exception):
         return 0
     if isinstance(answer, (Page, list, tuple)):
-        return sum(map(_count_entities, answer))
+        return sum(map(count_entities, answer))
     if hasattr(type(answer), "__aggregate__"):
-        return sum(map(_count_entities, vars(answer).values()))
+        return sum(map(count_entities, vars(answer).values()))
     return 1

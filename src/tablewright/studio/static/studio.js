@@ -38,14 +38,30 @@ addEventListener("click", (event) => {
   if (row) row.closest("tr").classList.add("sel");
 });
 
-// A button with data-copy="#id" copies the text of that element.
+// A button with data-copy="#id" copies the text of that element, or of the one that is shown.
 addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
   const label = button.textContent;
-  await navigator.clipboard.writeText(document.querySelector(button.dataset.copy).innerText);
+  const found = [...document.querySelectorAll(button.dataset.copy)];
+  const shown = found.find((each) => each.offsetParent !== null) || found[0];
+  await navigator.clipboard.writeText(shown.innerText);
   button.textContent = "Copied";
   setTimeout(() => (button.textContent = label), 1500);
+});
+
+// Ctrl+Enter presses the main button of the form.
+addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  const form = event.target.closest("form") || document.querySelector("#pattern form");
+  const button = form && form.querySelector("button.go");
+  if (button) form.requestSubmit(button);
+});
+
+// Typing into a field takes back its "none".
+addEventListener("input", (event) => {
+  const box = document.querySelector(`[data-none="${CSS.escape(event.target.id)}"]`);
+  if (box) box.checked = false;
 });
 
 // On a narrow screen the drawer is below the items: an opened item is brought into view.

@@ -195,8 +195,8 @@ def row(change: Change, with_table: bool = False) -> Markup:
     )
     role = change.role
     what = [chip(role.entity)]
-    if role.text:
-        what += [element("small", f" {role.text}", class_="faint")]
+    if role.side:
+        what += [element("small", f" {role.side}", class_="faint")]
     key = [_key(change, change.key)]
     if change.old_key is not None:
         key = [element("del", _key(change, change.old_key)), element("br"), *key]

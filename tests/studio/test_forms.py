@@ -1,0 +1,109 @@
+"""Forms: every argument of every pattern can be given as texts, and is read back equal."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from typing import Any, Literal
+from uuid import UUID
+
+import pytest
+from pydantic import BaseModel
+
+from tablewright.errors import TablewrightError
+from tablewright.studio.form_values import read_form, texts
+from tablewright.studio.forms import Field, field, fields_of
+from tablewright.studio.http import Fields
+from tests.studio.calls import DESIGNS, checked_calls, sample_workspace
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Address(BaseModel):
+    street: str
+    number: int = 1
+
+
+@dataclass
+class Point:
+    x: int
+    label: str | None = None
+
+
+VALUES: list[tuple[Any, Any]] = [
+    (str, "a"), (str, ""), (str, "two\nlines"), (str, " <b>\u202e "), (str | None, None),
+    (str | None, ""),
+    (int, -3), (int, 10**20), (float, 0.1), (Decimal, Decimal("1.50")), (bool, True), (bool, False),
+    (bool | None, None), (Colour, Colour.BLUE), (Literal["a", 3], 3), (date, date(2026, 2, 3)),
+    (time, time(1, 2, 3, 4)), (datetime, datetime(2026, 1, 2, 3, 4, 5, 678901, UTC)),
+    (datetime | None, None), (UUID, UUID(int=7)), (list[str], []), (list[str], ["a", "b"]),
+    (list[str], [""]), (list[str], ["a\nb", " c"]), (list[str], ["[x"]), (list[int], [1, 2]),
+    (set[str], {"a", "b"}), (dict[str, int], {"a": 1}), (list[Address], [Address(street="a")]),
+    (Address, Address(street="a", number=2)), (Address | None, None), (Point, Point(1)),
+    (tuple[int, ...], (1, 2)), (list[str | None], ["a", None]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("hint", "value"), VALUES)
+def test_the_texts_of_a_value_are_read_as_the_value(hint: Any, value: Any) -> None:
+    made = field("given", hint)
+    found = read_form([made], Fields(texts(made, value)))
+    assert found.problems == {}
+    assert found.values == {"given": value}
+
+
+@pytest.mark.parametrize(
+    ("hint", "given", "problem"),
+    [
+        (int, [("given", "x")], "valid integer"),
+        (int, [], "missing"),
+        (Colour, [("given", "GREEN")], "not one of RED, BLUE"),
+        (datetime, [("given", "noon")], "Invalid isoformat"),
+        (datetime, [("given", "2026-01-01T00:00"), ("given~us", "1000")], "microseconds"),
+        (list[int], [("given", "1\nx")], "valid integer"),
+        (dict[str, int], [("given", "{")], "Invalid JSON"),
+    ],
+)
+def test_a_wrong_text_is_a_problem_of_its_field(
+    hint: Any, given: list[tuple[str, str]], problem: str
+) -> None:
+    found = read_form([field("given", hint)], Fields(given))
+    assert problem in found.problems["given"]
+    assert found.values == {}
+
+
+def test_problems_inside_of_a_group_have_its_path() -> None:
+    made = field("given", Address)
+    found = read_form([made], Fields([("given.street", "a"), ("given.number", "x")]))
+    assert list(found.problems) == ["given.number"]
+
+
+def test_a_moment_may_name_its_zone() -> None:
+    found = read_form([field("at", datetime)], Fields([("at", "2026-01-01T02:00+02:00")]))
+    assert found.values["at"] == datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_the_arguments_of_all_checks_pass_through_the_form(name: str) -> None:
+    workspace = sample_workspace(name)
+    assert workspace.design is not None
+    database = workspace.database()
+    for call in checked_calls(workspace.design, database):
+        fields: tuple[Field, ...] = fields_of(call.pattern)
+        pairs = [
+            pair for each in fields for pair in texts(each, call.arguments[each.label])
+            if each.label in call.arguments
+        ]  # fmt: skip
+        found = read_form(fields, Fields(pairs))
+        assert found.problems == {}
+        assert found.values == call.arguments
+        try:
+            database.run(call.plan())
+        except TablewrightError:
+            continue
+    workspace.close()
