@@ -1,13 +1,14 @@
 """Editing: the plans that change and delete one item.
 
     edit_fields(entity)              the attributes that an edit may change, as fields of a form
-    changes_of(entity, old, new)     those whose value is another one
+    changes_of(new, was)             what a person has changed, of what the form had
     edit_plan(…)                     a plan of the model: version, conditions, index keys in step
     RawUpdate, RawDelete             for items that the design does not know
 
 An edit starts from the whole item, as the table has it, never from the row of an index: that may
-have only some of the attributes. Only the attributes that a person has changed are set. The parts
-of the key cannot change, and what the library sets is not edited.
+have only some of the attributes. Only the attributes that a person has changed are set: the form
+keeps what it had at first, so what others change meanwhile is not set back. The parts of the key
+cannot change, and what the library sets is not edited.
 
 This module must not know HTML.
 """
@@ -20,7 +21,7 @@ from typing import Any
 import msgspec
 
 from tablewright.encoding.items import normalise_item
-from tablewright.errors import InvalidValue, ValidationException
+from tablewright.errors import DynamoDBError, InvalidValue
 from tablewright.mapping.entity import STAMPS, EntityMap, Values
 from tablewright.plan.expressions import Placeholders, UpdateExpression
 from tablewright.plan.plan import Context, Plan, Request, Steps
@@ -28,7 +29,9 @@ from tablewright.plan.writes.entry import delete, update
 from tablewright.studio.form_values import texts
 from tablewright.studio.forms import Field, field
 from tablewright.studio.layout import Layout
-from tablewright.values import Item
+from tablewright.values import Item, Value
+from tablewright.wire.read import read
+from tablewright.wire.requests import PutItemInput
 
 #: The name before those of all fields: `item.status`.
 GROUP = "item"
@@ -49,24 +52,24 @@ def edit_fields(entity: EntityMap) -> tuple[Field, ...]:
     return tuple(each for each in field(GROUP, entity.type).fields if each.label not in fixed)
 
 
-def filled_in(fields: tuple[Field, ...], instance: Any) -> list[tuple[str, str]]:
-    """Return the inputs of a form that give the values of an entity."""
-    values = vars(instance)
+def filled_in(fields: tuple[Field, ...], values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the inputs of a form that give these values."""
     return [pair for each in fields for pair in texts(each, values[each.label])]
 
 
-def changes_of(fields: tuple[Field, ...], instance: Any, given: Mapping[str, Any]) -> Values:
-    """Return the values that differ from those of an entity.
+def complete(fields: tuple[Field, ...], given: Mapping[str, Any]) -> Values:
+    """Return the values of a form; a field that is left to its default has it."""
+    defaults = {each.label: each.default() for each in fields if each.default is not None}
+    return defaults | dict(given)
 
-    A field that is left to its default has it.
-    """
-    old, new = vars(instance), {}
-    for each in fields:
-        if each.label in given:
-            new[each.label] = given[each.label]
-        elif each.default is not None:
-            new[each.label] = each.default()
-    return {name: value for name, value in new.items() if not _is_same(value, old[name])}
+
+def changes_of(new: Mapping[str, Any], was: Mapping[str, Any]) -> Values:
+    """Return the values that a person has changed: those that differ from what the form had."""
+    return {
+        name: value
+        for name, value in new.items()
+        if name not in was or not _is_same(value, was[name])
+    }
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -98,11 +101,13 @@ def parse_item(layout: Layout, stored: Item, text: str) -> Item:
     Raises InvalidValue if it is none, or if it has another key than the stored one.
     """
     try:
-        item = msgspec.json.decode(text, type=dict[str, dict[str, Any]])
-        item = normalise_item(item)
+        decoded = msgspec.json.decode(text)
     except msgspec.MsgspecError as error:
-        raise InvalidValue(f"this is not DynamoDB's JSON: {error}") from None
-    except (ValidationException, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise InvalidValue(f"this is not JSON: {error}") from None
+    try:
+        request = {"TableName": layout.table, "Item": decoded}
+        item: Item = normalise_item(read(PutItemInput, request).item)
+    except DynamoDBError as error:
         raise InvalidValue(f"DynamoDB would refuse this item: {error}") from None
     if any(item.get(name) != value for name, value in layout.key(stored).items()):
         names = " and ".join(layout.base.keys.names)
@@ -110,21 +115,19 @@ def parse_item(layout: Layout, stored: Item, text: str) -> Item:
     return item
 
 
+def item_changes(item: Item, was: Item) -> dict[str, Value | None]:
+    """Return the attributes in which an item differs from another; None for removed ones."""
+    names = dict.fromkeys((*item, *was))
+    return {name: item.get(name) for name in names if item.get(name) != was.get(name)}
+
+
 class RawUpdate(Plan[None]):
-    """Set and remove the attributes in which an item differs from the stored one."""
+    """Set and remove attributes of an item, as they are stored."""
 
-    def __init__(self, layout: Layout, stored: Item, item: Item) -> None:
+    def __init__(self, layout: Layout, key: Item, changes: Mapping[str, Value | None]) -> None:
         self._layout = layout
-        self._key = layout.key(stored)
-        names = dict.fromkeys((*item, *stored))
-        self._changed = {
-            name: item.get(name) for name in names if item.get(name) != stored.get(name)
-        }
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the item is the stored one."""
-        return not self._changed
+        self._key = key
+        self._changes = changes
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return ()
@@ -132,7 +135,7 @@ class RawUpdate(Plan[None]):
     def _steps(self, context: Context) -> Steps[None]:
         marks = Placeholders()
         changes = UpdateExpression(marks)
-        for name, value in self._changed.items():
+        for name, value in self._changes.items():
             changes.set_or_remove(name, value)
         condition = _exists(self._layout, marks)
         yield Request(
@@ -150,9 +153,9 @@ class RawUpdate(Plan[None]):
 class RawDelete(Plan[None]):
     """Delete an item by its key."""
 
-    def __init__(self, layout: Layout, stored: Item) -> None:
+    def __init__(self, layout: Layout, key: Item) -> None:
         self._layout = layout
-        self._key = layout.key(stored)
+        self._key = key
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return ()
