@@ -13,6 +13,7 @@ SECTIONS: dict[str, list[str]] = {
     ],
     "Guides": [
         "modelling.md",
+        "changing-a-design.md",
         "testing.md",
         "fastapi.md",
         "stream-events.md",
@@ -42,6 +43,8 @@ SECTIONS: dict[str, list[str]] = {
         "reliability.md",
     ],
     "Reference": [
+        "plans.md",
+        "formats.md",
         "errors.md",
         "commands.md",
         "api/index.md",
