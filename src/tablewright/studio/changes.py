@@ -225,7 +225,7 @@ def open_feed(workspace: Workspace, descriptions: Mapping[str, dict[str, Any]]) 
         feed = feeds.get(place)
         if feed is None:
             maps = {
-                name: workspace.known_map(name) or plain_map(each)
+                name: workspace.map_of(name) or plain_map(each)
                 for name, each in descriptions.items()
             }
             feed = feeds[place] = Feed(workspace, maps)

@@ -119,13 +119,12 @@ def notes(report: CostReport) -> Iterator[str]:
                 "declared."
             )
         yield f"Prices: {prices.title}; {_sources(prices)}. A month has {report.hours} hours."
-    yield from filter(None, map(_overload, report.capacity))
+    about = any(found.rate and found.source == "estimate" for found in report.patterns)
+    yield from (text for each in report.capacity if (text := _overload(each, about=about)))
     if without:
         some = f"{without} of {len(report.patterns)} patterns have no rate"
-        yield (
-            f"{some if is_rated else 'No pattern has a rate, so there is no price'}: use "
-            "@access_pattern(rate=…), or --rates FILE."
-        )
+        none = f"No pattern has a rate, so there is no price{' on demand' * is_declared}"
+        yield f"{some if is_rated else none}: use @access_pattern(rate=…), or --rates FILE."
     if any(found.source == "estimate" for found in report.patterns):
         yield f"{ESTIMATED} no check calls the pattern: an estimate for items of a typical size."
 
@@ -135,13 +134,17 @@ def _sources(prices: Prices) -> str:
     return ", ".join(dict.fromkeys(each.source for each in parts))
 
 
-def _overload(found: CapacityCost) -> str | None:
-    """Return a warning if a table or an index needs more than its declared capacity."""
+def _overload(found: CapacityCost, *, about: bool) -> str | None:
+    """Return a warning if a table or an index needs more than its declared capacity.
+
+    With `about`, the units are partly estimated.
+    """
     declared = found.place.declared
     if declared is None or (found.reads <= declared.read and found.writes <= declared.write):
         return None
     return (
-        f"Warning: {found.place.index or found.place.table} needs {number(found.reads)} read and "
+        f"Warning: {found.place.index or found.place.table} needs "
+        f"{'about ' if about else ''}{number(found.reads)} read and "
         f"{number(found.writes)} write units per second, and its declared capacity is "
         f"{declared.read} and {declared.write}: DynamoDB throttles the rest."
     )

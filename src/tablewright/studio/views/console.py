@@ -86,7 +86,7 @@ def _answer(
     if found.needs_confirmation and query.get("confirm") != "scan":
         return [_confirm_scan(text, found)]
     page = read_page(workspace, text, found.page, query.get("after"))
-    known = workspace.known_map(found.explanation.table)
+    known = workspace.map_of(found.explanation.table)
     return [_result(text, found, page, known, query.get("confirm"))]
 
 
@@ -144,7 +144,7 @@ def _attribute_names(workspace: Workspace, table: str) -> list[str]:
     """Return the attributes of the keys, and those of the entities."""
     found = workspace.describe(table) or {}
     keys = [each["AttributeName"] for each in found.get("AttributeDefinitions", ())]
-    known = workspace.known_map(table)
+    known = workspace.map_of(table)
     stored = (
         attribute.stored
         for entity in (known.entities if known is not None else ())

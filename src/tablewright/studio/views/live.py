@@ -145,9 +145,7 @@ def _view_note(view: str) -> Markup:
 
 def _filters(workspace: Workspace, live: dict[str, dict[str, Any]], query: Fields) -> Markup:
     entities = [
-        entity.name
-        for name in live
-        for entity in getattr(workspace.known_map(name), "entities", ())
+        entity.name for name in live for entity in getattr(workspace.map_of(name), "entities", ())
     ]
     fields = [
         _select("entity", "Entity", [*dict.fromkeys(entities), "unknown"], query.get("entity")),
