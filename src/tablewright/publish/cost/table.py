@@ -121,6 +121,8 @@ def notes(report: CostReport) -> Iterator[str]:
         yield f"Prices: {prices.title}; {_sources(prices)}. A month has {report.hours} hours."
     about = any(found.rate and found.source == "estimate" for found in report.patterns)
     yield from (text for each in report.capacity if (text := _overload(each, about=about)))
+    if not report.patterns:
+        yield f"{report.design} declares no access patterns, so no units are known."
     if without:
         some = f"{without} of {len(report.patterns)} patterns have no rate"
         none = f"No pattern has a rate, so there is no price{' on demand' * is_declared}"
@@ -161,7 +163,9 @@ def _overload(found: CapacityCost, *, about: bool) -> str | None:
 
 def markdown(report: CostReport) -> str:
     """Return a report as Markdown: the table, the reasons for index writes, and the totals."""
-    lines = [f"## Cost of {report.design}", "", *markdown_table(rows(report)), ""]
+    lines = [f"## Cost of {report.design}", ""]
+    if report.patterns:
+        lines += [*markdown_table(rows(report)), ""]
     names = short_names(found.label for found in report.patterns)
     writes = [found for found in report.patterns if found.index_units]
     if writes:
