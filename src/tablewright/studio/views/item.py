@@ -18,7 +18,14 @@ from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request
-from tablewright.studio.item_parts import items_url, key_line, kind_chip, partition_url, size_text
+from tablewright.studio.item_parts import (
+    item_url,
+    items_url,
+    key_line,
+    kind_chip,
+    partition_url,
+    size_text,
+)
 from tablewright.studio.key_parts import key_pieces
 from tablewright.studio.kinds import ItemKind, kind_of, unreadable
 from tablewright.studio.layout import Layout, key_value, read_layout
@@ -153,7 +160,14 @@ def subject_head(workspace: Workspace, subject: Subject, *, actions: bool = True
 
 
 def _actions(workspace: Workspace, subject: Subject) -> Markup:
-    return element("div", element("a", "Raw JSON", class_="btn", href="#raw"), class_="row")
+    """Return what can be done with the item; nothing is written before a preview."""
+    links = [element("a", "Raw JSON", class_="btn", href="#raw")]
+    path, _, query = item_url(subject.layout, subject.item).partition("?")
+    if workspace.is_writable:
+        if subject.kind.unique is None:
+            links.append(element("a", "Edit", class_="btn", href=f"{path}/edit?{query}"))
+        links.append(element("a", "Delete…", class_="btn bad", href=f"{path}/delete?{query}"))
+    return element("div", links, class_="row")
 
 
 def _raw(kind: ItemKind, item: Item) -> Markup:
