@@ -171,7 +171,7 @@ class Feed:
         if isinstance(converted.event, Moved):
             old, new = converted.event._old_item, converted.event._new_item
             old_key = None if old is None else self._maps[table].key(old)
-        key = record["Keys"] if old_key is None or new is None else self._maps[table].key(new)
+        key = self._maps[table].key(record["Keys"] if old_key is None or new is None else new)
         return Change(
             number=self._count,
             at=datetime.fromtimestamp(record["ApproximateCreationDateTime"], UTC),

@@ -11,6 +11,7 @@ from collections import Counter
 from tablewright.errors import TablewrightError
 from tablewright.infer import SAMPLE_SIZE
 from tablewright.model.provision import Provision, definition
+from tablewright.plan.shape import read_units
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.exporting import FORMATS, export_response, scan_pages
 from tablewright.studio.frame import Page
@@ -125,14 +126,14 @@ def _indexes(table: TableFacts) -> Markup:
 
 
 def _export(table: TableFacts) -> Markup:
-    units = max(0.5, table.size / 8192)
+    units = read_units(table.size, consistent=False)
     links = [
         element("a", label, class_="btn", download="",
                 href=url("/tables/{}/export", table.name, format=kind))
         for kind, label in (("json", "JSON lines"), ("csv", "CSV"))
     ]  # fmt: skip
     text = (
-        f"A Scan reads all items: about {units:,.1f} read units. JSON lines are in the format of "
+        f"A Scan reads all items: about {units:,g} read units. JSON lines are in the format of "
         "DynamoDB's export to S3, which tablewright load reads. In CSV, a text that a "
         "spreadsheet would take for a formula begins with an apostrophe."
     )
@@ -225,10 +226,11 @@ def inferred_note(workspace: Workspace, name: str) -> Markup:
     if found is not None and found.table is not None:
         link = element("a", "what was found", href=url("/tables/{}", name))
         text = f"The table has no design. Its entities are inferred from {found.count:,} items: "
-        return note([text, link, "."])
+        return note(element("span", text, link, "."))
     if found is None and workspace.is_remote:
         link = element("a", "infer its entities", href=url("/tables/{}", name, infer=1))
-        return note(["The table has no design: ", link, f" from up to {PAGE_SAMPLE} items."])
+        text = f" from up to {PAGE_SAMPLE} items."
+        return note(element("span", "The table has no design: ", link, text))
     return NOTHING
 
 
