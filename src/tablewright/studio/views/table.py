@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter
 
 from tablewright.errors import TablewrightError
-from tablewright.model.provision import Provision, definition
+from tablewright.model.provision import Provision
+from tablewright.model.table_definition import definition
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.exporting import FORMATS, export_response, scan_pages
 from tablewright.studio.frame import Page
