@@ -18,6 +18,7 @@ SECTIONS: dict[str, list[str]] = {
         "fastapi.md",
         "stream-events.md",
         "observability.md",
+        "studio.md",
         "command-line.md",
         "serving.md",
         "credentials.md",
