@@ -55,7 +55,9 @@ addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
   const form = event.target.closest("form") || document.querySelector("#pattern form");
   const button = form && form.querySelector("button.go");
-  if (button) form.requestSubmit(button);
+  if (!button) return;
+  event.preventDefault(); // Enter alone presses the first button
+  button.click();
 });
 
 // Typing into a field takes back its "none".
