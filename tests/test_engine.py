@@ -38,7 +38,7 @@ def test_an_unknown_operation_is_told_what_was_meant(
 ) -> None:
     with pytest.raises(UnknownOperationException) as caught:
         engine.call(operation)
-    listed = "The implemented operations are listed in docs/operations.md"
+    listed = "`tablewright help operations` lists the implemented operations"
     assert str(caught.value) == caught.value.body()["message"] == f"{hint} {listed}"
 
 

@@ -27,6 +27,8 @@ GUIDES = [
     "docs/streams.md",
     "docs/partiql.md",
     "docs/testing.md",
+    "docs/plans.md",
+    "docs/formats.md",
     "docs/observability.md",
     "docs/fastapi.md",
     "docs/changing-a-design.md",

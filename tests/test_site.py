@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-from website.api import MODULES, public_names
+from website.api import MODULES, example, public_names
 from website.commands import command_names
 from website.navigation import SECTIONS
 from website.pages import adapted, pages, site_names
@@ -42,6 +42,11 @@ def test_every_public_name_is_in_the_reference(module: str) -> None:
     page = texts()[f"api/{module.replace('.', '-')}.md"]
     for name in public_names(module):
         assert f"::: {module}.{name}\n" in page
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name != "tablewright.errors"])
+def test_every_public_name_has_an_example_that_runs(module: str) -> None:
+    assert [name for name in public_names(module) if example(name) is None] == []
 
 
 def test_every_command_is_in_the_reference() -> None:

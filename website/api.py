@@ -32,19 +32,24 @@ GUIDES = (
     "README.md",
     "docs/tutorial.md",
     "docs/modelling.md",
+    "docs/plans.md",
+    "docs/formats.md",
     "docs/testing.md",
     "docs/fastapi.md",
     "docs/changing-a-design.md",
+    "docs/observability.md",
     "docs/stream-events.md",
     "docs/policies.md",
     "docs/engine.md",
     "docs/errors.md",
     "docs/scaling.md",
+    "docs/publishing.md",
+    "docs/cost.md",
 )
 _BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 #: Longer blocks are no example of one name.
-LONGEST = 40
+LONGEST = 70
 
 
 def api_pages() -> Iterator[tuple[str, str]]:

@@ -13,10 +13,12 @@ SECTIONS: dict[str, list[str]] = {
     ],
     "Guides": [
         "modelling.md",
+        "changing-a-design.md",
         "testing.md",
         "fastapi.md",
         "stream-events.md",
         "observability.md",
+        "studio.md",
         "command-line.md",
         "serving.md",
         "credentials.md",
@@ -42,6 +44,8 @@ SECTIONS: dict[str, list[str]] = {
         "reliability.md",
     ],
     "Reference": [
+        "plans.md",
+        "formats.md",
         "errors.md",
         "commands.md",
         "api/index.md",

@@ -19,8 +19,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from tablewright.errors import TablewrightError
+from tablewright import errors
+from tablewright.errors import DynamoDBError, TablewrightError
 from tablewright.plan.events import Observer, RequestEvent
+from tablewright.transport.retry import THROTTLING
 
 __all__ = ["Observer", "PatternUsage", "RequestEvent", "Usage", "log_requests", "trace_requests"]
 
@@ -58,14 +60,38 @@ class Usage:
             total.seconds += event.seconds
 
 
+#: Refusals of requests that no program expects: of its credentials, or of its policies.
+_UNEXPECTED = frozenset(
+    {
+        "AccessDeniedException",
+        "ExpiredTokenException",
+        "IncompleteSignatureException",
+        "InvalidSignatureException",
+        "MissingAuthenticationTokenException",
+        "UnrecognizedClientException",
+    }
+)
+#: What DynamoDB refuses in normal operation: conditions, conflicts, invalid values, throttling.
+_EXPECTED = THROTTLING | {
+    name
+    for name, kind in vars(errors).items()
+    if isinstance(kind, type) and issubclass(kind, DynamoDBError) and kind.status < 500
+}
+
+
 def log_requests(logger: logging.Logger | None = None, *, level: int = logging.DEBUG) -> Observer:
-    """Return an observer that logs each request; failed requests are logged as warnings."""
+    """Return an observer that logs each request, one line each.
+
+    A request that DynamoDB refuses in normal operation, such as one whose condition is false, one
+    with an invalid value or a throttled one, is logged with `level` as well. Warnings are requests
+    without a response, errors of the service, and refused credentials.
+    """
     log = logger or logging.getLogger("tablewright.requests")
 
     def observe(event: RequestEvent) -> None:
         where = f"{event.table}.{event.index}" if event.index else event.table
         log.log(
-            logging.WARNING if event.error else level,
+            logging.WARNING if event.error and not _is_expected(event.error) else level,
             "%s %s by %s: %s units, %d attempt(s), %.1f ms%s",
             event.operation,
             where,
@@ -77,6 +103,10 @@ def log_requests(logger: logging.Logger | None = None, *, level: int = logging.D
         )
 
     return observe
+
+
+def _is_expected(error: str) -> bool:
+    return error in _EXPECTED and error not in _UNEXPECTED
 
 
 def trace_requests(tracer: Any = None) -> Observer:

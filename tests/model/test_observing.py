@@ -110,8 +110,32 @@ def test_requests_are_logged(db: Database, caplog: pytest.LogCaptureFixture) -> 
     assert told.getMessage().startswith(
         "Query commerce_single_table.gsi_customer_orders by customer_timeline: 0.5 units, "
     )
-    assert failed.levelno == logging.WARNING
+    assert failed.levelno == logging.INFO  # a condition that is false is no warning
     assert failed.getMessage().endswith(", ConditionalCheckFailedException")
+
+
+@pytest.mark.parametrize(
+    ("error", "level"),
+    [
+        ("", logging.DEBUG),
+        ("ConditionalCheckFailedException", logging.DEBUG),
+        ("TransactionCanceledException", logging.DEBUG),
+        ("ValidationException", logging.DEBUG),
+        ("ResourceNotFoundException", logging.DEBUG),
+        ("ProvisionedThroughputExceededException", logging.DEBUG),
+        ("ThrottlingException", logging.DEBUG),
+        ("AccessDeniedException", logging.WARNING),
+        ("UnrecognizedClientException", logging.WARNING),
+        ("InternalServerError", logging.WARNING),
+        ("EndpointUnavailable", logging.WARNING),
+    ],
+)
+def test_expected_refusals_are_no_warnings(
+    error: str, level: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG, "tablewright.requests"):
+        log_requests()(RequestEvent(operation="Query", table="shop", pattern="users", error=error))
+    assert [record.levelno for record in caplog.records] == [level]
 
 
 def test_requests_are_spans_of_opentelemetry(db: Database) -> None:

@@ -117,6 +117,51 @@ def test_an_access_log_that_cannot_be_written_is_one_line_and_ends_nothing() -> 
     assert len(errors.splitlines()) == 2  # the other one says what is served
 
 
+REFUSED = {"TableName": "things", "Key": {"k": {"N": "12345"}}}
+
+
+@pytest.mark.parametrize(
+    ("level", "lines"),
+    [
+        ("warning", []),
+        (
+            "info",
+            [
+                "INFO tablewright.server.requests: CreateTable things: 200, ",
+                "INFO tablewright.server.requests: GetItem things: 400 ValidationException, ",
+                "INFO tablewright.server.requests: PutItem 'a\\nb': 400 ValidationException, ",
+                "INFO tablewright.server.requests: ListTables: 200, ",
+            ],
+        ),
+        (
+            "debug",
+            [
+                "INFO tablewright.server.requests: CreateTable things: 200, ",
+                "DEBUG tablewright.server: ValidationException: 'The provided key element does not",
+                "INFO tablewright.server.requests: GetItem things: 400 ValidationException, ",
+                "DEBUG tablewright.server: ValidationException: ",
+                "INFO tablewright.server.requests: PutItem 'a\\nb': 400 ValidationException, ",
+                "INFO tablewright.server.requests: ListTables: 200, ",
+            ],
+        ),
+    ],
+)
+def test_the_server_logs_each_request_on_demand(level: str, lines: list[str]) -> None:
+    """What clients do wrong is no warning."""
+    with served("--log", level) as (process, url):
+        with Client(url) as client:
+            client.call("CreateTable", TABLE)
+            assert client.call("GetItem", REFUSED).status == 400
+            client.call("PutItem", {"TableName": "a\nb", "Item": {}})
+            client.call()
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=30)
+    _, *logged = errors.splitlines()  # the first one says what is served
+    assert [line[: len(start)] for line, start in zip(logged, lines, strict=True)] == lines
+    if level == "info":
+        assert "12345" not in errors
+
+
 def read_file(url: str) -> str:
     with urlopen(url, timeout=20) as response:
         text: str = response.read().decode()

@@ -128,7 +128,7 @@ def test_a_target_that_is_no_operation_is_refused(client: Client, target: str | 
     answer = client.call(x_amz_target=target)
     assert answer.status == 400
     assert answer.json["__type"] == CORAL + "UnknownOperationException"
-    assert "listed in docs/operations.md" in answer.json["message"]
+    assert "`tablewright help operations` lists" in answer.json["message"]
 
 
 def test_an_operation_of_the_other_service_is_named(client: Client) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
+from tablewright.server import serving
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design
 from tests.studio.conftest import HOSTILE, Browser, Open, create_table
@@ -173,8 +174,9 @@ def test_a_sample_is_bounded(opened: Open, engine: Engine) -> None:
     for start in range(0, 1500, 25):
         puts = [{"PutRequest": {"Item": {"id": {"S": str(start + n)}}}} for n in range(25)]
         engine.call("BatchWriteItem", {"RequestItems": {"large": puts}})
-    text = opened(engine).get("/tables/large").text
-    assert "Inferred from 1,000 items of a larger table" in text
+    browser = opened(engine)
+    assert "Inferred from 200 items of a larger table" in browser.get("/tables/large").text
+    assert "Inferred from 1,000 items" in browser.get("/tables/large/design").text
 
 
 def test_hostile_names_and_values_are_text(opened: Open, engine: Engine) -> None:
@@ -188,3 +190,37 @@ def test_hostile_names_and_values_are_text(opened: Open, engine: Engine) -> None
         assert "\u202e" not in page.text
         assert "\x07" not in page.text
     assert "[U+202E]" in browser.get("/tables/hostile").text
+
+
+@pytest.mark.parametrize("name", ["shop", "market", "recipes", "menu", "commerce"])
+def test_items_without_a_design_are_inferred_entities(opened: Open, name: str) -> None:
+    workspace = open_workspace([name])
+    browser = opened(workspace.target)
+    for table in workspace.maps:
+        page = browser.get(f"/items/{table}")
+        assert page.status == 200
+        assert "Its entities are inferred from" in page.text
+        assert 'class="chip e' in page.text
+        assert "the design does not know" not in page.text
+
+
+def test_an_inferred_design_writes_nothing(opened: Open) -> None:
+    workspace = open_workspace(["commerce"])
+    browser = opened(workspace.target)
+    page = browser.get("/item/commerce_single_table?pk=CUST%23C1&sk=ORDER%23O101")
+    assert (page.status, "CustomerOrder" in page.text) == (200, True)
+    edit = browser.get("/item/commerce_single_table/edit?pk=CUST%23C1&sk=ORDER%23O101")
+    assert "CustomerOrder</span>" not in edit.text
+
+
+def test_a_sample_of_an_endpoint_is_read_on_request(opened: Open) -> None:
+    engine = open_workspace(["commerce"]).target
+    assert isinstance(engine, Engine)
+    with serving(engine) as url:
+        browser = opened(url)
+        for path in ("/items/commerce_single_table", "/tables/commerce_single_table"):
+            page = browser.get(path).text
+            assert 'class="chip' not in page
+            assert 'href="/tables/commerce_single_table?infer=1"' in page
+        assert 'class="chip' in browser.get("/tables/commerce_single_table?infer=1").text
+        assert 'class="chip' in browser.get("/items/commerce_single_table").text

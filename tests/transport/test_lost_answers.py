@@ -481,5 +481,5 @@ def test_an_observer_learns_the_number_of_attempts(proxy: Proxy, engine: Engine)
             database.run(Note.primary("1"))
     assert [(event.attempts, event.error) for event in events] == [
         (2, ""),
-        (4, "RetriesExhausted"),
+        (4, "InternalServerError"),
     ]

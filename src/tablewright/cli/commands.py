@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+import typer.core
 
 from tablewright import __version__
 
@@ -27,12 +28,46 @@ FILES = "Database files"
 STATEMENTS = "Read and write items"
 TRANSFER = "Move data"
 SERVER = "Server"
+HELP = "Help"
+
+#: The groups of commands in the help, in this order.
+PANELS = (DESIGNS, STATEMENTS, TRANSFER, FILES, SERVER, HELP)
+
+
+class PlainCommand(typer.core.TyperCommand):
+    """A command whose help shows a flag as `--json`, without a type."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_flag_types(super().get_params(ctx))
+
+
+class PlainGroup(typer.core.TyperGroup):
+    """Commands in the order of their panels, with plain flags."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _without_flag_types(super().get_params(ctx))
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        def place(name: str) -> int:
+            panel = getattr(self.commands[name], "rich_help_panel", None)
+            return PANELS.index(panel) if panel in PANELS else 0
+
+        return sorted(self.commands, key=place)
+
+
+def _without_flag_types(parameters: list[Any]) -> list[Any]:
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            parameter.metavar = ""
+    return parameters
+
 
 INTERRUPTED = 128 + signal.SIGINT  # the exit code after Ctrl-C
 TERMINATED = 128 + signal.SIGTERM
 
 app = typer.Typer(
     name="tablewright",
+    cls=PlainGroup,
     help="Design one table, prove every access pattern, run it anywhere.",
     no_args_is_help=True,
     rich_markup_mode="markdown",  # it joins the lines of a paragraph
@@ -40,6 +75,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # a traceback is a bug of ours; show it as Python does
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def use_plain_help(commands: typer.Typer) -> None:
+    """Let all commands and groups that are registered show plain flags in their help."""
+    for command in commands.registered_commands:
+        command.cls = PlainCommand
+    for group in commands.registered_groups:
+        group.cls = PlainGroup
+        if group.typer_instance is not None:
+            use_plain_help(group.typer_instance)
 
 
 class Durability(enum.StrEnum):
@@ -78,12 +123,6 @@ def options(
     ] = False,
 ) -> None:
     """Design one table, prove every access pattern, run it anywhere."""
-
-
-@app.command()
-def version() -> None:
-    """Show the version."""
-    show_version(True)
 
 
 def open_engine(

@@ -119,7 +119,7 @@ def verify(
         if design.checks is None or design.sample is None:
             fail(
                 f"{design.name} has no sample data or no checks: define the functions sample() and "
-                "checks(stored), see docs/modelling.md, Verifying a design"
+                "checks(stored); `tablewright help design` shows both"
             )
         results = _run(design, target, progress)
         if brief and not json:
@@ -168,8 +168,8 @@ def seed(name: Name, target: Target) -> None:
     design = load_or_fail(name)
     if design.sample is None:
         fail(
-            f"{design.name} has no sample data: define the function sample(), see "
-            "docs/modelling.md, Verifying a design"
+            f"{design.name} has no sample data: define the function sample(); "
+            "`tablewright help design` shows it"
         )
     with exit_on_error(), clean_interrupts("what was created and loaded has been removed"):
         refuse_memory(target)

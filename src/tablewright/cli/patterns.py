@@ -140,11 +140,15 @@ def open_database(
         with Engine(MEMORY) as engine:
             if design.sample is not None:
                 seed(design, engine)
-            yield connect(engine, *design.tables, **options), units
+            database = connect(engine, *design.tables, **options)
+            units.clear()  # without those of the comparison of the tables
+            yield database, units
         return
     with open_source(target) as transport:
         opened: Any = transport.engine if isinstance(transport, Local) else transport
-        yield connect(opened, *design.tables, create=False, **options), units
+        database = connect(opened, *design.tables, create=False, **options)
+        units.clear()
+        yield database, units
 
 
 def _list(found: Sequence[AccessPattern], *, json: bool) -> None:

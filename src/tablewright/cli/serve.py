@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import enum
 import re
 import ssl
 from collections.abc import Iterable, Sequence
@@ -29,6 +30,16 @@ ACCESS = "Who may connect"
 LIMITS = "Limits"
 OPERATION = "Operation"
 REALISM = "Realism"
+
+
+class LogLevel(enum.StrEnum):
+    """The least severe messages that the server logs."""
+
+    debug = "debug"
+    info = "info"
+    warning = "warning"
+    error = "error"
+
 
 #: An Origin header as browsers send it: scheme, host and port in lower case, no path.
 ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#*\sA-Z]+")
@@ -205,6 +216,14 @@ def serve(
             rich_help_panel=OPERATION,
         ),
     ] = None,
+    log: Annotated[
+        LogLevel,
+        typer.Option(
+            help="What to log on standard error. info: also one line for each request; debug: also "
+            "the texts of errors, which may contain values of items.",
+            rich_help_panel=OPERATION,
+        ),
+    ] = LogLevel.warning,
     metrics_port: Annotated[
         int | None,
         typer.Option(
@@ -244,6 +263,7 @@ def serve(
     if s3 is not None and not s3.is_dir():
         fail(f"--s3 {s3}: no such folder; create it first")
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("tablewright").setLevel(log.value.upper())
     settings = Settings(
         sweep_seconds=sweep_seconds,
         limits=Limits(
@@ -257,6 +277,7 @@ def serve(
         tls=tls,
         access_log=access_log,
         metrics_port=metrics_port,
+        logs_requests=log in (LogLevel.info, LogLevel.debug),
     )
 
     def ready(server: Server, url: str) -> None:

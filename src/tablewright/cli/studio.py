@@ -13,18 +13,22 @@ from tablewright.cli.designs import load_or_fail
 if TYPE_CHECKING:
     from tablewright.studio.workspace import Workspace
 
+#: An argument that ends so is a file, not a module.
+DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
+
 
 @app.command(rich_help_panel=DESIGNS)
 def studio(
     what: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="[DESIGN] [TARGET]",
             help="A design: a bundled one, a module name or the path of a Python file. A target: "
             "':memory:', a database file, http://host:port or dynamodb://region. Default target: "
-            "the sample data of the design, in memory.",
+            "the sample data of the design, in memory. Without a design, entities are inferred.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     port: Annotated[int, typer.Option(help="The port; 0 is a free one.")] = 0,
     write: Annotated[
         bool,
@@ -48,6 +52,9 @@ def studio(
 ) -> None:
     """Show a design, its patterns and its data in the browser.
 
+    `tablewright studio commerce` shows a bundled design with its sample data, `tablewright studio
+    shop.db` what is in a file, `tablewright studio design.py http://host:port` both.
+
     The page is served on this machine only, and the link that is printed opens it. An endpoint is
     read-only unless --write is given.
     """
@@ -55,7 +62,7 @@ def studio(
 
     if write and read_only:
         fail("--write and --read-only exclude each other")
-    workspace = open_workspace(what, write=True if write else False if read_only else None)
+    workspace = open_workspace(what or [], write=True if write else False if read_only else None)
     if data and export is None:
         fail("--data is for --export FOLDER")
     if export is not None:
@@ -70,20 +77,22 @@ def studio(
 
 
 def open_workspace(arguments: list[str], *, write: bool | None = None) -> Workspace:
-    """Return the workspace of a design, a target, or both."""
+    """Return the workspace of a design, a target, or both; if there is none, exit with code 2."""
     from tablewright.engine import Engine
     from tablewright.studio.workspace import Workspace
     from tablewright.verify import seed
 
     designs = [argument for argument in arguments if not is_target(argument)]
     targets = [argument for argument in arguments if is_target(argument)]
-    if len(designs) > 1 or len(targets) > 1:
-        what = "designs" if len(designs) > 1 else "targets"
-        hint = "; the file of a target must exist" if len(designs) > 1 else ""
-        fail(f"these are two {what}: {', '.join(designs if len(designs) > 1 else targets)}{hint}")
+    if not arguments:
+        fail("name a design, such as commerce, or a target, such as shop.db or http://host:port")
+    for kind, named in (("design", designs), ("target", targets)):
+        if len(named) > 1:
+            fail(f"name one {kind}, not {len(named)}: {', '.join(named)}")
     design = load_or_fail(designs[0]) if designs else None
     if targets and (design is None or targets[0] != ":memory:"):
-        return Workspace(design, targets[0], write=write)
+        _check_file(targets[0], designs)
+        return _opened(Workspace(design, targets[0], write=write))
     assert design is not None
     engine = Engine(":memory:")
     if design.sample is None:
@@ -98,11 +107,34 @@ def is_target(argument: str) -> bool:
 
     >>> is_target("http://127.0.0.1:8000"), is_target(":memory:"), is_target("commerce")
     (True, True, False)
+    >>> is_target("missing.db"), is_target("package.module")
+    (True, False)
     """
     if argument == ":memory:" or "://" in argument:
         return True
     path = Path(argument)
-    return path.is_file() and path.suffix != ".py"
+    return path.suffix in DATABASE_SUFFIXES or (path.is_file() and path.suffix != ".py")
+
+
+def _check_file(target: str, designs: list[str]) -> None:
+    """Exit if a target is a file that does not exist."""
+    if target == ":memory:" or "://" in target or Path(target).is_file():
+        return
+    if Path(target).is_dir():
+        fail(f"{target}: it is a directory, not a database file")
+    name = designs[0] if designs else "DESIGN"
+    fail(f"{target}: no such file; `tablewright seed {name} {target}` creates it with sample data")
+
+
+def _opened(workspace: Workspace) -> Workspace:
+    """Open the target, so that a mistake in its name is reported here; an endpoint may be away."""
+    from tablewright.errors import TablewrightError
+
+    try:
+        _ = workspace.transport
+    except TablewrightError as error:
+        fail(str(error))
+    return workspace
 
 
 def _export(workspace: Workspace, folder: Path, data: bool) -> None:

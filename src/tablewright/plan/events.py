@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.errors import DynamoDBError, TablewrightError
+from tablewright.transport.faults import RetriesExhausted
 from tablewright.transport.transport import Response
 
 #: The operations whose responses can contain the consumed capacity.
@@ -77,9 +78,9 @@ class RequestTimer:
         self._report(units=consumed_units(response.body), attempts=response.attempts)
 
     def report_failure(self, error: Exception) -> None:
-        code = error.code if isinstance(error, DynamoDBError) else type(error).__name__
+        code = error.code if isinstance(error, (DynamoDBError, RetriesExhausted)) else ""
         attempts = error.attempts if isinstance(error, TablewrightError) else 1
-        self._report(error=code, attempts=attempts)
+        self._report(error=code or type(error).__name__, attempts=attempts)
 
     def _report(self, **outcome: Any) -> None:
         event = RequestEvent(

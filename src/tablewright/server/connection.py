@@ -434,6 +434,7 @@ class Connection(asyncio.Protocol):
             self._close()
 
     def _send_fault(self, fault: DynamoDBError) -> None:
+        log.debug("%s: %r", fault.code, fault.message)
         self._send(fault.status, msgspec.json.encode(fault.body()), fault.code)
 
     def _send_other(self, method: bytes, headers: Mapping[bytes, bytes]) -> None:

@@ -73,6 +73,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     access_log: Path | str | None = None
     #: The port for metrics on 127.0.0.1; 0 chooses a free one; None: no metrics.
     metrics_port: int | None = None
+    #: Whether each request is a line of the logger `tablewright.server.requests`, with level INFO.
+    logs_requests: bool = False
 
 
 class Server:
@@ -118,9 +120,12 @@ class Server:
         settings = self.settings
         self._loop = asyncio.get_running_loop()
         if settings.access_log is not None:
-            self.telemetry = Telemetry(AccessLog(settings.access_log, self.failures.report))
+            access_log = AccessLog(settings.access_log, self.failures.report)
+            self.telemetry = Telemetry(access_log, logs_requests=settings.logs_requests)
+        elif settings.logs_requests or settings.metrics_port is not None:
+            self.telemetry = Telemetry(logs_requests=settings.logs_requests)
         if settings.metrics_port is not None:
-            self.telemetry = self.telemetry or Telemetry()
+            assert self.telemetry is not None
             self._monitor = Monitor(
                 self.telemetry, self._gauges, self._readiness_problem, self._key_accesses
             )

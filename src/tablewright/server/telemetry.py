@@ -1,6 +1,6 @@
-"""Telemetry: metrics and access log lines of each request.
+"""Telemetry: metrics, access log lines and log lines of each request.
 
-A server without an access log and a metrics port has no `Telemetry`, so it costs nothing.
+A server that records none of them has no `Telemetry`, so it costs nothing.
 
 Invariant: only names and numbers are recorded (operation, tables, status, sizes, times, the
 caller's access key id), never a key or a value of an item.
@@ -8,6 +8,7 @@ caller's access key id), never a key or a value of an item.
 
 from __future__ import annotations
 
+import logging
 import time
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ import msgspec
 from tablewright.server.accesslog import AccessLog
 from tablewright.server.credentials_file import Caller
 
+requests_log = logging.getLogger("tablewright.server.requests")
+
 #: Upper bounds of the latency histogram, in seconds.
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 MAX_TABLES = 100
@@ -25,10 +28,14 @@ _MEMBERS = ("Put", "Update", "Delete", "ConditionCheck", "Get")
 
 
 class Telemetry:
-    """Counts requests by operation and status, and logs them if `log` is given."""
+    """Counts requests by operation and status, and logs them if it is told to.
 
-    def __init__(self, log: AccessLog | None = None) -> None:
+    `log` is the access log. `logs_requests`: each request is a line of the logger as well.
+    """
+
+    def __init__(self, log: AccessLog | None = None, *, logs_requests: bool = False) -> None:
         self.log = log
+        self._logs_requests = logs_requests
         self.requests: dict[tuple[str, int], int] = {}
         self.latencies: dict[str, Latency] = {}
 
@@ -45,6 +52,18 @@ class Telemetry:
         latency.add(seconds)
         if self.log is not None:
             self.log.add(line)
+        if self._logs_requests:
+            # A name is as the client sent it: repr() keeps it in one line.
+            tables = ", ".join(n if n.isprintable() else repr(n) for n in line["tables"])
+            fault = line["fault"]
+            requests_log.info(
+                "%s%s: %s%s, %s ms",
+                exchange.operation,
+                f" {tables}" if tables else "",
+                line["status"],
+                f" {fault}" if fault else "",
+                line["ms"],
+            )
 
 
 class Exchange(msgspec.Struct):

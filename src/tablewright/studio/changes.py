@@ -171,7 +171,7 @@ class Feed:
         if isinstance(converted.event, Moved):
             old, new = converted.event._old_item, converted.event._new_item
             old_key = None if old is None else self._maps[table].key(old)
-        key = record["Keys"] if old_key is None or new is None else self._maps[table].key(new)
+        key = self._maps[table].key(record["Keys"] if old_key is None or new is None else new)
         return Change(
             number=self._count,
             at=datetime.fromtimestamp(record["ApproximateCreationDateTime"], UTC),
@@ -225,7 +225,7 @@ def open_feed(workspace: Workspace, descriptions: Mapping[str, dict[str, Any]]) 
         feed = feeds.get(place)
         if feed is None:
             maps = {
-                name: workspace.known_map(name) or plain_map(each)
+                name: workspace.map_of(name) or plain_map(each)
                 for name, each in descriptions.items()
             }
             feed = feeds[place] = Feed(workspace, maps)

@@ -3,8 +3,8 @@
 It is what `tablewright infer` writes, from a sample of the items; so the items of any table can be
 shown as entities. It is a guess: pages say so, and nothing is written with it.
 
-Invariants: a sample has at most `SAMPLE_SIZE` items, however large the table is. No text of an item
-becomes code (`tablewright.infer` guarantees it).
+Invariants: a sample has a limit, however large the table is. No text of an item becomes code
+(`tablewright.infer` guarantees it).
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from types import ModuleType
 from msgspec import Struct
 
 from tablewright.errors import DeclarationError, TableNotFound
-from tablewright.infer import SAMPLE_SIZE, infer_design, read_sample, write_module
+from tablewright.infer import infer_design, read_sample, write_module
 from tablewright.mapping.table import TableMap
 from tablewright.studio.parts import content
 from tablewright.transport import Transport
 from tablewright.values import Item, tag_of
 
-__all__ = ["SAMPLE_SIZE", "AttributeFacts", "Inference", "attribute_facts", "infer_table"]
+#: The items of a sample for a page: enough for entities and keys, and read in a tenth of a second.
+PAGE_SAMPLE = 200
 
 
 class AttributeFacts(Struct, frozen=True):
@@ -40,7 +41,7 @@ class AttributeFacts(Struct, frozen=True):
 class Inference(Struct, frozen=True):
     """What a sample shows of a table."""
 
-    #: None if no design fits the items.
+    #: None if no design fits.
     table: TableMap | None
     #: The module that declares it.
     source: str
@@ -49,15 +50,19 @@ class Inference(Struct, frozen=True):
     problem: str = ""
 
 
-def infer_table(transport: Transport, name: str) -> Inference | None:
+def infer_table(transport: Transport, name: str, size: int = PAGE_SAMPLE) -> Inference | None:
     """Return what a sample of a table shows; None if the table is empty or missing."""
     try:
-        sample = read_sample(transport, name, "the target")
+        sample = read_sample(transport, name, "the target", size)
     except TableNotFound:
         return None
     facts = attribute_facts(sample.items, sample.keys.names)
     design = infer_design(sample)
     source = write_module(design)
+    wide = [index.name for index in sample.indexes if not index.is_single]
+    if wide:  # its design would deny that an item is in them
+        problem = f"the keys of {', '.join(wide)} have several attributes"
+        return Inference(None, source, len(sample.items), facts, problem)
     try:
         module = _run(source, name)
     except DeclarationError as error:

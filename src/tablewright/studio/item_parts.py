@@ -26,11 +26,13 @@ _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 
 def item_url(layout: Layout, item: Mapping[str, Value], **query: str) -> str:
     """Return the URL of the page of an item."""
-    names = ("pk", "sk")
-    key = {
-        name: key_text(value) for name, value in zip(names, layout.key(item).values(), strict=False)
-    }
-    return url("/item/{}", layout.table, **key, **query)
+    return key_url(layout.table, layout.key(item), **query)
+
+
+def key_url(table: str, key: Mapping[str, Value], **query: str) -> str:
+    """Return the URL of the page of the item with a key, whose partition key is first."""
+    texts = map(key_text, key.values())
+    return url("/item/{}", table, **dict(zip(("pk", "sk"), texts, strict=False)), **query)
 
 
 def items_url(layout: Layout, collection: Collection, **query: Sequence[str] | str | None) -> str:

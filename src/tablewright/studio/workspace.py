@@ -195,13 +195,13 @@ class Workspace:
         )
         return Database(transport or self.transport, context, self.tables, owned=False)
 
-    def inference(self, name: str) -> Inference | None:
-        """Return what a sample shows of a table without a design; None if it has no items.
+    def inference(self, name: str, *, ask: bool = False) -> Inference | None:
+        """Return what a sample shows of a table without a design; None if nothing is known.
 
-        The sample is read once.
+        The sample is read once. That takes units at an endpoint, so it is read there only if `ask`.
         """
         found = self._inferences.get(name)
-        if found is None and name not in self.maps:
+        if found is None and name not in self.maps and (ask or not self.is_remote):
             found = infer_table(self.transport, name)
             if found is not None:
                 self._inferences[name] = found
@@ -213,12 +213,6 @@ class Workspace:
             return self.maps[name]
         found = self.inference(name)
         return None if found is None else found.table
-
-    def known_map(self, name: str) -> TableMap | None:
-        """Return the same, but read no sample of an endpoint for it: that takes units."""
-        if self.is_remote and name not in self.maps and name not in self._inferences:
-            return None
-        return self.map_of(name)
 
     # --- the target ----------------------------------------------------------------------------
 

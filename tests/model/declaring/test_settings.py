@@ -1,8 +1,10 @@
-"""Settings of tables: connect applies them, templates have them, mistakes are errors at import."""
+"""Settings of tables: connect applies them, mistakes are errors at import.
+
+The tests of `publish` show that every template has them.
+"""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +24,7 @@ from tablewright import (
     key,
 )
 from tablewright.errors import DeclarationError, TableMismatch
-from tablewright.publish.infrastructure import cdk, cloudformation, terraform
-from tablewright.templates import create_tables, read_tables
-from tablewright.verify import Design, temporary
-from tests.publish.test_infrastructure import described, problems
+from tablewright.verify import temporary
 
 
 class Guarded(
@@ -51,9 +50,6 @@ class Order(Entity, table=Guarded):
     by_status = index(Guarded.by_status, status)
     by_total = index(Guarded.by_total, total)
     by_note = primary.local(Guarded.by_note, note)
-
-
-DESIGN = Design(name="guarded", doc="", tables=(Guarded,), sample=None, checks=None)
 
 
 def test_connect_applies_the_settings() -> None:
@@ -87,44 +83,6 @@ def test_a_table_without_the_stream_differs() -> None:
         engine.call("UpdateTable", off)
         with pytest.raises(TableMismatch, match="stream: declared NEW_AND_OLD_IMAGES, found none"):
             connect(engine, Guarded)
-
-
-@pytest.mark.parametrize("global_table", [False, True], ids=["table", "global table"])
-def test_templates_have_the_settings(global_table: bool, tmp_path: Path) -> None:
-    template = cloudformation(DESIGN, global_table=global_table)
-    assert problems(template) == []
-    file = tmp_path / "template.json"
-    file.write_text(json.dumps(template))
-    with Engine() as engine, Engine() as created, connect(engine, Guarded):
-        create_tables(created, read_tables(file))
-        assert without_times(described(created)) == without_times(described(engine))
-
-
-def without_times(tables: list[dict[str, Any]]) -> str:
-    """Return tables without the labels of streams and the times of recovery."""
-    for table in tables:
-        del table["LatestStreamArn"], table["LatestStreamLabel"]
-        recovery = table["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
-        for name in [name for name in recovery if name.endswith("DateTime")]:
-            del recovery[name]
-    return json.dumps(tables, sort_keys=True)
-
-
-def test_terraform_and_cdk_have_the_settings() -> None:
-    text = terraform(DESIGN)
-    for line in (
-        "deletion_protection_enabled = true",
-        'stream_view_type            = "NEW_AND_OLD_IMAGES"',
-        'billing_mode                = "PROVISIONED"',
-        "read_capacity               = 20",
-        "write_capacity  = 3",
-        "recovery_period_in_days = 7",
-        '"cost center" = "A+B"',
-    ):
-        assert line in text
-    source = cdk(DESIGN)
-    assert "dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES" in source
-    assert 'cdk.CfnTag(key="team", value="orders")' in source
 
 
 def test_temporary_tables_are_removed_although_they_are_protected(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ from tablewright.hints import did_you_mean
 from tablewright.wire import backups, exports, requests, statements, streams, table_settings
 from tablewright.wire.members import Structure
 
-LIST_OF_OPERATIONS = "The implemented operations are listed in docs/operations.md"
+LIST_OF_OPERATIONS = "`tablewright help operations` lists the implemented operations"
 
 #: By name: the shape of the request, and the function that converts it into a step.
 OPERATIONS: dict[str, tuple[type[Structure], Callable[[Any], Step]]] = {

@@ -64,7 +64,9 @@ def unused_comments(
                 yield _unused(file, line, reason, 'write # tablewright: allow(RULE, "REASON")')
             elif found["rule"] not in rules:
                 reason = f"there is no rule {found['rule']!r}{did_you_mean(found['rule'], rules)}"
-                yield _unused(file, line, reason, "name a rule of docs/advice.md")
+                yield _unused(
+                    file, line, reason, "name a rule; `tablewright help advice` lists them"
+                )
             elif (file, line, found["rule"]) not in used:
                 reason = f"{found['rule']} finds nothing in the declaration of this comment"
                 yield _unused(file, line, reason, "delete the comment")

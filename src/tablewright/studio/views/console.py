@@ -24,8 +24,9 @@ from tablewright.partiql.printing import format_name
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.exporting import FORMATS, export_response
 from tablewright.studio.frame import Page, static_url
-from tablewright.studio.http import Request, Response
+from tablewright.studio.http import Request, Response, redirect
 from tablewright.studio.inventory import format_size
+from tablewright.studio.item_parts import key_url
 from tablewright.studio.parts import NOTHING, chip, content, heading, note, scroll, stored_key
 from tablewright.studio.statements import (
     CONFIRM_BYTES,
@@ -86,7 +87,7 @@ def _answer(
     if found.needs_confirmation and query.get("confirm") != "scan":
         return [_confirm_scan(text, found)]
     page = read_page(workspace, text, found.page, query.get("after"))
-    known = workspace.known_map(found.explanation.table)
+    known = workspace.map_of(found.explanation.table)
     return [_result(text, found, page, known, query.get("confirm"))]
 
 
@@ -117,6 +118,8 @@ def export(workspace: Workspace, request: Request) -> Page | Response:
     found = plan(workspace, text)
     if not found.is_read or kind not in FORMATS:
         raise TablewrightError("only the items of a SELECT can be exported, as json or csv")
+    if found.needs_confirmation and request.query.get("confirm") != "scan":
+        return redirect(url("/console", statement=text, run=1))  # asks
     return export_response("result", kind, read_pages(workspace, text))
 
 
@@ -144,7 +147,7 @@ def _attribute_names(workspace: Workspace, table: str) -> list[str]:
     """Return the attributes of the keys, and those of the entities."""
     found = workspace.describe(table) or {}
     keys = [each["AttributeName"] for each in found.get("AttributeDefinitions", ())]
-    known = workspace.known_map(table)
+    known = workspace.map_of(table)
     stored = (
         attribute.stored
         for entity in (known.entities if known is not None else ())
@@ -317,7 +320,7 @@ def _result(
     summary = f"{count} item{'s' if count != 1 else ''}, {units}, {page.seconds * 1000:.1f} ms"
     links = [
         element("a", f"Export {kind.upper()}", class_="btn sm", download="",
-                href=url("/console/export", statement=text, format=kind))
+                href=url("/console/export", statement=text, format=kind, confirm=confirm or None))
         for kind in FORMATS
     ]  # fmt: skip
     about = [element("p", summary, id="summary"), element("span", links, class_="end")]
@@ -357,6 +360,9 @@ def _grid(items: list[Item], found: StatementPlan, known: TableMap | None) -> Ma
             entity = known.entity_of(item)
             shown = chip(entity)
         cells = [_cell(item, name, entity, name in numbers) for name in names]
+        if first == list(found.key_names) and all(name in item for name in first):
+            href = key_url(found.explanation.table, {name: item[name] for name in first})
+            shown = element("a", shown or "item", class_="kl", href=href)
         rows.append(element("tr", element("td", shown), cells))
     return element(
         "table",

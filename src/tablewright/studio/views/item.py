@@ -18,7 +18,14 @@ from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request
-from tablewright.studio.item_parts import items_url, key_line, kind_chip, partition_url, size_text
+from tablewright.studio.item_parts import (
+    item_url,
+    items_url,
+    key_line,
+    kind_chip,
+    partition_url,
+    size_text,
+)
 from tablewright.studio.key_parts import key_pieces
 from tablewright.studio.kinds import ItemKind, kind_of, unreadable
 from tablewright.studio.layout import Layout, key_value, read_layout
@@ -29,6 +36,7 @@ from tablewright.studio.views.item_attributes import attributes_panel
 from tablewright.studio.views.item_drawer import typed_view
 from tablewright.studio.views.item_places import key_panel, places_panels
 from tablewright.studio.views.item_relations import history_panels, relations_panel
+from tablewright.studio.views.table import inferred_note
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 
@@ -66,14 +74,16 @@ def show(workspace: Workspace, request: Request, table: str) -> Page:
     """Show an item."""
     meter = Meter(workspace.send)
     try:
-        subject = find_subject(workspace, meter, request, table)
+        subject = find_subject(workspace, meter, request, table, infer=True)
     except NoSubject as missing:
         return missing.page
     return Page(f"{subject.title} · {table}", _content(workspace, meter, subject), "Items")
 
 
-def find_subject(workspace: Workspace, meter: Meter, request: Request, table: str) -> Subject:
-    """Read the whole item that a URL names. Raises NoSubject."""
+def find_subject(
+    workspace: Workspace, meter: Meter, request: Request, table: str, *, infer: bool = False
+) -> Subject:
+    """Read the whole item that a URL names; `infer` its entity for a page. Raises NoSubject."""
     description = workspace.describe(table)
     if description is None:
         raise NoSubject(_missing(f"The target has no table {table}.", "/tables", "Tables", 404))
@@ -90,7 +100,7 @@ def find_subject(workspace: Workspace, meter: Meter, request: Request, table: st
     if "Item" not in answer:
         text = "There is no item with this key: it was deleted, it expired, or it never existed."
         raise NoSubject(_missing(text, everything, "Items", 404))
-    known = workspace.maps.get(table)
+    known = workspace.map_of(table) if infer else workspace.maps.get(table)
     return Subject(layout, known, answer["Item"], kind_of(known, answer["Item"]))
 
 
@@ -120,7 +130,8 @@ def _content(workspace: Workspace, meter: Meter, subject: Subject) -> list[Marku
         class_="cols c3b",
     )
     indexes = places_panels(meter, layout, kind, item, places[1:])
-    return [subject_head(workspace, subject), warning, columns, indexes, _facts(meter, subject)]
+    head = [subject_head(workspace, subject), inferred_note(workspace, layout.table)]
+    return [*head, warning, columns, indexes, _facts(meter, subject)]
 
 
 def subject_head(workspace: Workspace, subject: Subject, *, actions: bool = True) -> Markup:
@@ -149,7 +160,14 @@ def subject_head(workspace: Workspace, subject: Subject, *, actions: bool = True
 
 
 def _actions(workspace: Workspace, subject: Subject) -> Markup:
-    return element("div", element("a", "Raw JSON", class_="btn", href="#raw"), class_="row")
+    """Return what can be done with the item; nothing is written before a preview."""
+    links = [element("a", "Raw JSON", class_="btn", href="#raw")]
+    path, _, query = item_url(subject.layout, subject.item).partition("?")
+    if workspace.is_writable:
+        if subject.kind.unique is None:
+            links.append(element("a", "Edit", class_="btn", href=f"{path}/edit?{query}"))
+        links.append(element("a", "Delete…", class_="btn bad", href=f"{path}/delete?{query}"))
+    return element("div", links, class_="row")
 
 
 def _raw(kind: ItemKind, item: Item) -> Markup:

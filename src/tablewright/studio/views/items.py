@@ -26,6 +26,7 @@ from tablewright.studio.views.items_asked import Asked, read_asked, read_asked_p
 from tablewright.studio.views.items_export import MAX_EXPORTED, MAX_EXPORTED_BYTES
 from tablewright.studio.views.items_filter import filter_form, planned_line, read_line
 from tablewright.studio.views.items_grid import grid
+from tablewright.studio.views.table import inferred_note
 from tablewright.studio.workspace import Workspace
 
 #: The characters of all cursors before a page; older ones are dropped. A URL may have 16 KB.
@@ -47,7 +48,7 @@ def show(workspace: Workspace, request: Request, table: str) -> Page:
     if description is None:
         text = note([f"The target has no table {table}. ", element("a", "Tables", href="/tables")])
         return Page("Items", [heading("Items"), text], "Items", status=404)
-    layout, known = read_layout(description), workspace.maps.get(table)
+    layout, known = read_layout(description), workspace.map_of(table)
     collection = layout.find(request.query.get("index"))
     if collection is None:
         text = note(f"{table} has no index {request.query.get('index')}.", "warn")
@@ -71,7 +72,8 @@ def show(workspace: Workspace, request: Request, table: str) -> Page:
         drawer(workspace, asked.layout, known, asked.item, close=asked.url()),
         class_="cols drawer",
     )
-    return Page(f"{table} items", [head, filter_form(asked, known, line), body], "Items")
+    content = [head, inferred_note(workspace, table), filter_form(asked, known, line), body]
+    return Page(f"{table} items", content, "Items")
 
 
 def _tables(workspace: Workspace, current: str) -> Markup:

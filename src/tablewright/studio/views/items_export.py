@@ -30,7 +30,7 @@ def export(workspace: Workspace, request: Request, table: str) -> Response:
     collection = None if layout is None else layout.find(request.query.get("index"))
     if layout is None or collection is None:
         return redirect(url("/items/{}", table))  # says what is missing
-    asked, known = read_asked(layout, collection, request.query), workspace.maps.get(table)
+    asked, known = read_asked(layout, collection, request.query), workspace.map_of(table)
     form = "csv" if request.query.get("format") == "csv" else "json"
     try:
         _, first_page = read_asked_page(workspace, asked, known)

@@ -20,6 +20,7 @@ from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.changes import KINDS, POLL_SECONDS, Change, Feed, open_feed
 from tablewright.studio.frame import Page, static_url
 from tablewright.studio.http import EVENTS, Fields, Request, Response, redirect
+from tablewright.studio.item_parts import key_url
 from tablewright.studio.parts import NOTHING, chip, content, heading, note, scroll, stored_key
 from tablewright.studio.url import url
 from tablewright.studio.workspace import Workspace
@@ -145,9 +146,7 @@ def _view_note(view: str) -> Markup:
 
 def _filters(workspace: Workspace, live: dict[str, dict[str, Any]], query: Fields) -> Markup:
     entities = [
-        entity.name
-        for name in live
-        for entity in getattr(workspace.known_map(name), "entities", ())
+        entity.name for name in live for entity in getattr(workspace.map_of(name), "entities", ())
     ]
     fields = [
         _select("entity", "Entity", [*dict.fromkeys(entities), "unknown"], query.get("entity")),
@@ -198,6 +197,8 @@ def row(change: Change, with_table: bool = False) -> Markup:
     if role.side:
         what += [element("small", f" {role.side}", class_="faint")]
     key = [_key(change, change.key)]
+    if change.kind not in ("deleted", "expired"):
+        key = [element("a", key, class_="kl", href=key_url(change.table, change.key))]
     if change.old_key is not None:
         key = [element("del", _key(change, change.old_key)), element("br"), *key]
     return element(

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import Counter
 
 from tablewright.errors import TablewrightError
+from tablewright.infer import SAMPLE_SIZE
 from tablewright.model.provision import Provision, definition
+from tablewright.plan.shape import read_units
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.exporting import FORMATS, export_response, scan_pages
 from tablewright.studio.frame import Page
 from tablewright.studio.http import TEXT, Request, Response, redirect
-from tablewright.studio.inferring import SAMPLE_SIZE, Inference
+from tablewright.studio.inferring import PAGE_SAMPLE, Inference, infer_table
 from tablewright.studio.inventory import TableFacts, find_table, format_size
 from tablewright.studio.parts import NOTHING, chip, facts, heading, json_code, note, scroll
 from tablewright.studio.problems import missing_page
@@ -39,7 +41,8 @@ def show(workspace: Workspace, request: Request, name: str) -> Page:
         _export(table),
     ]
     if table.declared is None:
-        content.append(_guess(workspace.inference(name), name))
+        found = workspace.inference(name, ask="infer" in request.query)
+        content.append(_guess(workspace, found, name))
     return Page(name, content, "Tables")
 
 
@@ -123,14 +126,14 @@ def _indexes(table: TableFacts) -> Markup:
 
 
 def _export(table: TableFacts) -> Markup:
-    units = max(0.5, table.size / 8192)
+    units = read_units(table.size, consistent=False)
     links = [
         element("a", label, class_="btn", download="",
                 href=url("/tables/{}/export", table.name, format=kind))
         for kind, label in (("json", "JSON lines"), ("csv", "CSV"))
     ]  # fmt: skip
     text = (
-        f"A Scan reads all items: about {units:,.1f} read units. JSON lines are in the format of "
+        f"A Scan reads all items: about {units:,g} read units. JSON lines are in the format of "
         "DynamoDB's export to S3, which tablewright load reads. In CSV, a text that a "
         "spreadsheet would take for a formula begins with an apostrophe."
     )
@@ -164,8 +167,10 @@ def export(workspace: Workspace, request: Request, name: str) -> Page | Response
 # --- what can be inferred -----------------------------------------------------------------------
 
 
-def _guess(found: Inference | None, name: str) -> Markup:
+def _guess(workspace: Workspace, found: Inference | None, name: str) -> Markup:
     """Return what a sample of a table without a design shows."""
+    if found is None and workspace.is_remote:
+        return inferred_note(workspace, name)
     if found is None:
         return note("The table has no items, so nothing can be inferred of it.")
     rows = [
@@ -191,7 +196,7 @@ def _guess(found: Inference | None, name: str) -> Markup:
     )
     text = (
         f"Inferred from {found.count:,} item{'s'[: found.count - 1]}"
-        f"{' of a larger table' if found.count >= SAMPLE_SIZE else ''}; it is a guess."
+        f"{' of a larger table' if found.count >= PAGE_SAMPLE else ''}; it is a guess."
     )
     link = element("a", "Write a design for it", class_="btn sm",
                    href=url("/tables/{}/design", name))  # fmt: skip
@@ -199,7 +204,7 @@ def _guess(found: Inference | None, name: str) -> Markup:
         "header", element("h2", "Inferred"), element("p", text), element("span", link, class_="end")
     )
     if found.table is None:
-        entities = note(f"No design fits the items: {found.problem}", "warn")
+        entities = note(f"Items are shown without entities: {found.problem}.", "warn")
     else:
         chips = [chip(entity) for entity in found.table.entities]
         entities = element("p", "Entities: ", chips, class_="swatches")
@@ -211,6 +216,22 @@ def _guess(found: Inference | None, name: str) -> Markup:
         class_="panel",
         aria_label="Inferred",
     )
+
+
+def inferred_note(workspace: Workspace, name: str) -> Markup:
+    """Return the remark of a page whose entities are inferred, or can be; else nothing."""
+    if name in workspace.maps:
+        return NOTHING
+    found = workspace.inference(name)
+    if found is not None and found.table is not None:
+        link = element("a", "what was found", href=url("/tables/{}", name))
+        text = f"The table has no design. Its entities are inferred from {found.count:,} items: "
+        return note(element("span", text, link, "."))
+    if found is None and workspace.is_remote:
+        link = element("a", "infer its entities", href=url("/tables/{}", name, infer=1))
+        text = f" from up to {PAGE_SAMPLE} items."
+        return note(element("span", "The table has no design: ", link, text))
+    return NOTHING
 
 
 def _share(count: int, total: int) -> list[Markup | str]:
@@ -227,7 +248,9 @@ def _share(count: int, total: int) -> list[Markup | str]:
 
 def design(workspace: Workspace, request: Request, name: str) -> Page | Response:
     """Show the inferred design of a table as a module."""
-    found = workspace.inference(name)
+    found = None
+    if name not in workspace.maps:
+        found = infer_table(workspace.transport, name, SAMPLE_SIZE)
     if found is None:
         return missing_page(request)
     if request.query.get("format") == "py":

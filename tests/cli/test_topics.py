@@ -1,0 +1,87 @@
+"""`tablewright help`, and that messages cite only what is installed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tablewright
+from tablewright.cli.topics import TOPICS
+from tests.commands import run
+
+SOURCES = sorted(Path(tablewright.__file__).parent.rglob("*.py"))
+
+
+def test_the_topics_are_listed() -> None:
+    done = run("help")
+    assert done.returncode == 0
+    assert re.findall(r"^  (\w+) ", done.stdout, re.MULTILINE) == list(TOPICS)
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_topic_has_a_text_of_80_columns(topic: str) -> None:
+    done = run("help", topic)
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) > 3
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_the_help_of_a_command_is_that_of_its_option() -> None:
+    assert run("help", "scan").stdout.split() == run("scan", "--help").stdout.split()
+
+
+def test_an_unknown_topic_has_a_hint() -> None:
+    done = run("help", "operation")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "tablewright: there is no help on 'operation'; did you mean 'operations'?\n"
+    )
+
+
+def test_help_shows_flags_without_a_type() -> None:
+    for command in (["--help"], ["scan", "--help"], ["publish", "--help"]):
+        assert "<bool>" not in run(*command).stdout
+
+
+def messages(source: str) -> Iterator[str]:
+    """The texts of a module, without its docstrings."""
+    tree = ast.parse(source)
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in docstrings
+        ):
+            yield node.value
+
+
+def test_no_message_cites_a_file_that_is_not_installed() -> None:
+    cited = [
+        f"{source.name}: {text}"
+        for source in SOURCES
+        for text in messages(source.read_text())
+        if re.search(r"\bdocs/\w", text)
+    ]
+    assert cited == []
+
+
+def test_every_topic_that_a_message_cites_exists() -> None:
+    cited = {
+        topic
+        for source in SOURCES
+        for text in messages(source.read_text())
+        for topic in re.findall(r"tablewright help (\w+)", text)
+    }
+    assert cited >= {"operations", "advice", "design"}
+    assert cited - {"TOPIC", "COMMAND"} <= TOPICS.keys()

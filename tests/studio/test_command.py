@@ -1,0 +1,73 @@
+"""The arguments of `tablewright studio`: a design, a target, or both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import typer
+
+from tablewright.cli.studio import open_workspace
+from tablewright.engine import Engine
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a database, a text file and a folder."""
+    monkeypatch.chdir(tmp_path)
+    Engine("shop.db").close()
+    Path("text.db").write_text("not a database")
+    Path("folder.db").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name a design, such as commerce, or a target"),
+        (["missing.db"], "missing.db: no such file; `tablewright seed DESIGN missing.db`"),
+        (["commerce", "new.db"], "`tablewright seed commerce new.db` creates it"),
+        (["text.db"], "text.db: file is not a database"),
+        (["folder.db"], "folder.db: it is a directory"),
+        (["comerce"], "unknown design 'comerce'; did you mean 'commerce'?"),
+        (["missing.py"], "missing.py: no such file"),
+        (["commerce", "shop"], "name one design, not 2: commerce, shop"),
+        (["shop.db", "http://127.0.0.1:8000"], "name one target, not 2"),
+        (["ftp://host"], "'ftp://host' is not a target"),
+        (["dynamodb://mars"], "'mars' is not a region"),
+    ],
+)
+def test_a_mistake_is_explained(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(typer.Exit) as exit_:
+        open_workspace(arguments)
+    assert exit_.value.exit_code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "has_design", "is_writable"),
+    [
+        (["commerce"], "memory: sample data", True, True),
+        (["commerce", ":memory:"], "memory: sample data", True, True),
+        ([":memory:"], "memory", False, True),
+        (["shop.db"], "file: shop.db", False, True),
+        (["shop.db", "shop"], "file: shop.db", True, True),
+        (["http://127.0.0.1:1", "shop"], "http://127.0.0.1:1", True, False),
+    ],
+)
+def test_arguments_in_any_order(
+    arguments: list[str], name: str, has_design: bool, is_writable: bool
+) -> None:
+    workspace = open_workspace(arguments)
+    found = (workspace.target_name, workspace.design is not None, workspace.is_writable)
+    assert found == (name, has_design, is_writable)
+    workspace.close()
+
+
+def test_writing_can_be_allowed_and_refused() -> None:
+    for arguments, write in ((["http://127.0.0.1:1"], True), (["shop.db"], False)):
+        workspace = open_workspace(arguments, write=write)
+        assert workspace.is_writable is write
+        workspace.close()
