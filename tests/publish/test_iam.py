@@ -26,6 +26,9 @@ from tablewright import (
 )
 from tablewright.designs.catalog import bundled, load
 from tablewright.errors import AccessDeniedException, InvalidValue
+from tablewright.model.provision import Provision
+from tablewright.plan.index_record import record_key
+from tablewright.plan.plan import Context, run
 from tablewright.plans import Create, Get, Query
 from tablewright.policy import Principal
 from tablewright.publish.iam import (
@@ -39,6 +42,7 @@ from tablewright.publish.iam import (
     tenant_tag,
 )
 from tablewright.publish.infrastructure import create_table_requests
+from tablewright.transport import Local
 from tablewright.verify import Design, verify
 from tests import commands
 
@@ -114,6 +118,32 @@ def test_the_provisioning_policy_creates_the_tables(design: Design) -> None:
             engine.call("DescribeTable", {"TableName": request["TableName"]}, policy=principal)
             with pytest.raises(AccessDeniedException):
                 engine.call("Scan", {"TableName": request["TableName"]}, policy=principal)
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=NAMES)
+def test_the_provisioning_policy_is_what_an_update_needs(design: Design) -> None:
+    """It adds the indexes and the record of the indexes, and reads and writes no other item."""
+    principal = Principal("deploy", [policies(design)["provision"]])
+    with Engine() as engine:
+        for request in create_table_requests(design):
+            request.pop("GlobalSecondaryIndexes", None)
+            request.pop("LocalSecondaryIndexes", None)
+            keys = {element["AttributeName"] for element in request["KeySchema"]}
+            request["AttributeDefinitions"] = [
+                each for each in request["AttributeDefinitions"] if each["AttributeName"] in keys
+            ]
+            engine.call("CreateTable", request)
+        local = Local(engine, principal)
+        names = {table.__table__: table.__table__.name for table in design.tables}
+        context = Context(names=names, secret=b"")
+        for table, name in names.items():
+            if any(index.kind == "local" for index in table.indexes.values()):
+                engine.call("DeleteTable", {"TableName": name})
+            run(Provision(table, create=True, update=True), context, local.send)
+            run(Provision(table, create=False, update=True), context, local.send)
+            key = {name: {"S": "x"} for name in table.key(record_key(table))}
+            with pytest.raises(AccessDeniedException):
+                local.send("GetItem", {"TableName": name, "Key": key})
 
 
 # -- named roles ---------------------------------------------------------------------------------

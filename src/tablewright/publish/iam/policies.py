@@ -3,7 +3,7 @@
     all          every pattern
     read, write  the patterns that only read, those that write
     NAME         the patterns with role="NAME"
-    provision    creates the tables and changes their settings
+    provision    creates the tables, adds indexes and changes settings
 
 A policy allows the actions that its patterns send, on exactly the tables and indexes that they use.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -22,6 +22,8 @@ from tablewright.errors import InvalidValue
 from tablewright.hints import did_you_mean
 from tablewright.mapping.table import TableMap
 from tablewright.model.pattern import AccessPattern
+from tablewright.model.table import Table
+from tablewright.plan.index_record import record_key
 from tablewright.publish.iam.grants import Grant, grants
 from tablewright.verify.design import Design
 
@@ -160,10 +162,23 @@ def as_policy(statements: Iterable[dict[str, Any]]) -> Policy:
 
 def _provision(design: Design, account: AwsAccount) -> Policy:
     return as_policy(
-        {
-            "Effect": "Allow",
-            "Action": [f"dynamodb:{action}" for action in PROVISIONING],
-            "Resource": account.arn(table.__table__.name),
-        }
-        for table in design.tables
+        statement for table in design.tables for statement in _provisioning(table, account)
     )
+
+
+def _provisioning(table: type[Table], account: AwsAccount) -> Iterator[dict[str, Any]]:
+    """Yield what `connect(…, create=True, update=True)` needs for a table."""
+    compiled = table.__table__
+    resource = account.arn(compiled.name)
+    actions = [f"dynamodb:{action}" for action in PROVISIONING]
+    yield {"Effect": "Allow", "Action": actions, "Resource": resource}
+    (partition,) = record_key(compiled)[compiled.attributes[0]].values()
+    yield {
+        "Effect": "Allow",
+        "Action": ["dynamodb:GetItem", "dynamodb:UpdateItem"],
+        "Resource": resource,
+        "Condition": {
+            "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [partition.replace("$", "${$}")]},
+            "Null": {"dynamodb:LeadingKeys": "false"},
+        },
+    }
