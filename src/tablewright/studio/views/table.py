@@ -10,7 +10,8 @@ from collections import Counter
 
 from tablewright.errors import TablewrightError
 from tablewright.infer import SAMPLE_SIZE
-from tablewright.model.provision import Provision, definition
+from tablewright.model.provision import Provision
+from tablewright.model.table_definition import definition
 from tablewright.plan.shape import read_units
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.exporting import FORMATS, export_response, scan_pages
