@@ -41,7 +41,7 @@ from tablewright.studio.statements import (
     write,
 )
 from tablewright.studio.url import url
-from tablewright.studio.workspace import ReadOnlyTarget, Workspace
+from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 
 #: DynamoDB's limit for the text of a statement.
@@ -78,11 +78,7 @@ def _answer(
     if "run" not in query:
         return [_result_empty()]
     if not found.is_read:
-        if not workspace.is_writable:
-            raise ReadOnlyTarget(
-                "The target is read-only: statements that write are off. Start the studio with "
-                "--write to allow changes."
-            )
+        workspace.require_writable(found.explanation.operation)
         return [_preview(workspace, text, preview(workspace, text))]
     if found.needs_confirmation and query.get("confirm") != "scan":
         return [_confirm_scan(text, found)]
@@ -93,6 +89,7 @@ def _answer(
 
 def run(workspace: Workspace, request: Request) -> Page:
     """Run a statement that writes; show a new preview if its item has changed."""
+    workspace.require_writable("a statement that writes")
     form = request.form
     text = form.get("statement").strip()
     try:
@@ -104,7 +101,7 @@ def run(workspace: Workspace, request: Request) -> Page:
         except ItemChanged as error:
             parts = [note(str(error), "warn"), _preview(workspace, text, preview(workspace, text))]
             return _page(workspace, text, [_explain(found), *parts], status=409)
-    except (EndpointUnavailable, ReadOnlyTarget):
+    except EndpointUnavailable:
         raise
     except TablewrightError as error:
         return _page(workspace, text, [_failed(error)], kind="failed", status=400)

@@ -22,7 +22,7 @@ from tablewright.studio.parts import NOTHING, chip, facts, heading, json_code, n
 from tablewright.studio.problems import missing_page
 from tablewright.studio.url import url
 from tablewright.studio.views.tables import STREAMS, design_tag, faint, status_tag
-from tablewright.studio.workspace import ReadOnlyTarget, Workspace
+from tablewright.studio.workspace import Workspace
 from tablewright.verify.seeding import load_into
 
 #: How much of an example value is shown.
@@ -309,7 +309,7 @@ def _creation(table: TableFacts) -> Markup:
 
 def create(workspace: Workspace, request: Request, name: str) -> Page | Response:
     """Create a table of the design."""
-    _require_writable(workspace, "CreateTable")
+    workspace.require_writable("CreateTable")
     declared = workspace.maps.get(name)
     if declared is None:
         return missing_page(request)
@@ -321,7 +321,7 @@ def sample(workspace: Workspace, request: Request) -> Page:
     """Say what loading the sample data will do, and offer it."""
     if workspace.design is None or workspace.design.sample is None:
         return missing_page(request)
-    _require_writable(workspace, "Loading sample data")
+    workspace.require_writable("Loading sample data")
     return _sample_page(workspace)
 
 
@@ -360,7 +360,7 @@ def load_sample(workspace: Workspace, request: Request) -> Page:
     """Load the sample data of the design."""
     if workspace.design is None or workspace.design.sample is None:
         return missing_page(request)
-    _require_writable(workspace, "Loading sample data")
+    workspace.require_writable("Loading sample data")
     try:
         loaded = load_into(workspace.design, workspace.transport)
     except TablewrightError as error:
@@ -391,14 +391,6 @@ def load_sample(workspace: Workspace, request: Request) -> Page:
         element("section", scroll("Loaded items", table), class_="panel", aria_label="Loaded"),
     ]
     return Page("Sample data", content, "Tables")
-
-
-def _require_writable(workspace: Workspace, what: str) -> None:
-    if not workspace.is_writable:
-        raise ReadOnlyTarget(
-            f"{what} is refused: the target is read-only. Start the studio with --write to allow "
-            "changes."
-        )
 
 
 ROUTES = {
