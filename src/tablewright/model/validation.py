@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from decimal import Decimal
 from types import FunctionType
@@ -92,7 +92,10 @@ def field_validators(names: Collection[str], decorators: Mapping[str, Any]) -> d
         if isinstance(info, FieldValidatorDecoratorInfo):
             fields = [name for name in names if name in info.fields or "*" in info.fields]
             if fields:
-                decorate = pydantic.field_validator(*fields, mode=info.mode, check_fields=False)
+                mode: Any = info.mode
+                decorate: Callable[[Any], Any] = pydantic.field_validator(
+                    *fields, mode=mode, check_fields=False
+                )
                 found[method] = decorate(value.wrapped)
     return found
 

@@ -5,7 +5,8 @@ The page of a missing table of the design shows the request that creates it; its
 
 from __future__ import annotations
 
-from tablewright.model.provision import Provision, definition
+from tablewright.model.provision import Provision
+from tablewright.model.table_definition import definition
 from tablewright.plan.shape import read_units
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.exporting import FORMATS, export_response, scan_pages
