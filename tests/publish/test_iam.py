@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +36,7 @@ from tablewright.publish.iam import (
     AwsAccount,
     policies,
     policy,
+    policy_size,
     roles,
     tenant_policy,
     tenant_tag,
@@ -360,6 +362,36 @@ def test_the_command_lists_what_a_tenant_may_not_do() -> None:
     assert "${aws:PrincipalTag/user_id}" in done.stdout
     assert "arn:aws:dynamodb:eu-west-1:*:table/Market" in done.stdout
     assert "not allowed: tablewright.designs.market.patterns.order_by_id: " in done.stderr
+    assert "note: ${aws:PrincipalTag/user_id} must hold the id as keys store it" in done.stderr
+    assert "tenant_tag(Market, id)" in done.stderr
+
+
+def test_a_policy_is_measured_without_white_space() -> None:
+    assert policy_size({"Sid": "a b", "Action": ["c", "d"]}) == len(
+        '{"Sid":"ab","Action":["c","d"]}'
+    )
+
+
+def test_the_command_warns_of_a_policy_that_is_too_long(tmp_path: Path) -> None:
+    tables = "".join(LONG.format(number=number) for number in range(30))
+    (tmp_path / "long.py").write_text(f"from tablewright import *\n{tables}")
+    done = commands.run("publish", "iam", tmp_path / "long.py")
+    assert done.returncode == 0
+    assert "warning: the policy of all has " in done.stderr
+    assert "characters without white space, and a managed policy takes 6,144" in done.stderr
+
+
+LONG = """
+class Table{number}(Table, name="{number}" * 100): ...
+
+class Item{number}(Entity, table=Table{number}):
+    id: Attr[str] = attr()
+    primary = key("ITEM" / id, "ITEM")
+
+@access_pattern
+def item{number}(id: str) -> Get[Item{number}]:
+    return Item{number}.primary(id)
+"""
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ A policy allows the actions that its patterns send, on exactly the tables and in
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,6 +30,8 @@ from tablewright.verify.design import Design
 Policy = dict[str, Any]
 
 PARTITIONS = ("aws", "aws-cn", "aws-us-gov")
+#: The most characters of a managed policy, without white space.
+MAX_POLICY_SIZE = 6144
 _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+").fullmatch
 _ACCOUNT = re.compile(r"\d{12}").fullmatch
 
@@ -145,6 +148,11 @@ def document(
 def _order(entry: tuple[tuple[str, str, frozenset[str]], set[str]]) -> tuple[str, str, list[str]]:
     (table, index, attributes), _ = entry
     return table, index, sorted(attributes)
+
+
+def policy_size(policy: Policy) -> int:
+    """Return the number of characters of a policy, as IAM counts them: without white space."""
+    return len(re.sub(r"\s", "", json.dumps(policy, separators=(",", ":"), ensure_ascii=False)))
 
 
 def as_policy(statements: Iterable[dict[str, Any]]) -> Policy:
