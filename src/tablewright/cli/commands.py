@@ -98,15 +98,30 @@ def main() -> None:
     """Run the `tablewright` command.
 
     A reader that closes the pipe early, as `head` does, ends it quietly: typer handles that while
-    the command runs, and here is what is written when Python ends.
+    the command runs, and here is what is written when Python ends. A full disk is one line.
     """
+    code: Any = 0
     try:
-        app()
-    finally:
         try:
-            sys.stdout.flush()
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            app()
+        except SystemExit as end:
+            code = end.code
+        print(end="", flush=True)  # noqa: T201 - it does nothing if standard output is closed
+    except BrokenPipeError:
+        _discard_output()
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        _discard_output()
+        if not code:  # otherwise the command has reported it
+            typer.echo(f"tablewright: standard output: {describe_error(error)}", err=True)
+            code = 2
+    sys.exit(code)
+
+
+def _discard_output() -> None:
+    """Prevent that Python writes the rest of the output when it ends, and reports that it fails."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def show_version(is_requested: bool) -> None:

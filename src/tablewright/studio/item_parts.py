@@ -8,6 +8,7 @@ from datetime import date
 from enum import Enum
 
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.publish.html.element import Child, Markup, element
 from tablewright.studio.hues import attribute_hue, entity_hue
 from tablewright.studio.key_parts import Piece, paths
@@ -44,6 +45,18 @@ def partition_url(layout: Layout, collection: Collection, item: Mapping[str, Val
     """Return the URL of the items of the partition that an item is in."""
     texts = [key_text(value) for value in collection.partition_of(item)]
     return items_url(layout, collection, pk=texts)
+
+
+def condition_url(layout: Layout, collection: Collection, condition: KeyCondition) -> str:
+    """Return the URL of the items that a key condition selects."""
+    partition = {each.name for each in collection.keys.partition}
+    pk = [key_text(value) for name, value in condition.equal.items() if name in partition]
+    sk = [key_text(value) for name, value in condition.equal.items() if name not in partition]
+    sort = condition.sort
+    if sort is None:
+        return items_url(layout, collection, pk=pk, sk=sk, op="=" if sk else None)
+    bound, *upper = map(key_text, sort.values)
+    return items_url(layout, collection, pk=pk, sk=[*sk, bound], op=sort.comparison, sk2=upper)
 
 
 def kind_chip(kind: ItemKind, href: str | None = None) -> Markup:

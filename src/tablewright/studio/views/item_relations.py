@@ -6,8 +6,8 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.hues import entity_hue
 from tablewright.studio.item_page import Send
-from tablewright.studio.item_parts import item_url, items_url
-from tablewright.studio.key_parts import key_pieces
+from tablewright.studio.item_parts import condition_url, item_url
+from tablewright.studio.key_parts import key_pieces, short_title
 from tablewright.studio.kinds import ItemKind
 from tablewright.studio.layout import Layout, key_text
 from tablewright.studio.lookups import Found, Lookup, run
@@ -62,18 +62,30 @@ def _group(title: str, lines: list[Markup]) -> list[Markup]:
 
 def _related(send: Send, layout: Layout, related: Related) -> Markup:
     by = f"by {related.attribute}" if related.attribute else ""
-    name = chip(related.entity, href=items_url(layout, layout.base, entity=related.entity.name))
     if related.lookup is None:
+        name = chip(related.entity)
         text = f"{by}: no key finds them, so it would be a Scan"
         return element("li", name, element("span", text, class_="end"))
     found = run(send, related.lookup)
+    name = chip(related.entity, href=_query_url(layout, related.lookup) if found.items else None)
     if related.direction == "belongs to" and not found.items:
         text = f"{by}: there is none".strip(": ")
         return element("li", name, element("span", text, class_="end tag warn"))
-    count = element("b", found.count) if related.direction == "has" else NOTHING
+    if related.direction == "has":
+        count = element("b", found.count)
+    else:
+        count = element("span", short_title(related.entity, found.items[0]), class_="muted")
     title = related.lookup.show()
     where = element("span", by or related.lookup.request.operation, class_="end", title=title)
-    return element("li", name, count, _links(layout, related.entity, found), where)
+    links = _links(layout, related.entity, found)
+    parts = [count, *links] if related.direction == "has" else [*links, count]
+    return element("li", name, parts, where)
+
+
+def _query_url(layout: Layout, wanted: Lookup) -> str:
+    """Return the URL of the items that a lookup finds."""
+    collection = layout.find(wanted.key.index.name) if wanted.key.index is not None else None
+    return condition_url(layout, collection or layout.base, wanted.condition)
 
 
 def _links(layout: Layout, entity: EntityMap, found: Found) -> list[Markup]:
@@ -114,7 +126,7 @@ def _reserved(send: Send, layout: Layout, reserved: Reserved) -> Markup:
     if reserved.key is None:
         return element("li", name, element("span", "no value", class_="end"))
     answer = send("GetItem", TableName=layout.table, Key=reserved.key)
-    key = " / ".join(key_text(value) for value in reserved.key.values())
+    key = " / ".join(dict.fromkeys(key_text(value) for value in reserved.key.values()))
     if "Item" not in answer:
         tag = element("span", "missing: the value is not reserved", class_="end tag bad")
         return element("li", name, element("span", key, class_="mono"), tag)

@@ -116,7 +116,11 @@ class _Grid:
             more = [f"and {self.left_out} more"] * (self.left_out > 0)
             rest = join([element("th", name, scope="col") for name in [*self.columns, *more]])
         else:
-            rest = element("th", "Attributes", scope="col", colspan=max(self.width, 1))
+            rest = (
+                element("th", "Attributes", scope="col", colspan=self.width)
+                if self.width
+                else NOTHING
+            )
         return join(
             [
                 element("caption", "Items by partition", class_="vh"),
