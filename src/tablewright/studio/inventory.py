@@ -142,12 +142,12 @@ class Overview(Struct, frozen=True):
 def overview(workspace: Workspace, after: str = "") -> Overview:
     """Return a page of tables; the first page begins with the tables of the design."""
     start = {"ExclusiveStartTableName": after} if after else {}
+    answer: dict[str, Any] = {"TableNames": []}
     try:
         answer = workspace.send("ListTables", Limit=PAGE, **start)
     except AccessDeniedException:
-        if not workspace.maps:
+        if not workspace.maps:  # those of the design may be described nevertheless
             raise
-        answer = {"TableNames": []}  # those of the design may be described nevertheless
     names = [name for name in answer["TableNames"] if name not in workspace.maps]
     if not after:
         names = [*workspace.maps, *names]

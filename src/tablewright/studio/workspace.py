@@ -54,6 +54,12 @@ READS = frozenset(
 class ReadOnlyTarget(TablewrightError):
     """A write was asked for, and the target is read-only."""
 
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} is refused: the target is read-only. Start the studio with --write to allow "
+            "changes."
+        )
+
 
 class ReadOnly:
     """A transport that refuses every operation that may write."""
@@ -63,10 +69,7 @@ class ReadOnly:
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
         if operation not in READS and not _is_select(operation, request):
-            raise ReadOnlyTarget(
-                f"{operation} is refused: the target is read-only. Start the studio with --write "
-                "to allow changes."
-            )
+            raise ReadOnlyTarget(operation)
         return self._transport.send(operation, request)
 
     def close(self) -> None:
@@ -158,6 +161,11 @@ class Workspace:
     def problem(self) -> str:
         """Why the target cannot be reached; "" if the last request got a response."""
         return self._problem if self._opened is None else self._opened.problem
+
+    def require_writable(self, what: str) -> None:
+        """Raise ReadOnlyTarget if the target cannot be written; `what` was asked for."""
+        if not self.is_writable:
+            raise ReadOnlyTarget(what)
 
     def close(self) -> None:
         with self._lock:

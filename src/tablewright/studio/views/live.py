@@ -21,7 +21,16 @@ from tablewright.studio.changes import KINDS, POLL_SECONDS, Change, Feed, open_f
 from tablewright.studio.frame import Page, static_url
 from tablewright.studio.http import EVENTS, Fields, Request, Response, redirect
 from tablewright.studio.item_parts import key_url
-from tablewright.studio.parts import NOTHING, chip, content, heading, note, scroll, stored_key
+from tablewright.studio.parts import (
+    NOTHING,
+    chip,
+    content,
+    data_table,
+    heading,
+    note,
+    scroll,
+    stored_key,
+)
 from tablewright.studio.url import url
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item, Value
@@ -91,13 +100,8 @@ def _panel(
     shown = [change for change in feed.after(0) if _is_shown(change, query)][-SHOWN:]
     several = len(live) > 1
     names = ("Time", "Kind", *(("Table",) if several else ()), "Entity", "Key", "Change")
-    columns = [element("th", name, scope="col") for name in names]
-    table = element(
-        "table",
-        element("caption", "Changes as they come, newest first", class_="vh"),
-        element("thead", element("tr", columns)),
-        element("tbody", [row(change, several) for change in reversed(shown)], id="changes"),
-    )
+    rows = [row(change, several) for change in reversed(shown)]
+    table = data_table("Changes as they come, newest first", names, rows, body="changes")
     source = url(
         "/live/events",
         after=last,

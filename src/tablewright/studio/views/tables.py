@@ -6,7 +6,7 @@ from tablewright.publish.html.element import Markup, element
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request
 from tablewright.studio.inventory import TableFacts, format_size, overview
-from tablewright.studio.parts import NOTHING, heading, note, scroll
+from tablewright.studio.parts import NOTHING, data_table, heading, note, scroll
 from tablewright.studio.url import url
 from tablewright.studio.workspace import Workspace
 
@@ -63,17 +63,8 @@ def _list(
     workspace: Workspace, tables: list[TableFacts], after: str, following: str | None
 ) -> Markup:
     columns = ("Table", "Design", "Items", "Size", "Key", "Indexes", "TTL", "Stream", "Billing")
-    names = [
-        element("th", name, scope="col", class_="num" if name in ("Items", "Size") else None)
-        for name in columns
-    ]
-    table = element(
-        "table",
-        element("caption", "Tables", class_="vh"),
-        element("thead", element("tr", names)),
-        element("tbody", [_row(workspace, each) for each in tables]),
-        class_="tbls",
-    )
+    rows = [_row(workspace, each) for each in tables]
+    listed = data_table("Tables", columns, rows, numbers=("Items", "Size"), class_="tbls")
     existing = sum(table.exists for table in tables)
     count = f"{existing}{' on this page' if after or following else ''} on "
     header = element(
@@ -82,7 +73,7 @@ def _list(
     return element(
         "section",
         header,
-        scroll("Tables", table),
+        scroll("Tables", listed),
         _pager(after, following),
         class_="panel",
         aria_label="Tables",
