@@ -192,6 +192,8 @@ def test_columns_that_do_not_fit_are_left_out() -> None:
         (av("text"), "text"),
         (av("a\nb\x1b[31m"), "a\\nb\\x1b[31m"),
         (av(5), "5"),
+        (av(b"hi"), "aGk="),
+        (av(""), ""),
         (av(None), "null"),
         (av([1, "a"]), "[1, 'a']"),
         (av({"x", "y"}), "<<'x', 'y'>>"),

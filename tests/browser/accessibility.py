@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page
 
+from tests.browser.chromium import WIDTHS, show
+
 AXE = Path(__file__).parents[2] / ".browser/node_modules/axe-core/axe.min.js"
-_OPTIONS = {
-    "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-    "resultTypes": ["violations"],
-}
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 #: The number of elements that are shown for each rule.
 SHOWN = 5
 
@@ -22,10 +22,11 @@ def _source() -> str:
     return AXE.read_text(encoding="utf-8")
 
 
-def violations(page: Page) -> list[str]:
+def violations(page: Page, rules: list[str]) -> list[str]:
     """Return axe-core's violations on a page in its present state, each with its elements."""
     page.evaluate(f"() => {{ if (!window.axe) {{ {_source()} }} }}")
-    found = page.evaluate("options => axe.run(document, options)", _OPTIONS)
+    options = {"runOnly": rules, "resultTypes": ["violations"]}
+    found = page.evaluate("options => axe.run(document, options)", options)
     return [_describe(each) for each in found["violations"]]
 
 
@@ -38,11 +39,18 @@ def _describe(violation: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def assert_accessible(page: Page) -> None:
-    """Fail if axe-core finds a violation on a page."""
-    found = violations(page)
-    where = f"{page.url} at {page.viewport_size}"
-    assert not found, "\n".join([where, *found])
+def assert_accessible(page: Page, widths: Sequence[int] = WIDTHS) -> None:
+    """Fail if axe-core finds a violation at one of the widths, or if the page scrolls sideways.
+
+    The scheme changes colours only, so the dark one is checked with the rule of contrast alone.
+    """
+    for width in widths:
+        show(page, "dark", width)
+        found = violations(page, ["color-contrast"])
+        show(page, "light", width)
+        found += violations(page, RULES)
+        assert not found, "\n".join([f"{page.url} at {width} px", *found])
+        assert_fits(page)
 
 
 def assert_fits(page: Page) -> None:

@@ -20,6 +20,7 @@ from playwright.sync_api import (
     Dialog,
     Page,
     Request,
+    expect,
     sync_playwright,
 )
 
@@ -28,6 +29,8 @@ SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 #: A desktop, the same at 200 % zoom, and a phone.
 WIDTHS = (1280, 640, 400)
 HEIGHT = 800
+#: How long a test waits for a state of a page; generous, for a machine with other work.
+WAIT_MS = 30_000
 
 #: A name that resolves to this machine, as after DNS rebinding; all other names are unknown.
 REBOUND = "rebound.test"
@@ -52,6 +55,7 @@ def launched() -> Iterator[Browser]:
     if path is None:
         raise FileNotFoundError(f"the browser {name!r} is missing; `make test-browser` installs it")
     with sync_playwright() as playwright:
+        expect.set_options(timeout=WAIT_MS)
         browser = playwright.chromium.launch(executable_path=path, args=_FLAGS)
         yield browser
         browser.close()

@@ -43,7 +43,6 @@ def browser() -> Iterator[Browser]:
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A browser without cookies; its pages do not animate unless a test asks for it."""
     context = browser.new_context(reduced_motion="reduce")
-    context.set_default_timeout(10_000)
     yield context
     context.close()
 

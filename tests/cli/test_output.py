@@ -101,3 +101,31 @@ def test_help_has_80_columns(name: str) -> None:
     done = run(name, "--help")
     assert done.returncode == 0
     assert max(map(len, done.stdout.splitlines())) <= COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "errors"),
+    [
+        (["--version"], 2, "tablewright: standard output: no space left on device\n"),
+        (["tables", "DB"], 2, "tablewright: no space left on device\n"),
+    ],
+)
+def test_a_full_disk_is_one_line(
+    arguments: list[str], code: int, errors: str, database: Path
+) -> None:
+    words = [str(database) if word == "DB" else word for word in arguments]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "tablewright", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (code, errors)
+
+
+def test_a_closed_output_is_no_error(database: Path) -> None:
+    command = f"exec {sys.executable} -m tablewright tables {database} >&-"
+    done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

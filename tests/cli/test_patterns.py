@@ -198,3 +198,29 @@ def test_a_target_without_the_table_is_left_as_it_is(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "the table 'commerce_single_table' does not exist" in done.stderr
     assert "things" in run("tables", tmp_path / "a.db").stdout
+
+
+SELECTED = """
+from tablewright import Attr, Entity, Query, Table, access_pattern, attr, key
+
+class Library(Table, name="library"): ...
+
+class Book(Entity, table=Library):
+    author: Attr[str] = attr()
+    title: Attr[str] = attr()
+    year: Attr[int] = attr()
+    primary = key("AUTHOR" / author, "BOOK" / title)
+
+@access_pattern
+def titles(author: str) -> Query[tuple[str, int]]:
+    return Book.primary.within(author).select(Book.title, Book.year)
+
+def sample():
+    return [Book(author="Le Guin", title="The Dispossessed", year=1974)]
+"""
+
+
+def test_selected_attributes_have_their_names(tmp_path: Path) -> None:
+    (tmp_path / "library_design.py").write_text(SELECTED)
+    done = run("patterns", tmp_path / "library_design.py", "titles", "author=Le Guin")
+    assert done.stdout.splitlines() == ["title             year", "The Dispossessed  1974"]

@@ -98,8 +98,10 @@ def test_delete_without_a_terminal_needs_yes(target: str) -> None:
         ("[1]", "an item is a JSON object, not 1"),
         ("[]", "ITEM has no items"),
         ('{"PK": "a", "SK": 5}', "the key attribute SK has the type S, and 5 is not of it"),
-        ('{"PK": {"S": "a"}, "SK": {"X": "b"}}', "ValidationException"),
+        ('{"PK": {"S": "a"}, "SK": {"N": "5"}}', 'and {"N": "5"} is not of it'),
+        ('{"PK": {"S": "a"}, "SK": {"S": "b"}, "x": {"X": "b"}}', "ValidationException"),
         ('{"PK": {"S": "a"}, "SK": {"S": "b"}, "n": {"N": 5}}', 'a number is a text: {"N": "5"}'),
+        ('{"PK": "a", "SK": "b"} {"PK": "a", "SK": "b"}', "two items have the key PK=a SK=b"),
         ("absent.json", "absent.json: no such file; pass an item as JSON"),
         ("[" * 100_000, "is not JSON"),
     ],
@@ -109,3 +111,12 @@ def test_what_is_no_item_is_refused(file: Path, text: str, told: str) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_items_that_were_put_before_a_failure_are_counted(file: Path) -> None:
+    good, large = '{"PK": "a", "SK": "1"}', json.dumps({"PK": "a", "SK": "2", "x": "x" * 450_000})
+    done = run("put", file, "shop", f"[{good}, {large}]")
+    assert done.returncode == 2
+    counted, error = done.stderr.splitlines()
+    assert counted == "1 of 2 items were put before this failed"
+    assert error.startswith("tablewright: ValidationException: Item size has exceeded")

@@ -191,6 +191,13 @@ def test_an_http_exception_keeps_its_status_its_detail_and_its_headers(status: i
     assert problem_of(response)["detail"] == "short and stout"
 
 
+def test_a_dict_as_the_detail_of_an_http_exception_adds_members() -> None:
+    own = {"code": "quota_exceeded", "detail": "No more than 5.", "quota": 5}
+    body = problem_of(raising(HTTPException(409, own)).get("/"))
+    assert body == {"type": "about:blank", "title": "Conflict", "status": 409, **own}
+    assert problem_of(raising(HTTPException(409, {"quota": 5})).get("/"))["detail"] == "Conflict"
+
+
 def test_an_endpoint_that_is_gone_is_503() -> None:
     engine = Engine()
     with serving(engine) as url:

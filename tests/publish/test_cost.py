@@ -22,6 +22,7 @@ from tablewright.publish.cost import (
     cost,
     load_prices,
     load_rates,
+    markdown,
 )
 from tablewright.publish.cost.prices import DEFAULT_PRICES
 from tablewright.publish.cost.sizes import measure
@@ -300,11 +301,13 @@ def test_a_table_with_declared_capacity_costs_that_capacity() -> None:
 def test_declared_capacity_has_a_price_without_rates() -> None:
     report = cost(PROVISIONED, rates=Rates({}, {}), prices=load_prices())
     lines = list(notes(report))
+    assert "| pattern |" not in markdown(report)
     assert [line.partition(":")[0] for line in lines] == [
         "Provisioned",
         "Storage",
         "Together",
         "Prices",
+        "paid declares no access patterns, so no units are known.",
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +26,9 @@ from tablewright import (
 )
 from tablewright.designs.catalog import bundled, load
 from tablewright.errors import AccessDeniedException, InvalidValue
+from tablewright.model.provision import Provision
+from tablewright.plan.index_record import record_key
+from tablewright.plan.plan import Context, run
 from tablewright.plans import Create, Get, Query
 from tablewright.policy import Principal
 from tablewright.publish.iam import (
@@ -32,11 +36,13 @@ from tablewright.publish.iam import (
     AwsAccount,
     policies,
     policy,
+    policy_size,
     roles,
     tenant_policy,
     tenant_tag,
 )
 from tablewright.publish.infrastructure import create_table_requests
+from tablewright.transport import Local
 from tablewright.verify import Design, verify
 from tests import commands
 
@@ -112,6 +118,32 @@ def test_the_provisioning_policy_creates_the_tables(design: Design) -> None:
             engine.call("DescribeTable", {"TableName": request["TableName"]}, policy=principal)
             with pytest.raises(AccessDeniedException):
                 engine.call("Scan", {"TableName": request["TableName"]}, policy=principal)
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=NAMES)
+def test_the_provisioning_policy_is_what_an_update_needs(design: Design) -> None:
+    """It adds the indexes and the record of the indexes, and reads and writes no other item."""
+    principal = Principal("deploy", [policies(design)["provision"]])
+    with Engine() as engine:
+        for request in create_table_requests(design):
+            request.pop("GlobalSecondaryIndexes", None)
+            request.pop("LocalSecondaryIndexes", None)
+            keys = {element["AttributeName"] for element in request["KeySchema"]}
+            request["AttributeDefinitions"] = [
+                each for each in request["AttributeDefinitions"] if each["AttributeName"] in keys
+            ]
+            engine.call("CreateTable", request)
+        local = Local(engine, principal)
+        names = {table.__table__: table.__table__.name for table in design.tables}
+        context = Context(names=names, secret=b"")
+        for table, name in names.items():
+            if any(index.kind == "local" for index in table.indexes.values()):
+                engine.call("DeleteTable", {"TableName": name})
+            run(Provision(table, create=True, update=True), context, local.send)
+            run(Provision(table, create=False, update=True), context, local.send)
+            key = {name: {"S": "x"} for name in table.key(record_key(table))}
+            with pytest.raises(AccessDeniedException):
+                local.send("GetItem", {"TableName": name, "Key": key})
 
 
 # -- named roles ---------------------------------------------------------------------------------
@@ -330,6 +362,36 @@ def test_the_command_lists_what_a_tenant_may_not_do() -> None:
     assert "${aws:PrincipalTag/user_id}" in done.stdout
     assert "arn:aws:dynamodb:eu-west-1:*:table/Market" in done.stdout
     assert "not allowed: tablewright.designs.market.patterns.order_by_id: " in done.stderr
+    assert "note: ${aws:PrincipalTag/user_id} must hold the id as keys store it" in done.stderr
+    assert "tenant_tag(Market, id)" in done.stderr
+
+
+def test_a_policy_is_measured_without_white_space() -> None:
+    assert policy_size({"Sid": "a b", "Action": ["c", "d"]}) == len(
+        '{"Sid":"ab","Action":["c","d"]}'
+    )
+
+
+def test_the_command_warns_of_a_policy_that_is_too_long(tmp_path: Path) -> None:
+    tables = "".join(LONG.format(number=number) for number in range(30))
+    (tmp_path / "long.py").write_text(f"from tablewright import *\n{tables}")
+    done = commands.run("publish", "iam", tmp_path / "long.py")
+    assert done.returncode == 0
+    assert "warning: the policy of all has " in done.stderr
+    assert "characters without white space, and a managed policy takes 6,144" in done.stderr
+
+
+LONG = """
+class Table{number}(Table, name="{number}" * 100): ...
+
+class Item{number}(Entity, table=Table{number}):
+    id: Attr[str] = attr()
+    primary = key("ITEM" / id, "ITEM")
+
+@access_pattern
+def item{number}(id: str) -> Get[Item{number}]:
+    return Item{number}.primary(id)
+"""
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,9 @@ def test_a_large_scan_asks_first(opened: Open, engine: Engine) -> None:
     assert "This statement reads all of things, page by page: 25 items, 1.2 MB" in asked
     assert "<tbody>" not in asked
     assert "<tbody>" in browser.get(console(statement, run="1", confirm="scan")).text
+    path = f"/console/export?statement={quote(statement)}"
+    assert browser.get(path).status == 303
+    assert len(browser.get(f"{path}&confirm=scan").text.splitlines()) == 25
     key = "SELECT id FROM things WHERE id = '00001'"
     assert "<tbody>" in browser.get(console(key, run="1")).text
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tablewright.server.limits import Limits
+from tablewright.studio.http import Connection, Response
 from tests.studio.conftest import Browser
 
 
@@ -53,3 +58,27 @@ def test_a_head_request_has_no_body(browser: Browser) -> None:
 def test_another_method_is_refused_with_the_allowed_ones(browser: Browser) -> None:
     found = browser.send("DELETE", "/tables", Sec_Fetch_Site="same-origin")
     assert (found.status, found.headers["Allow"]) == (405, "GET")
+
+
+def test_a_response_that_fails_on_the_way_is_not_taken_for_a_whole_one() -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b"first\n"
+        raise OSError("the target is gone")
+
+    async def receive() -> bytes:
+        with ThreadPoolExecutor(1) as threads:
+            server = await asyncio.get_running_loop().create_server(
+                lambda: Connection(lambda _: Response(stream=pieces), threads, Limits()),
+                "127.0.0.1",
+                0,
+            )
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            received = await reader.read()
+            writer.close()
+            server.close()
+            return received
+
+    head, _, body = asyncio.run(receive()).partition(b"\r\n\r\n")
+    assert b"Transfer-Encoding: chunked" in head
+    assert body == b"6\r\nfirst\n\r\n"  # without the last chunk, which is empty

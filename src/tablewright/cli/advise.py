@@ -59,6 +59,8 @@ def advise(
         typer.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))
     else:
         _print(Console(), findings)
+        if not design.patterns:
+            typer.echo(f"{design.name} declares no access patterns; most rules need them.")
     if any(finding.fails for finding in findings):
         raise typer.Exit(1)
 

@@ -35,17 +35,17 @@ PANELS = (DESIGNS, STATEMENTS, TRANSFER, FILES, SERVER, HELP)
 
 
 class PlainCommand(typer.core.TyperCommand):
-    """A command whose help shows a flag as `--json`, without a type."""
+    """A command whose help shows a flag as `--json`, and an argument as `TARGET`, without types."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _without_flag_types(super().get_params(ctx))
+        return _without_types(super().get_params(ctx))
 
 
 class PlainGroup(typer.core.TyperGroup):
     """Commands in the order of their panels, with plain flags."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _without_flag_types(super().get_params(ctx))
+        return _without_types(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         def place(name: str) -> int:
@@ -55,9 +55,11 @@ class PlainGroup(typer.core.TyperGroup):
         return sorted(self.commands, key=place)
 
 
-def _without_flag_types(parameters: list[Any]) -> list[Any]:
+def _without_types(parameters: list[Any]) -> list[Any]:
     for parameter in parameters:
-        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: None  # of recent versions of typer
+        elif parameter.is_flag and parameter.metavar is None:
             parameter.metavar = ""
     return parameters
 
@@ -98,15 +100,30 @@ def main() -> None:
     """Run the `tablewright` command.
 
     A reader that closes the pipe early, as `head` does, ends it quietly: typer handles that while
-    the command runs, and here is what is written when Python ends.
+    the command runs, and here is what is written when Python ends. A full disk is one line.
     """
+    code: Any = 0
     try:
-        app()
-    finally:
         try:
-            sys.stdout.flush()
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            app()
+        except SystemExit as end:
+            code = end.code
+        print(end="", flush=True)  # noqa: T201 - it does nothing if standard output is closed
+    except BrokenPipeError:
+        _discard_output()
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        _discard_output()
+        if not code:  # otherwise the command has reported it
+            typer.echo(f"tablewright: standard output: {describe_error(error)}", err=True)
+            code = 2
+    sys.exit(code)
+
+
+def _discard_output() -> None:
+    """Prevent that Python writes the rest of the output when it ends, and reports that it fails."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def show_version(is_requested: bool) -> None:

@@ -132,12 +132,13 @@ def _print(found: CostReport, *, details: bool) -> None:
     from tablewright.publish.cost.table import notes, part_texts, rows
 
     console = Console()
-    lines = report.table_lines(console.width, rows(found), numbers=5)
-    for line, pattern in zip(lines, [None, *found.patterns], strict=True):
-        console.print(line.rstrip(), soft_wrap=True, markup=False, highlight=False)
-        if details and pattern is not None:
-            report.print_fields(console, part_texts(pattern), "  ")
-    console.print()
+    if found.patterns:
+        lines = report.table_lines(console.width, rows(found), numbers=5)
+        for line, pattern in zip(lines, [None, *found.patterns], strict=True):
+            console.print(line.rstrip(), soft_wrap=True, markup=False, highlight=False)
+            if details and pattern is not None:
+                report.print_fields(console, part_texts(pattern), "  ")
+        console.print()
     _print_notes(console, notes(found))
 
 

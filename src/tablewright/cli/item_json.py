@@ -51,7 +51,10 @@ def read_items(source: str, key: Sequence[KeyAttribute]) -> list[Item]:
                 f"{where}: no such file; pass an item as JSON, the path of a file with JSON, or - "
                 "for standard input"
             ) from None
-    items = [read_item(value, key, where) for value in _decode_all(source, where)]
+    try:
+        items = [read_item(value, key, where) for value in _decode_all(source)]
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InvalidValue(f"{where} is not JSON: {error}") from None
     if not items:
         raise InvalidValue(f"{where} has no items")
     return items
@@ -64,22 +67,24 @@ def read_item(value: Any, key: Sequence[KeyAttribute], where: str) -> Item:
     missing = [each.name for each in key if each.name not in value]
     if missing:
         raise InvalidValue(f"{where}: an item has no {' and no '.join(missing)}, its key")
-    if isinstance(value[key[0].name], dict):
-        if number := next(_numbers(value), None):
-            raise InvalidValue(
-                f'{where}: in DynamoDB\'s JSON a number is a text: {{"N": "{number}"}}'
-            )
-        return value
-    item = {name: encode_plain(member) for name, member in value.items()}
-    for attribute in key:
-        content = value[attribute.name]
-        if not isinstance(content, str) or (isinstance(content, _Number) and attribute.type != "N"):
-            raise InvalidValue(
-                f"{where}: the key attribute {attribute.name} has the type {attribute.type}, and "
-                f"{_show(content)} is not of it"
-            )
-        item[attribute.name] = encode_key_value(str(content), attribute)
-    return item
+    is_typed = isinstance(value[key[0].name], dict)
+    if is_typed and (number := next(_numbers(value), None)):
+        raise InvalidValue(f'{where}: in DynamoDB\'s JSON a number is a text: {{"N": "{number}"}}')
+    item = value if is_typed else {name: encode_plain(each) for name, each in value.items()}
+    return item | {each.name: _read_key_value(value[each.name], each, where) for each in key}
+
+
+def _read_key_value(value: Any, attribute: KeyAttribute, where: str) -> Value:
+    """Return the value of a key attribute from either form."""
+    content = value
+    if isinstance(value, dict) and list(value) == [attribute.type]:
+        content = value[attribute.type]
+    if isinstance(content, str) and (not isinstance(content, _Number) or attribute.type == "N"):
+        return encode_key_value(str(content), attribute)
+    raise InvalidValue(
+        f"{where}: the key attribute {attribute.name} has the type {attribute.type}, and "
+        f"{_show(value)} is not of it"
+    )
 
 
 def encode_plain(value: Any) -> Value:
@@ -107,19 +112,16 @@ def print_json(values: Sequence[Any]) -> None:
         typer.echo(msgspec.json.encode(value).decode())
 
 
-def _decode_all(text: str, where: str) -> list[Any]:
-    """Return the JSON values of a text; the members of a list, if there is one at the top."""
+def _decode_all(text: str) -> Iterator[Any]:
+    """Yield the JSON values of a text; the members of a list that is at the top."""
     decoder = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_refuse)
-    found: list[Any] = []
+    text = text.strip()
     position = 0
-    try:
-        while position < len(text := text.rstrip()):
-            position += len(text[position:]) - len(text[position:].lstrip())
-            value, position = decoder.raw_decode(text, position)
-            found += value if isinstance(value, list) else [value]
-    except (ValueError, RecursionError) as error:
-        raise InvalidValue(f"{where} is not JSON: {error}") from None
-    return found
+    while position < len(text):
+        value, position = decoder.raw_decode(text, position)
+        yield from value if isinstance(value, list) else [value]
+        while text[position : position + 1].isspace():
+            position += 1
 
 
 def _numbers(value: Any) -> Iterator[str]:
@@ -136,4 +138,4 @@ def _show(value: Any) -> str:
 
 
 def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is not a number of JSON")
+    raise InvalidValue(f"{name} is not a number of JSON")

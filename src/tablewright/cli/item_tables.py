@@ -81,12 +81,13 @@ def choose_columns(width: int, columns: Mapping[str, Sequence[str]]) -> dict[str
 
 
 def format_cell(value: Value | None) -> str:
-    """Return a value for a cell: text as it is, without control characters; empty if missing."""
+    """Return a value for a cell: a text as it is, a binary in base64; empty if it is missing."""
     from tablewright.partiql.printing import format_value
 
     if value is None:
         return ""
-    return escape_controls(value["S"] if "S" in value else format_value(value))
+    ((tag, content),) = value.items()
+    return escape_controls(content if tag in ("S", "B") else format_value(value))
 
 
 def escape_controls(text: str) -> str:

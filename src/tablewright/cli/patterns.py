@@ -38,14 +38,14 @@ def patterns(
     pattern: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PATTERN]",
+            metavar="PATTERN",
             help="The pattern to run, with or without its module. Default: list all.",
         ),
     ] = None,
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME=VALUE]...",
+            metavar="NAME=VALUE",
             help="Its arguments; entities and lists as JSON. An argument that may be None can be "
             "left out.",
         ),
@@ -210,12 +210,12 @@ def _run(
 
     if all_pages:
         assert isinstance(plan, Query)
-        count = _print_rows(database.iterate(plan), json=json)
+        count = _print_rows(database.iterate(plan), plan, json=json)
         note(f"{count_items(count)}, {count_units(sum(units))}")
         return
     result = database.run(plan)
     if isinstance(result, Page):
-        count = _print_rows(result, json=json)
+        count = _print_rows(result, plan, json=json)
         note(f"{count_items(count)}, {count_units(sum(units))}")
         for problem in result.unreadable:
             note(f"warning: {problem}")
@@ -234,7 +234,7 @@ def _run(
             _note_cursor(member, "Continue with")
 
 
-def _print_rows(rows: Iterable[Any], *, json: bool) -> int:
+def _print_rows(rows: Iterable[Any], plan: Plan[Any], *, json: bool) -> int:
     """Print the results of a query, and return their number."""
     from tablewright.cli.results import print_rows
 
@@ -245,7 +245,8 @@ def _print_rows(rows: Iterable[Any], *, json: bool) -> int:
             count += 1
         return count
     found = list(rows)
-    print_rows(make_console(), found)
+    columns = [column.name for column in getattr(plan, "_columns", ())]
+    print_rows(make_console(), found, columns)
     return len(found)
 
 

@@ -167,11 +167,38 @@ def iam(
             found = tenant_policy(design, where, variable=f"${{{variable}}}" if variable else None)
             for each in found.left_out:
                 typer.echo(f"not allowed: {each.pattern}: {each.reason}", err=True)
-            _write_json(found.policy, output)
+            for table, tag in found.variables.items():
+                typer.echo(
+                    f"note: {tag} must hold the id as keys store it: tenant_tag({table}, id) of "
+                    "tablewright.publish.iam",
+                    err=True,
+                )
+            written: Any = found.policy
+            _warn_of_length({"tenants": written})
+        elif role is not None:
+            written = policy(design, role, where)
+            _warn_of_length({role: written})
         else:
-            _write_json(policy(design, role, where) if role else policies(design, where), output)
+            written = policies(design, where)
+            _warn_of_length(written)
     except InvalidValue as error:
         fail(str(error))
+    _write_json(written, output)
+
+
+def _warn_of_length(by_role: dict[str, Any]) -> None:
+    """Say which policies are too long for a managed policy."""
+    from tablewright.publish.iam import MAX_POLICY_SIZE, policy_size
+
+    for role, policy in by_role.items():
+        size = policy_size(policy)
+        if size > MAX_POLICY_SIZE:
+            typer.echo(
+                f"warning: the policy of {role} has {size:,} characters without white space, and a "
+                f"managed policy takes {MAX_POLICY_SIZE:,}: divide its patterns into roles with "
+                "@access_pattern(role=…)",
+                err=True,
+            )
 
 
 def _template_since(since: str, name: str) -> dict[str, Any]:

@@ -37,8 +37,11 @@ def print_result(console: Console, result: Any) -> None:
         console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
-def print_rows(console: Console, rows: Sequence[Any]) -> None:
-    """Print the results of a query as a table; entities of several kinds have a table each."""
+def print_rows(console: Console, rows: Sequence[Any], columns: Sequence[str] = ()) -> None:
+    """Print the results of a query as a table; entities of several kinds have a table each.
+
+    `columns` are the names of the values of a tuple, as `select()` gives them.
+    """
     from tablewright.model.aggregate import Aggregate
 
     if any(isinstance(row, Aggregate) for row in rows):
@@ -48,8 +51,8 @@ def print_rows(console: Console, rows: Sequence[Any]) -> None:
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         values = as_json(row)
-        if isinstance(values, list):  # of select(): it has no names
-            values = {str(place): value for place, value in enumerate(values, 1)}
+        if isinstance(row, tuple) and len(columns) == len(row):
+            values = dict(zip(columns, values, strict=True))
         elif not isinstance(values, dict):
             values = {"value": values}
         groups.setdefault(type(row).__name__, []).append(values)

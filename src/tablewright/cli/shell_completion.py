@@ -26,23 +26,23 @@ _tablewright() {
     local command="" word values="" options="" designs=""
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case "$command/$word" in
-{words}
+@WORDS@
         esac
     done
     case "$command" in
-{commands}
+@COMMANDS@
     esac
     case "$command $previous" in
-{arguments}
+@ARGUMENTS@
     esac
     COMPREPLY=()
     if [[ "$current" == -* ]]; then
-        COMPREPLY=($(compgen -W "${{options// /$IFS}}" -- "$current"))
+        COMPREPLY=($(compgen -W "${options// /$IFS}" -- "$current"))
         return
     fi
-    COMPREPLY=($(compgen -W "${{values// /$IFS}}" -- "$current"))
+    COMPREPLY=($(compgen -W "${values// /$IFS}" -- "$current"))
     if [[ -n "$designs" ]]; then
-        COMPREPLY+=($(compgen -W "${{designs// /$IFS}}" -- "$current") $(compgen -f -- "$current"))
+        COMPREPLY+=($(compgen -W "${designs// /$IFS}" -- "$current") $(compgen -f -- "$current"))
         type compopt >/dev/null 2>&1 && compopt -o filenames 2>/dev/null
     fi
 }
@@ -154,8 +154,9 @@ def bash_script(commands: list[Command], shell: Shell) -> str:
             what = f'values="{" ".join(choices)}" designs="{shown}"'
             arguments.setdefault(what, []).append(f'"{command.words} {option}"')
     taken = [f"        {'|'.join(places)}) {what} ;;" for what, places in arguments.items()]
-    text = BASH.replace("{words}", "\n".join(words)).replace("{commands}", "\n".join(cases))
-    text = text.replace("{arguments}", "\n".join(taken)).replace("{{", "{").replace("}}", "}")
+    text = BASH
+    for marker, lines in (("@WORDS@", words), ("@COMMANDS@", cases), ("@ARGUMENTS@", taken)):
+        text = text.replace(marker, "\n".join(lines))
     return f"{ZSH if shell is Shell.zsh else ''}{text}".rstrip("\n")
 
 

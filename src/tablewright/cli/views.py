@@ -103,7 +103,9 @@ class SeenItem(NamedTuple):
 
     @property
     def title(self) -> str:
-        return ": ".join(filter(None, [self.entity, self.problem]))
+        if self.entity is None:
+            return self.problem
+        return self.entity if self.values is not None else f"{self.entity}, as stored"
 
 
 class EntityView:
@@ -153,6 +155,7 @@ class EntityView:
                 self._console.print()
             print_title(self._console, f"{title} ({len(group)})")
             if group[0].values is None:
+                self._print_problem(group[0])
                 self._stored.print_items([seen.item for seen in group])
             else:
                 print_values(self._console, [seen.values or {} for seen in group])
@@ -161,9 +164,15 @@ class EntityView:
         seen = self.see(item)
         print_title(self._console, seen.title)
         if seen.values is None:
+            self._print_problem(seen)
             self._stored.print_item(item)
         else:
             print_fields(self._console, {n: format_json(v) for n, v in seen.values.items()})
+
+    def _print_problem(self, seen: SeenItem) -> None:
+        """Print why an item of an entity cannot be decoded."""
+        if seen.entity is not None:
+            self._console.print(escape_controls(seen.problem), markup=False, highlight=False)
 
 
 def make_console() -> Console:

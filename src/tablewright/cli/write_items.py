@@ -8,17 +8,21 @@ be missing.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tablewright.cli.commands import STATEMENTS, app, fail
 from tablewright.cli.item_json import read_items
-from tablewright.cli.key_arguments import describe_key, find_key, parse_key
+from tablewright.cli.key_arguments import KeyAttribute, describe_key, find_key, parse_key
 from tablewright.cli.read_items import Key, make_view
 from tablewright.cli.sessions import TableName, Target, open_session
 from tablewright.cli.views import count_items, note
+from tablewright.errors import InvalidValue, TablewrightError
+
+if TYPE_CHECKING:
+    from tablewright.values import Item
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
@@ -41,6 +45,7 @@ def put(
     with open_session(target) as session:
         key = find_key(session.describe(table))
         items = read_items(item, key)
+        refuse_duplicates(items, key)
         existing: dict[int, Any] = {}
         for number, each in enumerate(items):
             wanted = {attribute.name: each[attribute.name] for attribute in key}
@@ -60,7 +65,12 @@ def put(
             if number not in existing:
                 request["ConditionExpression"] = "attribute_not_exists(#k)"
                 request["ExpressionAttributeNames"] = {"#k": key[0].name}
-            session.send("PutItem", request)
+            try:
+                session.send("PutItem", request)
+            except TablewrightError:
+                if number:
+                    note(f"{number:,} of {count_items(len(items))} were put before this failed")
+                raise
         created = len(items) - len(existing)
         note(f"{table}: {created:,} created, {len(existing):,} replaced")
 
@@ -83,6 +93,16 @@ def delete(target: Target, table: TableName, key: Key, yes: Yes = False) -> None
             confirm(f"{describe_key(item, schema)} will be deleted", lambda: view.print_item(item))
         session.send("DeleteItem", request)
         note(f"{table}: 1 deleted")
+
+
+def refuse_duplicates(items: Sequence[Item], key: Sequence[KeyAttribute]) -> None:
+    """Raise InvalidValue if two items have the same key: only one of them could stay."""
+    seen = set()
+    for item in items:
+        shown = describe_key(item, key)
+        if shown in seen:
+            raise InvalidValue(f"two items have the key {shown}")
+        seen.add(shown)
 
 
 def confirm(consequence: str, show: Callable[[], None]) -> None:

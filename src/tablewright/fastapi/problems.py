@@ -14,7 +14,8 @@
 
 Errors of FastAPI itself (`HTTPException`, a request that is not valid) and unexpected ones (500)
 have the same format, so a client needs one way to read errors. The code of an HTTPException is the
-phrase of its status: `method_not_allowed`.
+phrase of its status, `method_not_allowed`; a dict as its detail adds or replaces members of the
+problem.
 
 Invariant: a body contains no key and no stored value. What an exception says about them is logged,
 not sent. Names of entities and attributes are sent; the OpenAPI schema has them as well.
@@ -23,13 +24,14 @@ not sent. Names of entities and attributes are sent; the OpenAPI schema has them
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pydantic
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
+from pydantic_core import to_json
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from tablewright.errors import (
@@ -146,11 +148,11 @@ async def _on_tablewright_error(request: Request, error: Exception) -> Response:
     )
     if error.maybe_applied:
         detail += " It may have been applied."
-    errors = []
+    members: dict[str, Any] = {"code": code, "detail": detail}
     if isinstance(error, InvalidValue) and error.attribute:
-        errors = [InvalidField(loc=[error.attribute], msg=detail, type=code)]
+        members["errors"] = [InvalidField(loc=[error.attribute], msg=detail, type=code)]
     headers = {"Retry-After": "1"} if status in (429, 503) else {}
-    return _response(status, code, detail, errors, headers)
+    return _response(status, headers, **members)
 
 
 async def _on_http_exception(request: Request, error: Exception) -> Response:
@@ -158,7 +160,9 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
     status, headers = error.status_code, dict(error.headers or {})
     if status < 200 or status in (204, 205, 304):  # they have no body
         return Response(status_code=status, headers=headers)
-    return _response(status, _code(status), str(error.detail), headers=headers)
+    detail: Any = error.detail
+    members = dict(detail) if isinstance(detail, Mapping) else {"detail": str(detail)}
+    return _response(status, headers, **members)
 
 
 async def _on_invalid_request(request: Request, error: Exception) -> Response:
@@ -167,30 +171,23 @@ async def _on_invalid_request(request: Request, error: Exception) -> Response:
         InvalidField(loc=list(each["loc"]), msg=each["msg"], type=each["type"])
         for each in error.errors()
     ]
-    return _response(422, "invalid_request", "The request is not valid.", errors)
+    detail = "The request is not valid."
+    return _response(422, code="invalid_request", detail=detail, errors=errors)
 
 
 async def _on_unexpected_error(request: Request, error: Exception) -> Response:
-    return _response(500, _code(500), "An unexpected error has occurred.")  # the server logs it
+    return _response(500, detail="An unexpected error has occurred.")  # the server logs it
 
 
-def _response(
-    status: int,
-    code: str,
-    detail: str,
-    errors: Sequence[InvalidField] = (),
-    headers: Mapping[str, str] | None = None,
-) -> Response:
-    problem = Problem(
-        title=_phrase(status), status=status, code=code, detail=detail, errors=list(errors)
-    )
-    body = problem.model_dump_json(exclude=None if errors else {"errors"})
+def _response(status: int, headers: Mapping[str, str] | None = None, /, **members: Any) -> Response:
+    """Return the response with a problem; the code and the detail are by default the phrase."""
+    phrase = HTTPStatus(status).phrase if status in list(HTTPStatus) else f"Status {status}"
+    problem = {
+        "type": "about:blank",
+        "title": phrase,
+        "status": status,
+        "code": phrase.lower().replace(" ", "_"),
+        "detail": phrase,
+    }
+    body = to_json(problem | members | {"status": status})
     return Response(body, status, headers, MEDIA_TYPE)
-
-
-def _code(status: int) -> str:
-    return _phrase(status).lower().replace(" ", "_")
-
-
-def _phrase(status: int) -> str:
-    return HTTPStatus(status).phrase if status in list(HTTPStatus) else f"Status {status}"

@@ -42,7 +42,7 @@ from tablewright.infer.names import class_name, quoted, singular, snake_case, un
 from tablewright.infer.sample import Sample
 from tablewright.infer.spellings import Spelling
 from tablewright.mapping.table import TableMap
-from tablewright.model.provision import key_types
+from tablewright.model.table_definition import key_types
 from tablewright.schema import KeyAttribute, KeySchema
 from tablewright.values import Item, sort_key
 

@@ -29,9 +29,17 @@ from tablewright.errors import (
     UnsupportedOperation,
     ValidationException,
 )
-from tablewright.mapping.keys import IndexMap
-from tablewright.mapping.settings import Provisioned
 from tablewright.mapping.table import TableMap
+from tablewright.model.table_definition import (
+    compare,
+    compare_stream,
+    definition,
+    global_indexes,
+    index_names,
+    key_types,
+    missing_indexes,
+    ttl_attribute,
+)
 from tablewright.plan.index_record import (
     IndexRecord,
     add_complete,
@@ -52,83 +60,6 @@ from tablewright.transport.tables import (
 #: The states in which a table can be read and written.
 _USABLE = frozenset({"ACTIVE", "UPDATING"})
 _UPDATE_ADDS = "connect(…, update=True) adds it"
-
-
-def definition(table: TableMap, name: str) -> dict[str, Any]:
-    """Return the CreateTable request for a table."""
-    types = key_types(table)
-    request: dict[str, Any] = {
-        "TableName": name,
-        "KeySchema": _key_schema(table.attributes[:1], table.attributes[1:]),
-        "AttributeDefinitions": [
-            {"AttributeName": attribute, "AttributeType": kind} for attribute, kind in types.items()
-        ],
-        "BillingMode": "PROVISIONED" if table.settings.billing else "PAY_PER_REQUEST",
-        **throughput(table.settings.billing),
-    }
-    for kind, member in (("local", "LocalSecondaryIndexes"), ("global", "GlobalSecondaryIndexes")):
-        indexes = [_index(index) for index in table.indexes.values() if index.kind == kind]
-        if indexes:
-            request[member] = indexes
-    settings = table.settings
-    if settings.stream is not None:
-        request["StreamSpecification"] = {
-            "StreamEnabled": True,
-            "StreamViewType": settings.stream,
-        }
-    if settings.deletion_protection:
-        request["DeletionProtectionEnabled"] = True
-    if settings.tags:
-        request["Tags"] = [{"Key": name, "Value": value} for name, value in settings.tags]
-    return request
-
-
-def key_types(table: TableMap) -> dict[str, str]:
-    """Return the type of every key attribute of the table and its indexes."""
-    names = [*table.attributes, *(n for index in table.indexes.values() for n in index.attributes)]
-    return {name: table.key_types.get(name, "S") for name in names if name is not None}
-
-
-def ttl_attribute(table: TableMap) -> str | None:
-    for entity in table.entities:
-        if entity.ttl is not None:
-            return entity.ttl.stored
-    return None
-
-
-def index_names(table: TableMap) -> set[str]:
-    """Return the names of all declared indexes."""
-    return {index.name for index in table.indexes.values()}
-
-
-def global_indexes(table: TableMap) -> dict[str, dict[str, Any]]:
-    """Return the definition of each declared global index, by its name."""
-    return {index.name: _index(index) for index in table.indexes.values() if index.kind == "global"}
-
-
-def _key_schema(partition: tuple[str, ...], sort: tuple[str | None, ...]) -> list[dict[str, str]]:
-    kinds = [*((name, "HASH") for name in partition), *((name, "RANGE") for name in sort)]
-    return [{"AttributeName": name, "KeyType": kind} for name, kind in kinds if name is not None]
-
-
-def _index(index: IndexMap) -> dict[str, Any]:
-    projection: dict[str, Any] = {"ProjectionType": index.projection}
-    if isinstance(index.projection, tuple):
-        projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(index.projection)}
-    return {
-        "IndexName": index.name,
-        "KeySchema": _key_schema(index.partition, index.sort),
-        "Projection": projection,
-        **throughput(index.billing),
-    }
-
-
-def throughput(billing: Provisioned | None) -> dict[str, Any]:
-    """Return the member with provisioned capacity, if there is one."""
-    if billing is None:
-        return {}
-    units = {"ReadCapacityUnits": billing.read, "WriteCapacityUnits": billing.write}
-    return {"ProvisionedThroughput": units}
 
 
 class Provision(Plan[Unready]):
@@ -158,43 +89,30 @@ class Provision(Plan[Unready]):
             return READY
         if found["TableStatus"] not in _USABLE:
             found = yield from wait_until_active(name, index_names(table))
-        differences = compare(table, found) + _compare_stream(table, found)
-        record = None if differences else (yield from self._read_record(name, found))
+        differences = compare(table, found) + compare_stream(table, found)
+        lacking = _unready_indexes(table, found)
+        record = None
+        # Read after the table was described: an index is created after it was recorded.
+        has_effect = self._update or lacking or any(map(composed_places, table.entities))
+        if has_effect and not differences:
+            record = yield from read_record(table, name)
         if record is None and not self._update:
             differences += [
                 f"index {index}: declared but missing; {_UPDATE_ADDS}"
                 for index in missing_indexes(table, found)
             ]
         ttl, ttl_difference = yield from self._compare_ttl(name)
-        differences += ttl_difference
-        _refuse_differences(table, name, differences)
+        _refuse_differences(table, name, differences + ttl_difference)
         if self._update:
-            record = yield from self._update_table(name, found, record)
-            found = None
-        elif record is None and _unready_indexes(table, found):
+            record = yield from _extend_record(table, name, found, record)
+            yield from add_indexes(name, global_indexes(table), key_types(table))
+            lacking = {}
+        elif lacking and record is None:
             yield from wait_until_active(name, index_names(table))
-            found = None
+            lacking = {}
         if ttl is not None:
             yield from _enable_ttl(name, ttl)
-        return unready(table, found, record)
-
-    def _read_record(self, name: str, found: dict[str, Any]) -> Steps[IndexRecord | None]:
-        """Return the record of the indexes, unless it has no effect.
-
-        It is read after the table was described: an index is created after its record.
-        """
-        table = self._table
-        if not any(map(composed_places, table.entities)) and not _unready_indexes(table, found):
-            return None
-        return (yield from read_record(table, name))
-
-    def _update_table(
-        self, name: str, found: dict[str, Any], record: IndexRecord | None
-    ) -> Steps[IndexRecord]:
-        """Add the indexes that the table lacks; record before that which ones have all items."""
-        record = yield from _extend_record(self._table, name, found, record)
-        yield from add_indexes(name, global_indexes(self._table), key_types(self._table))
-        return record
+        return _unready(table, lacking, record)
 
     def _compare_ttl(self, name: str) -> Steps[tuple[str | None, list[str]]]:
         """Return the attribute to enable TTL for, if it is missing; or the difference."""
@@ -247,7 +165,7 @@ class Prepare(Plan[Unready]):
         record = yield from read_record(table, name)
         if self._record:
             record = yield from _extend_record(table, name, found, record)
-        return unready(table, found, record)
+        return _unready(table, _unready_indexes(table, found), record)
 
 
 def _extend_record(
@@ -278,16 +196,16 @@ class FindUnready(Plan[Unready]):
         self._table = table
 
     def _steps(self, context: Context) -> Steps[Unready]:
-        name = context.name_of(self._table)
+        table, name = self._table, context.name_of(self._table)
         found = yield from describe_table(name)
-        return unready(self._table, found, (yield from read_record(self._table, name)))
+        lacking = {} if found is None else _unready_indexes(table, found)
+        return _unready(table, lacking, (yield from read_record(table, name)))
 
 
-def unready(table: TableMap, found: dict[str, Any] | None, record: IndexRecord | None) -> Unready:
-    """Return which indexes of a table cannot be read; all are there if `found` is None."""
-    indexes = {} if found is None else _unready_indexes(table, found)
+def _unready(table: TableMap, lacking: dict[str, str], record: IndexRecord | None) -> Unready:
+    """Return which indexes of a table cannot be read; `lacking` are not there, and why."""
     places = frozenset() if record is None else record.incomplete(table)
-    return Unready(indexes, places) if indexes or places else READY
+    return Unready(lacking, places) if lacking or places else READY
 
 
 def _unready_indexes(table: TableMap, found: dict[str, Any]) -> dict[str, str]:
@@ -338,75 +256,3 @@ def _enable_recovery(name: str, days: int) -> Steps[None]:
             "UpdateContinuousBackups",
             {"TableName": name, "PointInTimeRecoverySpecification": specification},
         )
-
-
-def compare(table: TableMap, found: dict[str, Any]) -> list[str]:
-    """Return the differences of the keys and indexes of a described table, a line each.
-
-    Global indexes that the table lacks are not among them: see `missing_indexes`.
-    """
-    wanted = definition(table, table.name)
-    types = {a["AttributeName"]: a["AttributeType"] for a in found["AttributeDefinitions"]}
-    lines = []
-    if _shown(wanted["KeySchema"]) != _shown(found["KeySchema"]):
-        lines.append(
-            f"key: declared {_shown(wanted['KeySchema'])}, found {_shown(found['KeySchema'])}"
-        )
-    for name, kind in key_types(table).items():
-        if name in types and types[name] != kind:
-            lines.append(f"key attribute {name}: declared {kind}, found {types[name]}")
-    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
-        here = {index["IndexName"]: index for index in wanted.get(member, ())}
-        there = {index["IndexName"]: index for index in found.get(member, ())}
-        for name in sorted(here.keys() & there.keys()):
-            lines += _compare_index(name, here[name], there[name])
-        if member == "LocalSecondaryIndexes":
-            lines += [
-                f"index {name}: declared but missing; a local index is created with its table"
-                for name in sorted(here.keys() - there.keys())
-            ]
-            lines += [
-                f"index {name}: present but not declared"
-                for name in sorted(there.keys() - here.keys())
-            ]
-    return lines
-
-
-def _compare_stream(table: TableMap, found: dict[str, Any]) -> list[str]:
-    stream = found.get("StreamSpecification", {}).get("StreamViewType")
-    if table.settings.stream in (None, stream):
-        return []
-    return [f"stream: declared {table.settings.stream}, found {stream or 'none'}"]
-
-
-def missing_indexes(table: TableMap, found: dict[str, Any]) -> list[str]:
-    """Return the names of the declared global indexes that a described table lacks."""
-    present = {index["IndexName"] for index in found.get("GlobalSecondaryIndexes", ())}
-    return sorted(global_indexes(table).keys() - present)
-
-
-def _compare_index(name: str, here: dict[str, Any], there: dict[str, Any]) -> list[str]:
-    lines = []
-    if _shown(here["KeySchema"]) != _shown(there["KeySchema"]):
-        lines.append(
-            f"index {name}: declared {_shown(here['KeySchema'])}, "
-            f"found {_shown(there['KeySchema'])}"
-        )
-    declared, found = _projected(here), _projected(there)
-    if declared != found:
-        lines.append(f"index {name}: declared projection {declared}, found {found}")
-    return lines
-
-
-def _shown(schema: list[dict[str, str]]) -> str:
-    sides = [
-        ", ".join(key["AttributeName"] for key in schema if key["KeyType"] == kind)
-        for kind in ("HASH", "RANGE")
-    ]
-    return " + ".join(filter(None, sides))
-
-
-def _projected(index: dict[str, Any]) -> str:
-    projection = index["Projection"]
-    names = ", ".join(sorted(projection.get("NonKeyAttributes", ())))
-    return f"{projection['ProjectionType']} {names}".strip()

@@ -23,6 +23,8 @@ VIEWS = (
 )
 #: How often a page asks whether the target answers.
 ASK_AGAIN = "every 4s"
+#: The settings of htmx. With a settle delay, an input that has the focus keeps its first value.
+HTMX = '{"includeIndicatorCSS": false, "defaultSettleDelay": 0}'
 #: The views that need a design.
 DESIGN_VIEWS = frozenset({"Design", "Patterns"})
 
@@ -73,7 +75,7 @@ def document(title: str, body: list[Markup], head: list[Markup]) -> bytes:
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
-        element("meta", name="htmx-config", content='{"includeIndicatorCSS": false}'),
+        element("meta", name="htmx-config", content=HTMX),
         element("title", title),
         element("link", rel="icon", href=static_url("icon.svg"), type="image/svg+xml"),
         element("link", rel="stylesheet", href=static_url("style.css")),

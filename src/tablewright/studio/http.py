@@ -205,12 +205,14 @@ class Connection(asyncio.Protocol):
                 reading = self._threads.submit(next, pieces, None)
                 piece = await asyncio.wrap_future(reading)
                 if piece is None:
+                    self._transport.write(b"0\r\n\r\n")
                     return
-                self._transport.write(piece)
+                if piece:
+                    self._transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
                 await self._can_write.wait()
         except Exception:
+            # Without the last chunk, the browser does not take a part for the whole.
             log.exception("a response ended early")
-            self._transport.abort()  # so the browser does not take a part for the whole
         finally:
             close = getattr(pieces, "close", None)
             if close is not None and reading is not None:
@@ -249,6 +251,8 @@ def head(response: Response, keep_alive: bool) -> bytes:
     ]
     if response.stream is None:
         lines.append(f"Content-Length: {len(response.body)}")
+    else:
+        lines.append("Transfer-Encoding: chunked")
     if response.stream is not None or not keep_alive:
         lines.append("Connection: close")
     if any("\r" in line or "\n" in line for line in lines):

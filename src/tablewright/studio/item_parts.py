@@ -8,6 +8,7 @@ from datetime import date
 from enum import Enum
 
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.publish.html.element import Child, Markup, element
 from tablewright.studio.hues import attribute_hue, entity_hue
 from tablewright.studio.key_parts import Piece, paths
@@ -26,11 +27,13 @@ _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 
 def item_url(layout: Layout, item: Mapping[str, Value], **query: str) -> str:
     """Return the URL of the page of an item."""
-    names = ("pk", "sk")
-    key = {
-        name: key_text(value) for name, value in zip(names, layout.key(item).values(), strict=False)
-    }
-    return url("/item/{}", layout.table, **key, **query)
+    return key_url(layout.table, layout.key(item), **query)
+
+
+def key_url(table: str, key: Mapping[str, Value], **query: str) -> str:
+    """Return the URL of the page of the item with a key, whose partition key is first."""
+    texts = map(key_text, key.values())
+    return url("/item/{}", table, **dict(zip(("pk", "sk"), texts, strict=False)), **query)
 
 
 def items_url(layout: Layout, collection: Collection, **query: Sequence[str] | str | None) -> str:
@@ -42,6 +45,18 @@ def partition_url(layout: Layout, collection: Collection, item: Mapping[str, Val
     """Return the URL of the items of the partition that an item is in."""
     texts = [key_text(value) for value in collection.partition_of(item)]
     return items_url(layout, collection, pk=texts)
+
+
+def condition_url(layout: Layout, collection: Collection, condition: KeyCondition) -> str:
+    """Return the URL of the items that a key condition selects."""
+    partition = {each.name for each in collection.keys.partition}
+    pk = [key_text(value) for name, value in condition.equal.items() if name in partition]
+    sk = [key_text(value) for name, value in condition.equal.items() if name not in partition]
+    sort = condition.sort
+    if sort is None:
+        return items_url(layout, collection, pk=pk, sk=sk, op="=" if sk else None)
+    bound, *upper = map(key_text, sort.values)
+    return items_url(layout, collection, pk=pk, sk=[*sk, bound], op=sort.comparison, sk2=upper)
 
 
 def kind_chip(kind: ItemKind, href: str | None = None) -> Markup:

@@ -17,6 +17,9 @@ from tablewright.studio.kinds import ItemKind, parser
 from tablewright.studio.layout import Collection, key_text
 from tablewright.values import Value
 
+#: How much space is added at most to align a part.
+MAX_PADDING = 12
+
 
 class Piece(Struct, frozen=True):
     """A piece of a key: fixed text, or the value of an attribute."""
@@ -92,13 +95,27 @@ def column_widths(keys: Iterable[list[Piece]]) -> dict[tuple[str, ...], int]:
     """Return the width of each part that is followed by others, for aligning keys in a column.
 
     Parts align if what is before them is the same: the order of an item with the order itself.
+    Texts whose lengths differ much do not: the space between would separate what belongs together.
     """
-    widths: dict[tuple[str, ...], int] = {}
+    lengths: dict[tuple[str, ...], set[int]] = {}
     for pieces in keys:
         for path, piece in paths(pieces):
             if piece.label:
-                widths[path] = max(widths.get(path, 0), len(piece.text))
-    return widths
+                lengths.setdefault(path, set()).add(len(piece.text))
+    return {
+        path: max(found)
+        for path, found in lengths.items()
+        if max(found) - min(found) <= MAX_PADDING
+    }
+
+
+def short_title(entity: EntityMap, item: Mapping[str, Value]) -> str:
+    """Return what a person calls an item: its first text that is not part of its key."""
+    for attribute in entity.attributes.values():
+        value = item.get(attribute.stored, {})
+        if "S" in value and attribute.name not in entity.primary.depends_on:
+            return key_text(value)
+    return ""
 
 
 def paths(pieces: list[Piece]) -> list[tuple[tuple[str, ...], Piece]]:

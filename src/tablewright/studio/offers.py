@@ -57,17 +57,17 @@ def first_values(design: Design, pattern: AccessPattern) -> list[tuple[str, str]
     return pairs
 
 
-def _chosen(design: Design, pattern: AccessPattern) -> dict[str, Any]:
-    """Return the values of one sample entity that the pattern is about."""
+def _chosen(design: Design, pattern: AccessPattern) -> Any:
+    """Return one sample entity that the pattern is about; None if there is none."""
     kinds = [entity.type for entity in pattern.plan._entities()]
     for kind in kinds:
         for entity in _sample(design):
             if type(entity) is kind:
-                return dict(vars(entity))
-    return {}
+                return entity
+    return None
 
 
-def _first(field: Field, design: Design, chosen: dict[str, Any]) -> list[tuple[str, str]]:
+def _first(field: Field, design: Design, chosen: Any) -> list[tuple[str, str]]:
     if field.widget == "group":
         return _of_group(field, design)
     if field.default is not None:
@@ -76,7 +76,9 @@ def _first(field: Field, design: Design, chosen: dict[str, Any]) -> list[tuple[s
         return texts(field, None)
     if field.widget == "check":
         return []
-    value = chosen.get(field.label, _any_value(field.label, design))
+    value = getattr(chosen, field.label, None)
+    if value is None:
+        value = _any_value(field.label, design)
     if value is None and field.label == "expected_version":
         value = 1  # that of an item that was written once
     if value is None and field.widget == "integer" and field.label in _COUNTS:
@@ -104,18 +106,27 @@ def _of_group(field: Field, design: Design) -> list[tuple[str, str]]:
     return pairs
 
 
-def _members(field: Field, design: Design, chosen: dict[str, Any]) -> list[Any] | None:
+def _members(field: Field, design: Design, chosen: Any) -> list[Any] | None:
     """Return the sample entities of a list that belong to the chosen one; or the first one."""
     kinds = get_args(field.hint)
     found = [each for each in _sample(design) if kinds and type(each) is kinds[0]]
     if not found:
         return None
+    parents = [part.attribute for part in type(found[0]).__entity__.primary.parameters][:-1]
+    wanted = {name: _of_parent(chosen, name) for name in parents}
     return [
         each
         for each in found
-        if all(vars(each)[name] == chosen[name] for name in vars(each).keys() & chosen.keys()
-               if name.endswith("_id"))
-    ] or found[:1]  # fmt: skip
+        if all(value in (None, getattr(each, name)) for name, value in wanted.items())
+    ] or found[:1]
+
+
+def _of_parent(chosen: Any, name: str) -> Any:
+    """Return what a child has as this attribute: the same of its parent, or the parent's id."""
+    if name == type(chosen).__name__.lower():
+        parts = type(chosen).__entity__.primary.parameters
+        return getattr(chosen, parts[-1].attribute, None) if parts else None
+    return getattr(chosen, name, None)
 
 
 def _fitting(field: Field, value: Any) -> list[tuple[str, str]]:

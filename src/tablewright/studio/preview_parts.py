@@ -92,6 +92,7 @@ def _check(check: CheckedItem, clause: Clause, *, several: bool) -> Markup:
     return element(
         "li",
         element("span", sign[0], class_=f"sg {sign[1]}", aria_hidden="true"),
+        " ",
         element("span", f"{sign[2]}: ", class_="vh"),
         [kind_chip(check.what), " "] if several else NOTHING,
         element("code", clause.text),

@@ -16,11 +16,15 @@ from tablewright.studio.views import (
     console,
     design,
     find,
+    inferred,
     item,
+    item_delete,
+    item_edit,
     items,
     items_export,
     live,
     patterns,
+    sample,
     start,
     table,
     tables,
@@ -33,6 +37,8 @@ MODULES = (
     design,
     find,
     item,
+    item_delete,
+    item_edit,
     console,
     live,
     items,
@@ -40,6 +46,8 @@ MODULES = (
     patterns,
     table,
     tables,
+    inferred,
+    sample,
 )
 _ROUTES: list[tuple[str, re.Pattern[str], View]] = [
     (method, re.compile(re.escape(route).replace(r"\{\}", "([^/]+)")), view)

@@ -36,16 +36,17 @@ def measured(ran: Ran) -> Markup:
 
 
 def requests_made(requests: Sequence[tuple[str, dict[str, Any]]]) -> Markup:
-    """Return the requests as they were sent."""
+    """Return the requests as they were sent; the first one is open."""
     shown = []
     for number, (operation, body) in enumerate(requests[:SHOWN], 1):
-        title = element(
-            "h3",
-            f"Request {number} of {len(requests)} ",
-            element("span", operation, class_="op"),
-            class_="sh",
-        )
-        shown.append(join([title, json_code(body, f"Request {number}")]))
+        badge = element("span", operation, class_="op")
+        code = json_code(body, f"Request {number}")
+        if number == 1:
+            title = element("h3", f"Request 1 of {len(requests)} ", badge, class_="sh")
+            shown.append(join([title, code]))
+        else:
+            title = element("summary", f"Request {number} of {len(requests)} ", badge)
+            shown.append(element("details", title, code))
     if len(requests) > SHOWN:
         shown.append(element("p", f"and {len(requests) - SHOWN} more", class_="body muted"))
     return element("section", shown, class_="left-line fillpre", aria_label="Requests")
@@ -53,7 +54,7 @@ def requests_made(requests: Sequence[tuple[str, dict[str, Any]]]) -> Markup:
 
 def key_conditions(exchanges: Sequence[Exchange], entities: Sequence[EntityMap]) -> Markup:
     """Return the key condition, or the keys, of each request, its values coloured."""
-    lines = [_condition(each, entities) for each in exchanges[:SHOWN]]
+    lines = dict.fromkeys(_condition(each, entities) for each in exchanges[:SHOWN])
     return element("div", [line for line in lines if line], class_="cond-line")
 
 

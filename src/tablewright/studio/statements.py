@@ -37,6 +37,7 @@ from tablewright.errors import (
 from tablewright.hints import did_you_mean
 from tablewright.mapping.table import TableMap
 from tablewright.partiql import Exists, Insert
+from tablewright.plan.shape import read_units
 from tablewright.studio.parts import content
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
@@ -79,20 +80,15 @@ class StatementPlan(Struct, frozen=True):
         match self.explanation.operation:
             case "GetItem":
                 count = max(len(self.explanation.key_conditions), 1)
-                return f"{count * _read_units(self.average):g} read"
+                return f"{count * read_units(self.average, consistent=False):g} read"
             case "Query":
-                most = _read_units(min(self.page, self.items) * self.average)
+                most = read_units(min(self.page, self.items) * self.average, consistent=False)
                 return f"{f'0.5 to {most:,g}' if most > 0.5 else '0.5'} read for a page"
             case "Scan":
-                return f"about {_read_units(self.size):,g} read for all pages"
+                return f"about {read_units(self.size, consistent=False):,g} read for all pages"
             case _:
                 each = max(ceil(self.average / 1024), 1)
                 return f"about {each} write, and as many for each index row that changes"
-
-
-def _read_units(size: float) -> float:
-    """Return the units of an eventually consistent read."""
-    return max(ceil(size / 4096), 1) / 2
 
 
 def plan(workspace: Workspace, text: str) -> StatementPlan:

@@ -141,6 +141,13 @@ def test_the_command_succeeds_if_comments_allow_all_findings(design: Path) -> No
     assert (done.returncode, done.stdout) == (0, "nothing found; 1 allowed by comments\n")
 
 
+def test_without_patterns_the_command_says_that_rules_need_them(design: Path) -> None:
+    text = IMPORTS.format(indexes="pass") + brand(ALLOW).partition("@access_pattern")[0]
+    design.write_text(text)
+    printed = commands.run("advise", design).stdout
+    assert "brands declares no access patterns; most rules need them." in printed
+
+
 def test_findings_as_json(design: Path) -> None:
     done = commands.run("advise", design, "--json")
     assert done.returncode == 1

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tablewright.publish.cost.capacity import CapacityCost
 from tablewright.publish.cost.patterns import CostPart, PatternCost
-from tablewright.publish.cost.prices import Prices
+from tablewright.publish.cost.prices import GIGABYTE, Prices
 from tablewright.publish.cost.report import CostReport
 from tablewright.publish.cost.units import NOT_IN_INDEX
 
@@ -110,7 +110,7 @@ def notes(report: CostReport) -> Iterator[str]:
         items = sum(each.items for each in report.storage if each.index is None)
         yield (
             f"Storage: {prices.currency} {report.storage_month:,.2f} a month for {items:,.0f} "
-            f"items, {size:,.0f} bytes with indexes and 100 bytes more for each (price of "
+            f"items, {_bytes(size)} with indexes and 100 bytes more for each (price of "
             f"{prices.storage})."
         )
         if is_declared:
@@ -121,12 +121,23 @@ def notes(report: CostReport) -> Iterator[str]:
         yield f"Prices: {prices.title}; {_sources(prices)}. A month has {report.hours} hours."
     about = any(found.rate and found.source == "estimate" for found in report.patterns)
     yield from (text for each in report.capacity if (text := _overload(each, about=about)))
+    if not report.patterns:
+        yield f"{report.design} declares no access patterns, so no units are known."
     if without:
         some = f"{without} of {len(report.patterns)} patterns have no rate"
         none = f"No pattern has a rate, so there is no price{' on demand' * is_declared}"
         yield f"{some if is_rated else none}: use @access_pattern(rate=…), or --rates FILE."
     if any(found.source == "estimate" for found in report.patterns):
         yield f"{ESTIMATED} no check calls the pattern: an estimate for items of a typical size."
+
+
+def _bytes(size: float) -> str:
+    """Return a size in GB, as it is billed; a small one in bytes.
+
+    >>> _bytes(27_098_111_111), _bytes(1526)
+    ('25.24 GB', '1,526 bytes')
+    """
+    return f"{size / GIGABYTE:,.2f} GB" if size >= GIGABYTE / 10 else f"{size:,.0f} bytes"
 
 
 def _sources(prices: Prices) -> str:
@@ -152,7 +163,9 @@ def _overload(found: CapacityCost, *, about: bool) -> str | None:
 
 def markdown(report: CostReport) -> str:
     """Return a report as Markdown: the table, the reasons for index writes, and the totals."""
-    lines = [f"## Cost of {report.design}", "", *markdown_table(rows(report)), ""]
+    lines = [f"## Cost of {report.design}", ""]
+    if report.patterns:
+        lines += [*markdown_table(rows(report)), ""]
     names = short_names(found.label for found in report.patterns)
     writes = [found for found in report.patterns if found.index_units]
     if writes:

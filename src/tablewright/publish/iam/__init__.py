@@ -8,7 +8,14 @@ tenants     a policy that limits each tenant to its own partitions
 from __future__ import annotations
 
 from tablewright.publish.iam.grants import Grant, grants
-from tablewright.publish.iam.policies import AwsAccount, policies, policy, roles
+from tablewright.publish.iam.policies import (
+    MAX_POLICY_SIZE,
+    AwsAccount,
+    policies,
+    policy,
+    policy_size,
+    roles,
+)
 from tablewright.publish.iam.tenants import (
     COGNITO,
     LeftOut,
@@ -19,6 +26,7 @@ from tablewright.publish.iam.tenants import (
 
 __all__ = [
     "COGNITO",
+    "MAX_POLICY_SIZE",
     "AwsAccount",
     "Grant",
     "LeftOut",
@@ -26,6 +34,7 @@ __all__ = [
     "grants",
     "policies",
     "policy",
+    "policy_size",
     "roles",
     "tenant_policy",
     "tenant_tag",

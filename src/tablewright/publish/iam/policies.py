@@ -3,16 +3,17 @@
     all          every pattern
     read, write  the patterns that only read, those that write
     NAME         the patterns with role="NAME"
-    provision    creates the tables and changes their settings
+    provision    creates the tables, adds indexes and changes settings
 
 A policy allows the actions that its patterns send, on exactly the tables and indexes that they use.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -21,12 +22,16 @@ from tablewright.errors import InvalidValue
 from tablewright.hints import did_you_mean
 from tablewright.mapping.table import TableMap
 from tablewright.model.pattern import AccessPattern
+from tablewright.model.table import Table
+from tablewright.plan.index_record import record_key
 from tablewright.publish.iam.grants import Grant, grants
 from tablewright.verify.design import Design
 
 Policy = dict[str, Any]
 
 PARTITIONS = ("aws", "aws-cn", "aws-us-gov")
+#: The most characters of a managed policy, without white space.
+MAX_POLICY_SIZE = 6144
 _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+").fullmatch
 _ACCOUNT = re.compile(r"\d{12}").fullmatch
 
@@ -145,6 +150,11 @@ def _order(entry: tuple[tuple[str, str, frozenset[str]], set[str]]) -> tuple[str
     return table, index, sorted(attributes)
 
 
+def policy_size(policy: Policy) -> int:
+    """Return the number of characters of a policy, as IAM counts them: without white space."""
+    return len(re.sub(r"\s", "", json.dumps(policy, separators=(",", ":"), ensure_ascii=False)))
+
+
 def as_policy(statements: Iterable[dict[str, Any]]) -> Policy:
     """Return a policy document with these statements."""
     return {"Version": "2012-10-17", "Statement": list(statements)}
@@ -152,10 +162,23 @@ def as_policy(statements: Iterable[dict[str, Any]]) -> Policy:
 
 def _provision(design: Design, account: AwsAccount) -> Policy:
     return as_policy(
-        {
-            "Effect": "Allow",
-            "Action": [f"dynamodb:{action}" for action in PROVISIONING],
-            "Resource": account.arn(table.__table__.name),
-        }
-        for table in design.tables
+        statement for table in design.tables for statement in _provisioning(table, account)
     )
+
+
+def _provisioning(table: type[Table], account: AwsAccount) -> Iterator[dict[str, Any]]:
+    """Yield what `connect(…, create=True, update=True)` needs for a table."""
+    compiled = table.__table__
+    resource = account.arn(compiled.name)
+    actions = [f"dynamodb:{action}" for action in PROVISIONING]
+    yield {"Effect": "Allow", "Action": actions, "Resource": resource}
+    (partition,) = record_key(compiled)[compiled.attributes[0]].values()
+    yield {
+        "Effect": "Allow",
+        "Action": ["dynamodb:GetItem", "dynamodb:UpdateItem"],
+        "Resource": resource,
+        "Condition": {
+            "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [partition.replace("$", "${$}")]},
+            "Null": {"dynamodb:LeadingKeys": "false"},
+        },
+    }

@@ -56,6 +56,8 @@ class TenantPolicy(Struct, frozen=True):
     #: The patterns that it allows in the partitions of the tenant.
     patterns: tuple[AccessPattern, ...]
     left_out: tuple[LeftOut, ...]
+    #: The policy variable of each table, by the name of its class: it must hold `tenant_tag(…)`.
+    variables: dict[str, str]
 
 
 def tenant_policy(
@@ -88,7 +90,8 @@ def tenant_policy(
             places[grant][place] = None
     names = {name: variable or _tag(table.__tenancy__) for name, table in tenancies.items()}
     policy = as_policy(_statements(places, account or AwsAccount(), names))
-    return TenantPolicy(policy, tuple(allowed), tuple(left_out))
+    variables = {table.__name__: names[name] for name, table in tenancies.items()}
+    return TenantPolicy(policy, tuple(allowed), tuple(left_out), variables)
 
 
 def tenant_tag(table: type[Table], tenant: object) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from tablewright.model.provision import definition, ttl_attribute
+from tablewright.model.table_definition import definition, ttl_attribute
 from tablewright.verify.design import Design
 
 

@@ -26,7 +26,7 @@ from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Parser, Template
 from tablewright.model.database import connect
-from tablewright.model.provision import key_types, throughput, ttl_attribute
+from tablewright.model.table_definition import key_types, throughput, ttl_attribute
 from tablewright.publish.workbench.frame import restore_model
 from tablewright.values import Item, tag_of
 from tablewright.verify.design import Design

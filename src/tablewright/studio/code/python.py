@@ -31,12 +31,18 @@ def python_code(
     *,
     after: str = "",
     tenant: tuple[str, str] | None = None,
+    with_times: bool = True,
 ) -> str:
-    """Return a program that runs a pattern with these arguments; its result is `result`."""
+    """Return a program that runs a pattern with these arguments; its result is `result`.
+
+    `with_times`: the times of entities that the library sets are part of the arguments.
+    """
     imports = Imports()
     tables = [imports.name(table) for table in _tables(design, pattern)]
     function = _function(imports, pattern, tables)
-    arguments = [f"{name}={Expression(imports).of(value)}" for name, value in values.items()]
+    arguments = [
+        f"{name}={Expression(imports, with_times).of(value)}" for name, value in values.items()
+    ]
     lines = _connect(imports, design, target, tables)
     if tenant is not None:
         lines.append(f"db = db.for_tenant({tenant[0]}={tenant[1]!r})")
@@ -122,8 +128,9 @@ class Imports:
 class Expression:
     """Writes values as Python expressions, and imports what they need."""
 
-    def __init__(self, imports: Imports) -> None:
+    def __init__(self, imports: Imports, with_times: bool) -> None:
         self._imports = imports
+        self._with_times = with_times
 
     def of(self, value: Any) -> str:
         """Return a value as an expression."""
@@ -187,7 +194,7 @@ class Expression:
         given = {
             name: vars(value)[name]
             for name, stamp in stamps.items()
-            if stamp.role != "version" or vars(value)[name] != 0
+            if (vars(value)[name] != 0 if stamp.role == "version" else self._with_times)
         }
         if not given:
             return made

@@ -172,6 +172,10 @@ def _paths(body: Mapping[str, Any]) -> str:
         return "*"
     names = body.get("ExpressionAttributeNames", {})
     paths = [_resolved(path, names) for path in parse_projection(text).paths]
+    if any(len(path.parts) > 1 for path in paths):
+        raise CannotExpress(
+            "a SELECT returns a part of a document by its last name, not inside of the document"
+        )
     return ", ".join(map(format_path, paths))
 
 

@@ -52,10 +52,12 @@ addEventListener("click", async (event) => {
 
 // Ctrl+Enter presses the main button of the form.
 addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
   const form = event.target.closest("form") || document.querySelector("#pattern form");
   const button = form && form.querySelector("button.go");
-  if (button) form.requestSubmit(button);
+  if (!button) return;
+  event.preventDefault(); // Enter alone presses the first button
+  button.click();
 });
 
 // Typing into a field takes back its "none".

@@ -10,10 +10,10 @@ from tablewright.publish.html.element import Markup, element
 from tablewright.studio.finding import MAX_TRIES, Hit, Search, Try, search
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request, Response, redirect
-from tablewright.studio.item_parts import item_url, items_url, key_line, kind_chip
+from tablewright.studio.item_parts import condition_url, item_url, key_line, kind_chip
 from tablewright.studio.key_parts import key_pieces
 from tablewright.studio.kinds import kind_of
-from tablewright.studio.layout import Layout, key_text, read_layout
+from tablewright.studio.layout import Layout, read_layout
 from tablewright.studio.meter import Meter
 from tablewright.studio.parts import NOTHING, chip, heading, note
 from tablewright.studio.workspace import Workspace
@@ -92,7 +92,9 @@ def _collection(workspace: Workspace, hit: Hit) -> Markup:
     kinds = {kind_of(known, item).name: kind_of(known, item) for item in hit.found.items}
     chips = [kind_chip(kind) for kind in kinds.values()] if known is not None else []
     text = f"{hit.found.count} item{'s' * (hit.found.count != '1')}"
-    link = element("a", text, href=_condition_url(tried), data_row="")
+    link = element(
+        "a", text, href=condition_url(tried.layout, tried.collection, tried.condition), data_row=""
+    )
     place = element("code", tried.show(), class_="key wrap")
     return element("li", chips, link, place, _what(workspace, tried))
 
@@ -101,20 +103,6 @@ def _what(workspace: Workspace, tried: Try) -> Markup:
     """Return what the text was tried as; in a design of several tables, with the table."""
     table = f" in {tried.layout.table}" if len(workspace.maps) > 1 else ""
     return element("span", f"{tried.what}{table}", class_="end")
-
-
-def _condition_url(tried: Try) -> str:
-    """Return the URL of the items of a key condition."""
-    partition = {each.name for each in tried.collection.keys.partition}
-    equal = tried.condition.equal
-    pk = [key_text(value) for name, value in equal.items() if name in partition]
-    sk = [key_text(value) for name, value in equal.items() if name not in partition]
-    sort = tried.condition.sort
-    if sort is None:
-        return items_url(tried.layout, tried.collection, pk=pk, sk=sk, op="=" if sk else None)
-    sk.append(key_text(sort.values[0]))
-    upper = key_text(sort.values[1]) if len(sort.values) > 1 else None
-    return items_url(tried.layout, tried.collection, pk=pk, sk=sk, op=sort.comparison, sk2=upper)
 
 
 def _list(title: str, lines: list[Markup]) -> Markup:

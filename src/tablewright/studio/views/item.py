@@ -18,18 +18,25 @@ from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request
-from tablewright.studio.item_parts import items_url, key_line, kind_chip, partition_url, size_text
-from tablewright.studio.key_parts import key_pieces
+from tablewright.studio.item_parts import (
+    item_url,
+    items_url,
+    key_line,
+    kind_chip,
+    partition_url,
+    size_text,
+)
+from tablewright.studio.key_parts import key_pieces, short_title
 from tablewright.studio.kinds import ItemKind, kind_of, unreadable
 from tablewright.studio.layout import Layout, key_value, read_layout
 from tablewright.studio.meter import Meter
 from tablewright.studio.parts import NOTHING, heading, json_code, note
 from tablewright.studio.places import places_of
+from tablewright.studio.views.inferred import inferred_note
 from tablewright.studio.views.item_attributes import attributes_panel
 from tablewright.studio.views.item_drawer import typed_view
 from tablewright.studio.views.item_places import key_panel, places_panels
 from tablewright.studio.views.item_relations import history_panels, relations_panel
-from tablewright.studio.views.table import inferred_note
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 
@@ -147,13 +154,22 @@ def subject_head(workspace: Workspace, subject: Subject, *, actions: bool = True
         class_="crumbs",
     )
     chip = kind_chip(kind) if subject.known is not None else NOTHING
-    title = element("div", chip, element("h1", subject.title), class_="row")
+    about = short_title(kind.entity, item) if kind.entity is not None else ""
+    called = element("span", about, class_="muted") if about else NOTHING
+    title = element("div", chip, element("h1", subject.title), called, class_="row")
     shown = _actions(workspace, subject) if actions else NOTHING
     return element("div", element("div", crumbs, title), shown, class_="head")
 
 
 def _actions(workspace: Workspace, subject: Subject) -> Markup:
-    return element("div", element("a", "Raw JSON", class_="btn", href="#raw"), class_="row")
+    """Return what can be done with the item; nothing is written before a preview."""
+    links = [element("a", "Raw JSON", class_="btn", href="#raw")]
+    path, _, query = item_url(subject.layout, subject.item).partition("?")
+    if workspace.is_writable:
+        if subject.kind.unique is None:
+            links.append(element("a", "Edit", class_="btn", href=f"{path}/edit?{query}"))
+        links.append(element("a", "Delete…", class_="btn bad", href=f"{path}/delete?{query}"))
+    return element("div", links, class_="row")
 
 
 def _raw(kind: ItemKind, item: Item) -> Markup:
@@ -173,8 +189,8 @@ def _facts(meter: Meter, subject: Subject) -> Markup:
     read = -(-size // READ_UNIT_SIZE)
     text = [
         f"{len(subject.item)} attributes, {size_text(size)}",
-        f"read: {read / 2:g} units, consistent: {read:g}",
-        f"write: {write_units(size):g} units for the item, and those of {rows} index rows",
+        f"read units: {read / 2:g}, consistent: {read:g}",
+        f"write units: {write_units(size):g}, and those of {rows} index rows",
         f"this page took {meter.show()}",
     ]
     return element("div", [element("span", each) for each in text], class_="note facts-line")

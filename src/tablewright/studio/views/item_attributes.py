@@ -75,7 +75,8 @@ def _declared(entity: EntityMap, attribute: AttributeMap, value: Value | None) -
     if value is None:
         cell: Child = element("span", "absent", class_="faint")
     else:
-        cell = _value(value, value_class(entity, attribute.name))
+        hue = value_class(entity, attribute.name)
+        cell = _value(value, "" if hue == "enum" else hue)
     return _row(attribute.name, stored, type_name(attribute), value, cell)
 
 

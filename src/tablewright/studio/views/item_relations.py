@@ -6,8 +6,8 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.hues import entity_hue
 from tablewright.studio.item_page import Send
-from tablewright.studio.item_parts import item_url, items_url
-from tablewright.studio.key_parts import key_pieces
+from tablewright.studio.item_parts import condition_url, item_url
+from tablewright.studio.key_parts import key_pieces, short_title
 from tablewright.studio.kinds import ItemKind
 from tablewright.studio.layout import Layout, key_text
 from tablewright.studio.lookups import Found, Lookup, run
@@ -37,7 +37,7 @@ def relations_panel(send: Send, layout: Layout, kind: ItemKind, item: Item) -> M
     if kind.unique is not None:
         groups += _group("Reserves a value of", [_owner(send, layout, kind, item)])
     elif values is not None:
-        related = relations_of(kind.entity, values)
+        related = relations_of(layout, kind.entity, values)
         for direction, title in (("belongs to", "Belongs to"), ("has", "Has")):
             lines = [
                 _related(send, layout, each) for each in related if each.direction == direction
@@ -62,18 +62,29 @@ def _group(title: str, lines: list[Markup]) -> list[Markup]:
 
 def _related(send: Send, layout: Layout, related: Related) -> Markup:
     by = f"by {related.attribute}" if related.attribute else ""
-    name = chip(related.entity, href=items_url(layout, layout.base, entity=related.entity.name))
     if related.lookup is None:
         text = f"{by}: no key finds them, so it would be a Scan"
-        return element("li", name, element("span", text, class_="end"))
+        return element("li", chip(related.entity), element("span", text, class_="end"))
     found = run(send, related.lookup)
+    name = chip(related.entity, href=_query_url(layout, related.lookup) if found.items else None)
     if related.direction == "belongs to" and not found.items:
         text = f"{by}: there is none".strip(": ")
         return element("li", name, element("span", text, class_="end tag warn"))
-    count = element("b", found.count) if related.direction == "has" else NOTHING
+    if related.direction == "has":
+        count = element("b", found.count)
+    else:
+        count = element("span", short_title(related.entity, found.items[0]), class_="muted")
     title = related.lookup.show()
     where = element("span", by or related.lookup.request.operation, class_="end", title=title)
-    return element("li", name, count, _links(layout, related.entity, found), where)
+    links = _links(layout, related.entity, found)
+    parts = [count, *links] if related.direction == "has" else [*links, count]
+    return element("li", name, parts, where)
+
+
+def _query_url(layout: Layout, wanted: Lookup) -> str:
+    """Return the URL of the items that a lookup finds."""
+    collection = layout.find(wanted.key.index.name) if wanted.key.index is not None else None
+    return condition_url(layout, collection or layout.base, wanted.condition)
 
 
 def _links(layout: Layout, entity: EntityMap, found: Found) -> list[Markup]:
@@ -99,7 +110,7 @@ def _short(layout: Layout, entity: EntityMap, item: Item) -> str:
 def _owner(send: Send, layout: Layout, kind: ItemKind, item: Item) -> Markup:
     assert kind.entity is not None
     assert kind.unique is not None
-    wanted: Lookup | None = owner_of(kind, item)
+    wanted: Lookup | None = owner_of(layout, kind, item)
     found = Found([], False) if wanted is None else run(send, wanted)
     links = _links(layout, kind.entity, found)
     text = kind.unique.key.name
@@ -114,7 +125,7 @@ def _reserved(send: Send, layout: Layout, reserved: Reserved) -> Markup:
     if reserved.key is None:
         return element("li", name, element("span", "no value", class_="end"))
     answer = send("GetItem", TableName=layout.table, Key=reserved.key)
-    key = " / ".join(key_text(value) for value in reserved.key.values())
+    key = " / ".join(dict.fromkeys(key_text(value) for value in reserved.key.values()))
     if "Item" not in answer:
         tag = element("span", "missing: the value is not reserved", class_="end tag bad")
         return element("li", name, element("span", key, class_="mono"), tag)
@@ -127,7 +138,7 @@ def history_panels(send: Send, layout: Layout, kind: ItemKind, item: Item) -> li
     values = values_of(kind, item)
     if kind.entity is None or values is None:
         return []
-    return [_history(send, layout, event) for event in events_of(kind.entity, values)]
+    return [_history(send, layout, event) for event in events_of(layout, kind.entity, values)]
 
 
 def _history(send: Send, layout: Layout, event: Event) -> Markup:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tablewright.model.pattern import AccessPattern
+from tablewright.plan.shape import READS
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.parts import NOTHING
 from tablewright.studio.shapes import shape_of
@@ -45,7 +46,7 @@ def pattern_list(design: Design, current: str, wanted: str) -> Markup:
     )
     reads = [each for each in found if not shape_of(each).writes]
     writes = [each for each in found if shape_of(each).writes]
-    lists = [_group("Reads", reads, design, current), _group("Writes", writes, design, current)]
+    lists = [_group("Reads", reads, current), _group("Writes", writes, current)]
     none = element("p", "No pattern has this name.", class_="body muted")
     listed = element("div", lists if found else none, class_="plist", id="plist")
     return element("aside", box, listed, class_="panel", aria_label="Patterns")
@@ -56,19 +57,34 @@ def _matches(pattern: AccessPattern, wanted: str) -> bool:
     return all(word in text for word in wanted.lower().split())
 
 
-def _group(title: str, found: list[AccessPattern], design: Design, current: str) -> Markup:
+def _group(title: str, found: list[AccessPattern], current: str) -> Markup:
+    """Return the patterns, by their modules if they are of several."""
     if not found:
         return NOTHING
-    links = [element("li", _link(each, design, current)) for each in found]
-    return join([element("h2", f"{title} · {len(found)}"), element("ul", links)])
+    modules = dict.fromkeys(each.function.__module__ for each in found)
+    lists = [
+        join(
+            [
+                element("h3", module.rpartition(".")[2]) if len(modules) > 1 else NOTHING,
+                element(
+                    "ul",
+                    [
+                        element("li", _link(each, current))
+                        for each in found
+                        if each.function.__module__ == module
+                    ],
+                ),
+            ]
+        )
+        for module in modules
+    ]
+    return join([element("h2", f"{title} · {len(found)}"), *lists])
 
 
-def _link(pattern: AccessPattern, design: Design, current: str) -> Markup:
-    place = pattern.function.__module__.rpartition(".")[2]
-    where = element("small", place, " ") if len(design.tables) > 1 else NOTHING
+def _link(pattern: AccessPattern, current: str) -> Markup:
     return element(
         "a",
-        element("span", where, breakable(pattern.name)),
+        element("span", breakable(pattern.name)),
         operation_badge(pattern, is_short=True),
         href=url("/patterns/{}", pattern.label),
         aria_current="page" if pattern.label == current else None,
@@ -84,8 +100,9 @@ def breakable(name: str) -> Markup:
 
 def operation_badge(pattern: AccessPattern, *, is_short: bool = False) -> Markup:
     """Return the operation of a pattern."""
-    names = shape_of(pattern).operation.split(" + ")
+    shape = shape_of(pattern)
+    names = shape.operation.split(" + ")
     if is_short:
-        names = [_SHORT.get(name, name) for name in names]
-        names = names[-1:] if shape_of(pattern).writes else names[:1]
-    return element("span", " + ".join(names), class_="op w" if shape_of(pattern).writes else "op")
+        wanted = [name for name in names if (name not in READS) == shape.writes]
+        names = [_SHORT.get(name, name) for name in wanted[:1]]
+    return element("span", " + ".join(names), class_="op w" if shape.writes else "op")

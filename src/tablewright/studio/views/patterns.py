@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from tablewright.errors import InvalidValue, TablewrightError
+from tablewright.errors import TablewrightError
 from tablewright.model.database import Database
 from tablewright.model.pattern import AccessPattern
 from tablewright.model.tenancy import Tenancy
@@ -190,18 +190,27 @@ class _PatternPage:
         target = url("/patterns/{}", self.pattern.label)
         if not shape_of(self.pattern).writes:
             hidden = element("input", type="hidden", name=RUN, value="1")
-            buttons = element("button", "Run ", element("kbd", "Ctrl ↵"), class_="btn go")
+            buttons = element("button", "Run ", element("kbd", "Ctrl ↵"), class_="btn go", id="run")
             return element(
                 "form", hidden, content, element("div", buttons, class_="row"),
                 class_="body", action=target, **_swap("get", target),
             )  # fmt: skip
         again = "Preview again" if token or not is_open else "Preview"
-        shown = [element("button", again, class_="btn" if button else "btn go")]
+        shown = [element("button", again, class_="btn" if button else "btn go", id="run")]
         if button:
+            write = f"{target}/write"
+            keys = element("kbd", "Ctrl ↵")
             shown.append(
-                element("button", button, " ", element("kbd", "Ctrl ↵"), class_="btn go",
-                        formaction=f"{target}/write", **_swap("post", f"{target}/write"))
-            )  # fmt: skip
+                element(
+                    "button",
+                    f"{button} ",
+                    keys,
+                    class_="btn go",
+                    id="write",
+                    formaction=write,
+                    **_swap("post", write),
+                )
+            )
         kept = element("input", type="hidden", name=PREVIEW, value=token) if token else NOTHING
         return element(
             "form", kept, content, element("div", shown, class_="row"),
@@ -219,7 +228,7 @@ class _PatternPage:
             element("input", id="tenant", name=TENANT, class_="mono", autocomplete="off",
                     value=self.given.get(TENANT), aria_describedby="tenant-h"),
             element("span", "empty: without restriction", class_="hint", id="tenant-h"),
-            class_="field",
+            class_="field tenant",
         )  # fmt: skip
 
     # --- what the form asks for ------------------------------------------------------------------
@@ -260,11 +269,19 @@ class _PatternPage:
                     self._submitted().values,
                     after=self.given.get(AFTER),
                     tenant=(tenancy.tenant, tenant) if tenant and tenancy else None,
+                    with_times=self._has_times(self.fields),
                 ),
                 "boto3": boto3_code(requests, workspace.target),
                 "AWS CLI": cli_code(requests, workspace.target),
                 "PartiQL": partiql_code(requests, keys_in(workspace.maps)),
             }
+        )
+
+    def _has_times(self, fields: Sequence[Field]) -> bool:
+        """Whether the form gives what the library would set."""
+        return any(
+            bool(field.is_stamp and self.given.get(field.name)) or self._has_times(field.fields)
+            for field in fields
         )
 
     # --- reads -----------------------------------------------------------------------------------
@@ -275,14 +292,11 @@ class _PatternPage:
         if plan is None:
             return self.form(problems)
         try:
-            database = self._database()
-        except InvalidValue as error:
-            return self.form({"": str(error)})
-        ran = run(database, plan)
+            ran = run(self._database(), plan)
+        except TablewrightError as error:
+            return self.form({"": _described(error)})
         if ran.error is not None:
-            return self._article(
-                self._form({"": f"{type(ran.error).__name__}: {ran.error}"}), measured(ran)
-            )
+            return self._article(self._form({"": _described(ran.error)}), measured(ran))
         entities = plan._entities()
         requests = [(each.operation, each.body) for each in ran.exchanges]
         shown = element(
@@ -296,6 +310,7 @@ class _PatternPage:
             key_conditions(ran.exchanges, entities),
             measured(ran),
             element("div", shown, requests_made(requests), class_="cols c11 stretch top-line gap0"),
+            self._code(requests),
         )
 
     def _pager(self, ran: Ran) -> Markup:
@@ -328,8 +343,8 @@ class _PatternPage:
             return join([notice, self.form(problems)])
         try:
             found = preview(self._database(), plan)
-        except InvalidValue as error:
-            return join([notice, self.form({"": str(error)})])
+        except TablewrightError as error:
+            return join([notice, self.form({"": _described(error)})])
         token, button = "", ""
         if found.error is None and not found.is_empty and self.workspace.is_writable:
             token = self.workspace.pending.add(found, self._asked())
@@ -376,7 +391,10 @@ class _PatternPage:
             return self.preview(_changed("The preview is not known any more."))
         if not self._asked().is_same(pending.asked):
             return self.preview(_changed("The form is another one than that of the preview."))
-        outcome = apply(pending.preview, self.workspace.transport)
+        try:
+            outcome = apply(pending.preview, self.workspace.transport)
+        except TablewrightError as error:
+            return self.preview(_failed(error))
         if outcome.is_outdated:
             return self.preview(_outdated(outcome))
         return self._written(pending.preview, outcome)
@@ -431,6 +449,17 @@ def _swap(method: str, target: str) -> dict[str, str]:
 def _changed(text: str) -> Markup:
     shown = element("span", f"{text} Nothing was written; this is a new preview.")
     return element("div", note([element("b", "Not written"), shown], "warn"), role="alert")
+
+
+def _failed(error: TablewrightError) -> Markup:
+    """Return that a write failed; a lost response may be that of a write that was applied."""
+    text = f"{_described(error)}. Below is what the plan would do now."
+    shown = note([element("b", "The write failed"), element("span", text)], "bad")
+    return element("div", shown, role="alert")
+
+
+def _described(error: TablewrightError) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _outdated(outcome: Outcome) -> Markup:

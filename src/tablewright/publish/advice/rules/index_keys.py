@@ -174,7 +174,7 @@ def _severity_of_whole_items(
     read unit for each 4 KB.
     """
     readers = facts.readers(index)
-    if not updates:
+    if not updates or not readers:  # an index without readers is a finding of its own
         return None
     if any(use.rate is None for use in (*updates, *readers)):
         return "note"

@@ -1,0 +1,96 @@
+"""The deletion of an item, with a preview before it happens.
+
+GET   /item/{table}/delete?pk=…&sk=…     the preview
+POST  /item/{table}/delete?…             the deletion, if it is still what the preview has shown
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tablewright.plan.plan import Plan
+from tablewright.publish.html.element import Markup, element
+from tablewright.studio.editing import RawDelete, delete_plan
+from tablewright.studio.frame import Page
+from tablewright.studio.http import Request
+from tablewright.studio.lookups import run
+from tablewright.studio.meter import Meter
+from tablewright.studio.parts import NOTHING, chip, note
+from tablewright.studio.places import values_of
+from tablewright.studio.relations import relations_of
+from tablewright.studio.views.item import NoSubject, find_subject
+from tablewright.studio.views.item_change import TOKEN, Asked, Change, is_edited_raw
+from tablewright.studio.workspace import Workspace
+
+
+def show_delete(workspace: Workspace, request: Request, table: str) -> Page:
+    """Show what a deletion would remove."""
+    return _with_deleter(workspace, request, table, lambda deleter: deleter.preview())
+
+
+def write_delete(workspace: Workspace, request: Request, table: str) -> Page:
+    """Apply the preview of a deletion, or show a new one if something has changed."""
+    token = request.form.get(TOKEN)
+    return _with_deleter(workspace, request, table, lambda deleter: deleter.write(token))
+
+
+def _with_deleter(
+    workspace: Workspace, request: Request, table: str, show: Callable[[_Deleter], Page]
+) -> Page:
+    try:
+        subject = find_subject(workspace, Meter(workspace.send), request, table)
+    except NoSubject as missing:
+        return missing.page
+    return show(_Deleter(workspace, subject))
+
+
+class _Deleter(Change):
+    """A deletion."""
+
+    title = "Delete"
+    done = "Deleted"
+    about = "The item, its rows in indexes, and the unique values that it reserves."
+
+    def plan(self) -> tuple[Plan[Any] | None, dict[str, str]]:
+        subject = self.subject
+        if is_edited_raw(subject):
+            return RawDelete(subject.layout, subject.layout.key(subject.item)), {}
+        assert subject.kind.entity is not None
+        return delete_plan(subject.kind.entity.decode(subject.item)), {}
+
+    def form(self, problems: dict[str, str] | None = None, token: str = "") -> Markup:
+        name = self.subject.title
+        action = self.url("delete")
+        buttons = self.buttons(token, again="", write=f"Delete {name}", action=action, bad=True)
+        text = f"Deletes {name}, if it is still as it is shown here."
+        return element(
+            "form", element("p", text), buttons, class_="body", method="post", action=action
+        )
+
+    def asked(self) -> Asked:
+        return Asked(self.url("delete"))
+
+    def aside(self) -> Markup:
+        """Return what stays without the item."""
+        kind, item = self.subject.kind, self.subject.item
+        if kind.unique is not None:
+            text = "This frees the unique value, also if its item still exists."
+            return element("div", note(text, "warn"), class_="body")
+        values = values_of(kind, item)
+        if kind.entity is None or values is None:
+            return NOTHING
+        lines = []
+        for related in relations_of(self.subject.layout, kind.entity, values):
+            if related.direction == "has" and related.lookup is not None:
+                found = run(self.workspace.send, related.lookup)
+                if found.items:
+                    text = f"{found.count} stay, without their {kind.entity.name}"
+                    lines.append(element("li", chip(related.entity), element("span", text)))
+        return element("ul", lines, class_="body rel") if lines else NOTHING
+
+
+ROUTES = {
+    ("GET", "/item/{}/delete"): show_delete,
+    ("POST", "/item/{}/delete"): write_delete,
+}

@@ -1,0 +1,86 @@
+"""A studio by keyboard alone: skip link, shortcuts, and every control within reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.pages import walk
+from tests.browser.studios import Studio, studio_of
+
+#: Remembers how each element looks, and returns the number of those that Tab should reach. A radio
+#: that is not checked is reached by arrow keys, so one of each group counts.
+MARK = """() => {
+    window.look = node => { const style = getComputedStyle(node);
+        return style.boxShadow + style.outlineStyle + style.outlineColor + style.backgroundColor; };
+    window.looks = new Map([...document.querySelectorAll('*')].map(each => [each, look(each)]));
+    window.reached = new Set();
+    const groups = new Set();
+    return [...document.querySelectorAll(
+        'a[href], button, input, select, textarea, summary, [tabindex="0"]')].filter(each => {
+        if (each.disabled || each.tabIndex < 0 || each.type === 'hidden') return false;
+        if (!each.checkVisibility({visibilityProperty: true})) return false;
+        if (each.type !== 'radio') return true;
+        const group = each.form?.id + each.name;
+        const first = !groups.has(group);
+        groups.add(group);
+        return first;
+    }).length;
+}"""
+#: Returns a description of the focused element, whether it is a new one, and whether it, its label
+#: or what surrounds it looks different with the focus.
+FOCUSED = """() => {
+    const each = document.activeElement;
+    if (each === document.body || each === document.documentElement) return null;
+    const is_new = !reached.has(each);
+    reached.add(each);
+    const places = [each, each.parentElement, each.labels && each.labels[0]];
+    return [each.outerHTML.slice(0, 120), is_new,
+        places.some(node => node && looks.get(node) !== look(node))];
+}"""
+
+
+@pytest.fixture
+def studio() -> Iterator[Studio]:
+    with studio_of("commerce") as studio:
+        yield studio
+
+
+def test_the_first_key_leads_to_the_content(studio: Studio, page: Page) -> None:
+    studio.enter(page)
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    expect(page.locator(".skip")).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+
+
+def test_a_slash_goes_to_the_search_box_and_g_to_a_view(studio: Studio, page: Page) -> None:
+    studio.enter(page)
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.type("g/t")
+    expect(page.locator("#q")).to_have_value("g/t")
+    for letter, name in [("i", "Items"), ("c", "Console"), ("t", "Tables")]:
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.press("g")
+        page.keyboard.press(letter)
+        expect(page.locator(".top nav a[aria-current]")).to_have_text(name)
+
+
+def test_tab_reaches_every_control_of_every_page_with_a_visible_focus(
+    studio: Studio, page: Page
+) -> None:
+    for path in walk(page, studio, each=1):
+        count = page.evaluate(MARK)
+        reached = 0
+        for _ in range(2 * count + 10):
+            page.keyboard.press("Tab")
+            found = page.evaluate(FOCUSED)
+            if found is None or not found[1]:
+                break
+            reached += 1
+            assert found[2], f"{path}: the focus of {found[0]} is not visible"
+        assert reached >= count, f"{path}: {reached} of {count} controls are reached"

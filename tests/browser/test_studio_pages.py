@@ -1,0 +1,33 @@
+"""Every page of a studio: accessible in both schemes and at each width, and without errors."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page
+
+from tablewright.designs.catalog import bundled
+from tests.browser.accessibility import assert_accessible, assert_fits
+from tests.browser.chromium import WIDTHS, show
+from tests.browser.pages import PAGES, walk
+from tests.browser.studios import studio_of
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_accessible_at_each_width_in_both_schemes(path: str, page: Page) -> None:
+    with studio_of("commerce") as studio:
+        studio.enter(page)
+        answer = page.goto(studio.url + path)
+        assert answer is not None
+        assert answer.status == 200
+        assert_accessible(page)
+
+
+@pytest.mark.parametrize("name", [design.name for design in bundled()])
+def test_every_page_has_a_title_one_main_heading_and_no_errors(name: str, page: Page) -> None:
+    with studio_of(name) as studio:
+        for path in walk(page, studio, each=1):
+            assert page.locator("h1").count() == 1, path
+            assert page.title().endswith(" · Tablewright Studio"), path
+            for width in WIDTHS:
+                show(page, "light", width)
+                assert_fits(page)
