@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from tablewright.errors import TableNotFound
 from tablewright.mapping.settings import Provisioned
+from tablewright.plan.index_record import is_record
 from tablewright.schema import KeyAttribute, KeySchema
 from tablewright.transfer.definition import read_definition, require_description, select_tables
 from tablewright.transfer.segments import scan_pages
@@ -62,7 +63,12 @@ def read_sample(
     """Return up to `size` items of a table; raise TableNotFound if it has none."""
     select_tables(transport, where, table)
     definition = read_definition(transport, require_description(transport, table))
-    items = _some_items(transport, table, size, segments)
+    names = [element["AttributeName"] for element in definition.request["KeySchema"]]
+    items = [
+        item
+        for item in _some_items(transport, table, size, segments)
+        if not is_record([item[name] for name in names])
+    ]
     if not items:
         raise TableNotFound(f"{where}: the table {table!r} has no items to infer a design from")
     request = definition.request

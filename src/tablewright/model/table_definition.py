@@ -5,6 +5,7 @@ This module sends nothing: `provision.py` compares tables and creates them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from tablewright.mapping.keys import IndexMap
@@ -94,31 +95,29 @@ def compare(table: TableMap, found: dict[str, Any]) -> list[str]:
 
     Global indexes that the table lacks are not among them: see `missing_indexes`.
     """
-    wanted = definition(table, table.name)
     types = {a["AttributeName"]: a["AttributeType"] for a in found["AttributeDefinitions"]}
     lines = []
-    if _shown(wanted["KeySchema"]) != _shown(found["KeySchema"]):
-        lines.append(
-            f"key: declared {_shown(wanted['KeySchema'])}, found {_shown(found['KeySchema'])}"
-        )
+    declared, stored = _key_text(table.attributes[:1], table.attributes[1:]), _shown(found)
+    if declared != stored:
+        lines.append(f"key: declared {declared}, found {stored}")
     for name, kind in key_types(table).items():
-        if name in types and types[name] != kind:
+        if types.get(name, kind) != kind:
             lines.append(f"key attribute {name}: declared {kind}, found {types[name]}")
-    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
-        here = {index["IndexName"]: index for index in wanted.get(member, ())}
-        there = {index["IndexName"]: index for index in found.get(member, ())}
-        for name in sorted(here.keys() & there.keys()):
-            lines += _compare_index(name, here[name], there[name])
-        if member == "LocalSecondaryIndexes":
-            lines += [
-                f"index {name}: declared but missing; a local index is created with its table"
-                for name in sorted(here.keys() - there.keys())
-            ]
-            lines += [
-                f"index {name}: present but not declared"
-                for name in sorted(there.keys() - here.keys())
-            ]
-    return lines
+    local = {index["IndexName"]: index for index in found.get("LocalSecondaryIndexes", ())}
+    there = {index["IndexName"]: index for index in found.get("GlobalSecondaryIndexes", ())}
+    # The local indexes first, in the order of their names.
+    for index in sorted(
+        table.indexes.values(), key=lambda each: (each.kind == "global", each.name)
+    ):
+        present = (local if index.kind == "local" else there).get(index.name)
+        if present is not None:
+            lines += _compare_index(index, present)
+        elif index.kind == "local":
+            lines.append(
+                f"index {index.name}: declared but missing; a local index is created with its table"
+            )
+    undeclared = sorted(local.keys() - index_names(table))
+    return lines + [f"index {name}: present but not declared" for name in undeclared]
 
 
 def compare_stream(table: TableMap, found: dict[str, Any]) -> list[str]:
@@ -138,28 +137,35 @@ def missing_indexes(table: TableMap, found: dict[str, Any]) -> list[str]:
     )
 
 
-def _compare_index(name: str, here: dict[str, Any], there: dict[str, Any]) -> list[str]:
+def _compare_index(index: IndexMap, found: dict[str, Any]) -> list[str]:
     lines = []
-    if _shown(here["KeySchema"]) != _shown(there["KeySchema"]):
-        lines.append(
-            f"index {name}: declared {_shown(here['KeySchema'])}, "
-            f"found {_shown(there['KeySchema'])}"
-        )
-    declared, found = _projected(here), _projected(there)
-    if declared != found:
-        lines.append(f"index {name}: declared projection {declared}, found {found}")
+    declared, stored = _key_text(index.partition, index.sort), _shown(found)
+    if declared != stored:
+        lines.append(f"index {index.name}: declared {declared}, found {stored}")
+    projection = found["Projection"]
+    stored = _projection_text(projection["ProjectionType"], projection.get("NonKeyAttributes", ()))
+    if isinstance(index.projection, tuple):
+        declared = _projection_text("INCLUDE", index.projection)
+    else:
+        declared = index.projection
+    if declared != stored:
+        lines.append(f"index {index.name}: declared projection {declared}, found {stored}")
     return lines
 
 
-def _shown(schema: list[dict[str, str]]) -> str:
-    sides = [
-        ", ".join(key["AttributeName"] for key in schema if key["KeyType"] == kind)
-        for kind in ("HASH", "RANGE")
-    ]
+def _shown(found: dict[str, Any]) -> str:
+    """Return the key of a described table or index as text."""
+    schema = found["KeySchema"]
+    return _key_text(
+        [key["AttributeName"] for key in schema if key["KeyType"] == "HASH"],
+        [key["AttributeName"] for key in schema if key["KeyType"] == "RANGE"],
+    )
+
+
+def _key_text(partition: Iterable[str | None], sort: Iterable[str | None]) -> str:
+    sides = (", ".join(filter(None, partition)), ", ".join(filter(None, sort)))
     return " + ".join(filter(None, sides))
 
 
-def _projected(index: dict[str, Any]) -> str:
-    projection = index["Projection"]
-    names = ", ".join(sorted(projection.get("NonKeyAttributes", ())))
-    return f"{projection['ProjectionType']} {names}".strip()
+def _projection_text(kind: str, names: Iterable[str]) -> str:
+    return f"{kind} {', '.join(sorted(names))}".strip()

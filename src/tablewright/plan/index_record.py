@@ -22,7 +22,7 @@ This module must not know how an index is created or how items get their keys.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 
 import msgspec
@@ -45,10 +45,10 @@ IndexPlace = tuple[str, str]
 _COMPLETE = "complete"
 _POSITION = "backfill"
 _NAME = "$tablewright"
-#: The values of key attributes by type. The number is the least that DynamoDB stores.
+#: The values of key attributes by type. The number has the codes of the letters of "tablewright".
 _PARTITION: dict[str, Value] = {
     "S": {"S": _NAME},
-    "N": {"N": "-9.9999999999999999999999999999999999999E+125"},
+    "N": {"N": "-116097098108101119114105103104116"},
     "B": {"B": "JHRhYmxld3JpZ2h0"},
 }
 _SORT: dict[str, Value] = {"S": {"S": "indexes"}, "N": {"N": "0"}, "B": {"B": "aW5kZXhlcw=="}}
@@ -102,6 +102,12 @@ def record_key(table: TableMap) -> Item:
     if sort is not None:
         key[sort] = _SORT[table.key_types.get(sort, "S")]
     return key
+
+
+def is_record(key: Sequence[Value]) -> bool:
+    """Return whether a key, the partition key and perhaps the sort key, is that of a record."""
+    partition, *sort = key
+    return partition in _PARTITION.values() and all(each in _SORT.values() for each in sort)
 
 
 def check_record(table: TableMap) -> None:

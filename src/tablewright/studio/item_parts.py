@@ -55,9 +55,8 @@ def condition_url(layout: Layout, collection: Collection, condition: KeyConditio
     sort = condition.sort
     if sort is None:
         return items_url(layout, collection, pk=pk, sk=sk, op="=" if sk else None)
-    upper = key_text(sort.values[1]) if len(sort.values) > 1 else None
-    sk.append(key_text(sort.values[0]))
-    return items_url(layout, collection, pk=pk, sk=sk, op=sort.comparison, sk2=upper)
+    bound, *upper = map(key_text, sort.values)
+    return items_url(layout, collection, pk=pk, sk=[*sk, bound], op=sort.comparison, sk2=upper)
 
 
 def kind_chip(kind: ItemKind, href: str | None = None) -> Markup:

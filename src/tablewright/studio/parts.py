@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -49,6 +49,32 @@ def scroll(label: str, content: Child, class_: str = "") -> Markup:
         tabindex="0",
         role="group",
         aria_label=label,
+    )
+
+
+def data_table(
+    caption: str,
+    columns: Iterable[str],
+    rows: Child,
+    *,
+    numbers: Collection[str] = (),
+    class_: str | None = None,
+    body: str | None = None,
+) -> Markup:
+    """Return a table with a caption for screen readers.
+
+    `numbers` are its columns of numbers, `body` is the id of its body.
+    """
+    names = [
+        element("th", name, scope="col", class_="num" if name in numbers else None)
+        for name in columns
+    ]
+    return element(
+        "table",
+        element("caption", caption, class_="vh"),
+        element("thead", element("tr", names)),
+        element("tbody", rows, id=body),
+        class_=class_,
     )
 
 

@@ -16,6 +16,7 @@ from tablewright.studio.views import (
     console,
     design,
     find,
+    inferred,
     item,
     item_delete,
     item_edit,
@@ -23,6 +24,7 @@ from tablewright.studio.views import (
     items_export,
     live,
     patterns,
+    sample,
     start,
     table,
     tables,
@@ -44,6 +46,8 @@ MODULES = (
     patterns,
     table,
     tables,
+    inferred,
+    sample,
 )
 _ROUTES: list[tuple[str, re.Pattern[str], View]] = [
     (method, re.compile(re.escape(route).replace(r"\{\}", "([^/]+)")), view)

@@ -54,6 +54,12 @@ READS = frozenset(
 class ReadOnlyTarget(TablewrightError):
     """A write was asked for, and the target is read-only."""
 
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} is refused: the target is read-only. Start the studio with --write to allow "
+            "changes."
+        )
+
 
 class ReadOnly:
     """A transport that refuses every operation that may write."""
@@ -63,10 +69,7 @@ class ReadOnly:
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
         if operation not in READS and not _is_select(operation, request):
-            raise ReadOnlyTarget(
-                f"{operation} is refused: the target is read-only. Start the studio with --write "
-                "to allow changes."
-            )
+            raise ReadOnlyTarget(operation)
         return self._transport.send(operation, request)
 
     def close(self) -> None:
@@ -78,7 +81,7 @@ def _is_select(operation: str, request: dict[str, Any]) -> bool:
     return operation == "ExecuteStatement" and prepare_statement(request["Statement"]).is_read
 
 
-class Connection:
+class WatchedTransport:
     """A transport that knows whether its target answers."""
 
     def __init__(self, transport: Local | Remote) -> None:
@@ -119,7 +122,7 @@ class Workspace:
         #: The views that static pages have; empty if the pages come from a server.
         self.static_views: tuple[str, ...] = ()
         self._lock = threading.Lock()
-        self._opened: Connection | None = None
+        self._opened: WatchedTransport | None = None
         self._problem = ""
         self._secret = secrets.token_bytes(32)
         #: The previews of writes that are shown and not applied yet.
@@ -148,7 +151,7 @@ class Workspace:
         with self._lock:
             if self._opened is None:
                 try:
-                    self._opened = Connection(open_target(self.target))
+                    self._opened = WatchedTransport(open_target(self.target))
                 except TablewrightError as error:
                     self._problem = str(error)
                     raise
@@ -158,6 +161,11 @@ class Workspace:
     def problem(self) -> str:
         """Why the target cannot be reached; "" if the last request got a response."""
         return self._problem if self._opened is None else self._opened.problem
+
+    def require_writable(self, what: str) -> None:
+        """Raise ReadOnlyTarget if the target cannot be written; `what` was asked for."""
+        if not self.is_writable:
+            raise ReadOnlyTarget(what)
 
     def close(self) -> None:
         with self._lock:

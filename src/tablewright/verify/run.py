@@ -19,6 +19,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.events import consumed_units
+from tablewright.plan.index_record import is_record
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query
@@ -222,10 +223,11 @@ class Scanner:
             body["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     def is_empty(self, table: TableMap) -> bool:
-        """Return whether a table has no items; reads at most one."""
+        """Return whether a table has no items but the index record; reads at most two."""
         name = self.database._context.name_of(table)
-        body = {"TableName": name, "Limit": 1, "ConsistentRead": True}
-        return not msgspec.json.decode(self.database._transport.send("Scan", body).body)["Items"]
+        body = {"TableName": name, "Limit": 2, "ConsistentRead": True}
+        items = msgspec.json.decode(self.database._transport.send("Scan", body).body)["Items"]
+        return all(is_record([*table.key(item).values()]) for item in items)
 
     def everything(self) -> dict[str, list[Item]]:
         """Return the items of every table."""

@@ -18,7 +18,7 @@ from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.entity import EntityMap, content_of
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Parser
-from tablewright.plan.index_record import record_key
+from tablewright.plan.index_record import is_record
 from tablewright.values import Item, Value
 
 #: The number of differences that a report keeps; the others are only counted.
@@ -64,7 +64,7 @@ def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN
         entity = table.entity_of(item)
         report.entities[entity.name if entity else ""] += 1
         if entity is None:
-            is_known = table.key(item) == record_key(table) or is_sentinel(item)
+            is_known = is_record([*table.key(item).values()]) or is_sentinel(item)
             problem = "" if is_known else _unknown(table, item)
         else:
             problem = _key_problem(entity, item)

@@ -27,6 +27,7 @@ from tablewright import (
     put,
     root,
 )
+from tablewright.designs.catalog import load
 from tablewright.engine import maintenance
 from tablewright.errors import DeclarationError, IndexNotReady, TableMismatch
 from tablewright.model.provision import Provision
@@ -37,6 +38,7 @@ from tablewright.policy import as_principal
 from tablewright.server import serving
 from tablewright.transport import Local
 from tablewright.verify import compare_stored
+from tests import commands
 
 
 class First(Table, name="tasks"):
@@ -290,6 +292,21 @@ def test_the_record_is_no_item_of_an_entity(engine: Engine) -> None:
     }
 
 
+def test_the_record_is_no_sample_of_a_design(tmp_path: Path) -> None:
+    with connect(tmp_path / "tasks.db", First, update=True) as db:
+        store(db)
+    done = commands.run("infer", tmp_path / "tasks.db")
+    assert "from 6 items" in done.stderr + done.stdout
+    assert "tablewright" not in done.stdout.replace("from tablewright import", "")
+
+
+def test_a_table_with_nothing_but_a_record_is_empty(tmp_path: Path) -> None:
+    design = load("commerce")
+    connect(tmp_path / "commerce.db", *design.tables, update=True).close()
+    done = commands.run("seed", "commerce", tmp_path / "commerce.db")
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_role_that_may_not_read_the_record_connects(engine: Engine) -> None:
     connect(engine, Second, update=True)
     pattern = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["OWNE*"]}}
@@ -336,5 +353,8 @@ def test_a_table_with_numbers_as_keys_has_a_record() -> None:
         connect(engine, Numbers, update=True)
         db = connect(engine, Numbers)
         db.run(put(Number(number=1)))
+        items = engine.call("Scan", {"TableName": "numbers"})["Items"]
+        assert compare_stored(Numbers.__table__, items).entities == {"Number": 1, "": 1}
+        assert compare_stored(Numbers.__table__, items)
         assert len(db.run(Number.all())) == 1
         assert len(db.run(Number.scan(reason="test"))) == 1

@@ -32,11 +32,11 @@ from tablewright.studio.layout import Layout, key_value, read_layout
 from tablewright.studio.meter import Meter
 from tablewright.studio.parts import NOTHING, heading, json_code, note
 from tablewright.studio.places import places_of
+from tablewright.studio.views.inferred import inferred_note
 from tablewright.studio.views.item_attributes import attributes_panel
 from tablewright.studio.views.item_drawer import typed_view
 from tablewright.studio.views.item_places import key_panel, places_panels
 from tablewright.studio.views.item_relations import history_panels, relations_panel
-from tablewright.studio.views.table import inferred_note
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 

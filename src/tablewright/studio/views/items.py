@@ -21,12 +21,12 @@ from tablewright.studio.item_parts import items_url
 from tablewright.studio.layout import Collection, Layout, encode_cursor, read_layout
 from tablewright.studio.parts import NOTHING, heading, note, panel
 from tablewright.studio.url import url
+from tablewright.studio.views.inferred import inferred_note
 from tablewright.studio.views.item_drawer import drawer
 from tablewright.studio.views.items_asked import Asked, read_asked, read_asked_page
 from tablewright.studio.views.items_export import MAX_EXPORTED, MAX_EXPORTED_BYTES
 from tablewright.studio.views.items_filter import filter_form, planned_line, read_line
 from tablewright.studio.views.items_grid import grid
-from tablewright.studio.views.table import inferred_note
 from tablewright.studio.workspace import Workspace
 
 #: The characters of all cursors before a page; older ones are dropped. A URL may have 16 KB.
@@ -60,6 +60,8 @@ def show(workspace: Workspace, request: Request, table: str) -> Page:
         if "plan" in request.query:
             line = planned_line(asked, prepare(layout, collection, asked.choice))
             return Page(f"{table} items", [head, filter_form(asked, known, line)], "Items")
+        if not collection.is_ready:
+            raise InvalidValue(f"{collection.name} is being built, so it cannot be read yet")
         reading, page = read_asked_page(workspace, asked, known)
     except InvalidValue as error:
         problem = element("p", str(error), id="line", class_="note bad", role="alert")

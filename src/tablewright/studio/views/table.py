@@ -1,33 +1,24 @@
-"""One table: its description, its design, its export; what creates it and fills it.
+"""One table: its description, how it differs from its design, and its export.
 
-A table is created, and sample data is loaded, in two steps: a page says what will happen, and its
-form does it.
+The page of a missing table of the design shows the request that creates it; its form sends it.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-
-from tablewright.errors import TablewrightError
-from tablewright.infer import SAMPLE_SIZE
 from tablewright.model.provision import Provision
 from tablewright.model.table_definition import definition
 from tablewright.plan.shape import read_units
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.exporting import FORMATS, export_response, scan_pages
 from tablewright.studio.frame import Page
-from tablewright.studio.http import TEXT, Request, Response, redirect
-from tablewright.studio.inferring import PAGE_SAMPLE, Inference, infer_table
-from tablewright.studio.inventory import TableFacts, find_table, format_size
-from tablewright.studio.parts import NOTHING, chip, facts, heading, json_code, note, scroll
+from tablewright.studio.http import Request, Response, redirect
+from tablewright.studio.inventory import FoundTable, find_table, format_size
+from tablewright.studio.parts import data_table, facts, heading, json_code, note, scroll
 from tablewright.studio.problems import missing_page
 from tablewright.studio.url import url
-from tablewright.studio.views.tables import STREAMS, design_tag, faint, status_tag
-from tablewright.studio.workspace import ReadOnlyTarget, Workspace
-from tablewright.verify.seeding import load_into
-
-#: How much of an example value is shown.
-EXAMPLE = 60
+from tablewright.studio.views.inferred import inferred_panel
+from tablewright.studio.views.tables import STREAMS, design_tag, status_tag
+from tablewright.studio.workspace import Workspace
 
 
 def show(workspace: Workspace, request: Request, name: str) -> Page:
@@ -42,19 +33,18 @@ def show(workspace: Workspace, request: Request, name: str) -> Page:
         _export(table),
     ]
     if table.declared is None:
-        found = workspace.inference(name, ask="infer" in request.query)
-        content.append(_guess(workspace, found, name))
+        content.append(inferred_panel(workspace, name, ask="infer" in request.query))
     return Page(name, content, "Tables")
 
 
-def _summary(table: TableFacts) -> list[str]:
+def _summary(table: FoundTable) -> list[str]:
     return [
         f"{table.items:,} items, {format_size(table.size)}, as DescribeTable states; created "
         f"{table.created or 'at an unknown time'}."
     ]
 
 
-def _actions(workspace: Workspace, table: TableFacts) -> Markup:
+def _actions(workspace: Workspace, table: FoundTable) -> Markup:
     links = [
         element("a", "Items", class_="btn go", href=url("/items/{}", table.name)),
         element("a", "Live", class_="btn", href=url("/live", table=table.name)),
@@ -62,7 +52,7 @@ def _actions(workspace: Workspace, table: TableFacts) -> Markup:
     return element("div", links, class_="row")
 
 
-def _design(workspace: Workspace, table: TableFacts) -> Markup:
+def _design(workspace: Workspace, table: FoundTable) -> Markup:
     values = [
         ("status", table.status.lower()),
         ("items", f"{table.items:,}"),
@@ -88,14 +78,9 @@ def _design(workspace: Workspace, table: TableFacts) -> Markup:
     return element("section", header, *rows, class_="panel", aria_label="Table")
 
 
-def _indexes(table: TableFacts) -> Markup:
+def _indexes(table: FoundTable) -> Markup:
     if not table.indexes:
         return note("The table has no indexes.")
-    names = ("Index", "Kind", "Key", "Projection", "Items", "Size", "State")
-    columns = [
-        element("th", name, scope="col", class_="num" if name in ("Items", "Size") else None)
-        for name in names
-    ]
     rows = [
         element(
             "tr",
@@ -110,12 +95,9 @@ def _indexes(table: TableFacts) -> Markup:
         )
         for index in table.indexes
     ]  # fmt: skip
-    content = element(
-        "table",
-        element("caption", f"Indexes of {table.name}", class_="vh"),
-        element("thead", element("tr", columns)),
-        element("tbody", rows),
-        class_="tbls",
+    columns = ("Index", "Kind", "Key", "Projection", "Items", "Size", "State")
+    content = data_table(
+        f"Indexes of {table.name}", columns, rows, numbers=("Items", "Size"), class_="tbls"
     )
     header = element("header", element("h2", "Indexes"), element("p", str(len(rows))))
     return element(
@@ -126,7 +108,7 @@ def _indexes(table: TableFacts) -> Markup:
 # --- export -------------------------------------------------------------------------------------
 
 
-def _export(table: TableFacts) -> Markup:
+def _export(table: FoundTable) -> Markup:
     units = read_units(table.size, consistent=False)
     links = [
         element("a", label, class_="btn", download="",
@@ -165,116 +147,10 @@ def export(workspace: Workspace, request: Request, name: str) -> Page | Response
     return export_response(index or name, kind, scan_pages(workspace, name, index), columns)
 
 
-# --- what can be inferred -----------------------------------------------------------------------
+# --- a missing table ---------------------------------------------------------------------------
 
 
-def _guess(workspace: Workspace, found: Inference | None, name: str) -> Markup:
-    """Return what a sample of a table without a design shows."""
-    if found is None and workspace.is_remote:
-        return inferred_note(workspace, name)
-    if found is None:
-        return note("The table has no items, so nothing can be inferred of it.")
-    rows = [
-        element(
-            "tr",
-            element("td", element("code", each.name)),
-            element("td", ", ".join(each.types), class_="mono"),
-            element("td", _share(each.count, found.count), class_="num"),
-            element("td", each.example[:EXAMPLE] + "…" * (len(each.example) > EXAMPLE),
-                    class_="mono"),
-        )
-        for each in found.attributes
-    ]  # fmt: skip
-    columns = [
-        element("th", name, scope="col", class_="num" if name == "In items" else None)
-        for name in ("Attribute", "Type", "In items", "Example")
-    ]
-    table = element(
-        "table",
-        element("caption", "Attributes found", class_="vh"),
-        element("thead", element("tr", columns)),
-        element("tbody", rows),
-    )
-    text = (
-        f"Inferred from {found.count:,} item{'s'[: found.count - 1]}"
-        f"{' of a larger table' if found.count >= PAGE_SAMPLE else ''}; it is a guess."
-    )
-    link = element("a", "Write a design for it", class_="btn sm",
-                   href=url("/tables/{}/design", name))  # fmt: skip
-    header = element(
-        "header", element("h2", "Inferred"), element("p", text), element("span", link, class_="end")
-    )
-    if found.table is None:
-        entities = note(f"Items are shown without entities: {found.problem}.", "warn")
-    else:
-        chips = [chip(entity) for entity in found.table.entities]
-        entities = element("p", "Entities: ", chips, class_="swatches")
-    return element(
-        "section",
-        header,
-        element("div", entities, class_="body"),
-        scroll("Attributes found", table),
-        class_="panel",
-        aria_label="Inferred",
-    )
-
-
-def inferred_note(workspace: Workspace, name: str) -> Markup:
-    """Return the remark of a page whose entities are inferred, or can be; else nothing."""
-    if name in workspace.maps:
-        return NOTHING
-    found = workspace.inference(name)
-    if found is not None and found.table is not None:
-        link = element("a", "what was found", href=url("/tables/{}", name))
-        text = f"The table has no design. Its entities are inferred from {found.count:,} items: "
-        return note(element("span", text, link, "."))
-    if found is None and workspace.is_remote:
-        link = element("a", "infer its entities", href=url("/tables/{}", name, infer=1))
-        text = f" from up to {PAGE_SAMPLE} items."
-        return note(element("span", "The table has no design: ", link, text))
-    return NOTHING
-
-
-def _share(count: int, total: int) -> list[Markup | str]:
-    bar = element(
-        "svg",
-        element("rect", width=72, height=6, rx=3),
-        element("rect", width=72 * count / total, height=6, rx=3),
-        class_="bar",
-        viewBox="0 0 72 6",
-        aria_hidden="true",
-    )
-    return [f"{100 * count / total:.0f} % ", bar]
-
-
-def design(workspace: Workspace, request: Request, name: str) -> Page | Response:
-    """Show the inferred design of a table as a module."""
-    found = None
-    if name not in workspace.maps:
-        found = infer_table(workspace.transport, name, SAMPLE_SIZE)
-    if found is None:
-        return missing_page(request)
-    if request.query.get("format") == "py":
-        headers = {"Content-Disposition": 'attachment; filename="design.py"'}
-        return Response(body=found.source.encode(), type=TEXT, headers=headers)
-    save = element("a", "Save design.py", class_="btn go", download="",
-                   href=url("/tables/{}/design", name, format="py"))  # fmt: skip
-    about = (
-        f"Inferred from {found.count:,} items: a first version to correct. Save it, change it, and "
-        "start tablewright studio design.py with the same target."
-    )
-    code = element("pre", found.source, tabindex="0", aria_label="design.py code")
-    content = [
-        heading(f"A design of {name}", about, element("div", save, class_="row")),
-        element("section", code, class_="panel", aria_label="design.py"),
-    ]
-    return Page(f"A design of {name}", content, "Tables")
-
-
-# --- what creates and fills tables --------------------------------------------------------------
-
-
-def _missing(workspace: Workspace, table: TableFacts) -> Page:
+def _missing(workspace: Workspace, table: FoundTable) -> Page:
     if table.declared is None or workspace.design is None:
         text = f"{workspace.target_name} has no table of this name."
         return Page(table.name, [heading(table.name), note(text, "warn")], "Tables", status=404)
@@ -289,7 +165,7 @@ def _missing(workspace: Workspace, table: TableFacts) -> Page:
     return Page(table.name, content, "Tables", status=404)
 
 
-def _creation(table: TableFacts) -> Markup:
+def _creation(table: FoundTable) -> Markup:
     assert table.declared is not None
     request = definition(table.declared, table.name)
     form = element(
@@ -310,7 +186,7 @@ def _creation(table: TableFacts) -> Markup:
 
 def create(workspace: Workspace, request: Request, name: str) -> Page | Response:
     """Create a table of the design."""
-    _require_writable(workspace, "CreateTable")
+    workspace.require_writable("CreateTable")
     declared = workspace.maps.get(name)
     if declared is None:
         return missing_page(request)
@@ -318,95 +194,8 @@ def create(workspace: Workspace, request: Request, name: str) -> Page | Response
     return redirect(url("/tables/{}", name))
 
 
-def sample(workspace: Workspace, request: Request) -> Page:
-    """Say what loading the sample data will do, and offer it."""
-    if workspace.design is None or workspace.design.sample is None:
-        return missing_page(request)
-    _require_writable(workspace, "Loading sample data")
-    return _sample_page(workspace)
-
-
-def _sample_page(workspace: Workspace, *problem: Markup) -> Page:
-    tables = [find_table(workspace, name) for name in workspace.maps]
-    filled = [table.name for table in tables if table.items]
-    states = [
-        element(
-            "li",
-            element("code", table.name), " ",
-            faint("is created") if not table.exists
-            else f"has {table.items:,} items" if table.items else faint("is empty"),
-        )
-        for table in tables
-    ]  # fmt: skip
-    assert workspace.design is not None
-    about = (
-        f"The sample data of {workspace.design.name} is written to its tables. They must be empty "
-        "or missing; missing ones are created. If it fails, everything is undone."
-    )
-    button = element("button", "Load sample data", class_="btn go", type="submit",
-                     disabled="" if filled else None)  # fmt: skip
-    form = element("form", button, method="post", action="/sample", class_="row")
-    reason = note(f"Not empty: {', '.join(filled)}.", "warn") if filled else NOTHING
-    content = [
-        heading("Load sample data", about),
-        *problem,
-        reason,
-        element("section", element("ul", states, class_="body rel"),
-                element("div", form, class_="pager"), class_="panel", aria_label="Tables"),
-    ]  # fmt: skip
-    return Page("Load sample data", content, "Tables", status=400 if problem else 200)
-
-
-def load_sample(workspace: Workspace, request: Request) -> Page:
-    """Load the sample data of the design."""
-    if workspace.design is None or workspace.design.sample is None:
-        return missing_page(request)
-    _require_writable(workspace, "Loading sample data")
-    try:
-        loaded = load_into(workspace.design, workspace.transport)
-    except TablewrightError as error:
-        return _sample_page(workspace, note(str(error), "bad"))
-    rows = [
-        element(
-            "tr",
-            element("td", element("a", name, class_="mono", href=url("/items/{}", name))),
-            element("td", entity or "sentinels of unique values"),
-            element("td", str(count), class_="num"),
-        )
-        for name, counts in loaded.items()
-        for entity, count in sorted(Counter(counts).items())
-    ]
-    columns = [
-        element("th", name, scope="col", class_="num" if name == "Items" else None)
-        for name in ("Table", "Entity", "Items")
-    ]
-    table = element(
-        "table",
-        element("caption", "Loaded items", class_="vh"),
-        element("thead", element("tr", columns)),
-        element("tbody", rows),
-    )
-    total = sum(counts.total() for counts in loaded.values())
-    content = [
-        heading("Sample data", f"{total} items were loaded."),
-        element("section", scroll("Loaded items", table), class_="panel", aria_label="Loaded"),
-    ]
-    return Page("Sample data", content, "Tables")
-
-
-def _require_writable(workspace: Workspace, what: str) -> None:
-    if not workspace.is_writable:
-        raise ReadOnlyTarget(
-            f"{what} is refused: the target is read-only. Start the studio with --write to allow "
-            "changes."
-        )
-
-
 ROUTES = {
     ("GET", "/tables/{}"): show,
     ("GET", "/tables/{}/export"): export,
-    ("GET", "/tables/{}/design"): design,
     ("POST", "/tables/{}/create"): create,
-    ("GET", "/sample"): sample,
-    ("POST", "/sample"): load_sample,
 }
