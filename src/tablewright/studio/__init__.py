@@ -9,6 +9,11 @@
     parts       what pages share: chips, keys, values, code, tables of facts
     workspace   the design and the target: databases, tables, what may be written
     hues        the colour of each entity, and of each attribute that identifies one
+    forms       the parameters of patterns as typed fields; form_values: texts and values
+    running     runs a read and records its requests; result_parts, run_parts: as markup
+    overlay     a transport that keeps writes in memory, above a target that is only read
+    preview     what a write would do; applying: do exactly that, or nothing; pending: until then
+    code/       the same as Python, boto3, AWS CLI and PartiQL
     static/     style sheet, scripts, icon
 
 What views show, without markup:
