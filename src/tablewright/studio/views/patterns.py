@@ -29,9 +29,9 @@ from tablewright.plan.reads.query import Query
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio import preview_parts
 from tablewright.studio.applying import Outcome, apply
+from tablewright.studio.code.partiql import keys_in, partiql_code
 from tablewright.studio.code.python import python_code
 from tablewright.studio.code.requests import boto3_code, cli_code
-from tablewright.studio.code.statements import keys_in, partiql_code
 from tablewright.studio.code_parts import code_tabs
 from tablewright.studio.form_parts import FormState, form_fields
 from tablewright.studio.form_values import Submitted, read_form
