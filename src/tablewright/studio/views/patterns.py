@@ -29,9 +29,9 @@ from tablewright.plan.reads.query import Query
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio import preview_parts
 from tablewright.studio.applying import Outcome, apply
+from tablewright.studio.code.partiql import keys_in, partiql_code
 from tablewright.studio.code.python import python_code
 from tablewright.studio.code.requests import boto3_code, cli_code
-from tablewright.studio.code.statements import keys_in, partiql_code
 from tablewright.studio.code_parts import code_tabs
 from tablewright.studio.form_parts import FormState, form_fields
 from tablewright.studio.form_values import Submitted, read_form
@@ -359,7 +359,7 @@ class _PatternPage:
             element("div", preview_parts.not_atomic(found), class_="body")
             if not found.is_atomic
             else NOTHING,
-            self._read_only(),
+            preview_parts.read_only(self.workspace.is_writable),
             preview_parts.differences(found),
             class_="pv",
             aria_live="polite",
@@ -370,12 +370,6 @@ class _PatternPage:
             self._code(found.requests),
             units=preview_parts.units_text(found),
         )
-
-    def _read_only(self) -> Markup:
-        if self.workspace.is_writable:
-            return NOTHING
-        text = "The target is read-only: this can be previewed, not written."
-        return element("div", note(text, "warn"), class_="body")
 
     def _asked(self) -> _Asked:
         return _Asked(
@@ -388,13 +382,15 @@ class _PatternPage:
         """Apply a preview, or return a new one that says why."""
         pending = self.workspace.pending.take(token)
         if pending is None:
-            return self.preview(_changed("The preview is not known any more."))
+            return self.preview(preview_parts.not_written("The preview is not known any more."))
         if not self._asked().is_same(pending.asked):
-            return self.preview(_changed("The form is another one than that of the preview."))
+            return self.preview(
+                preview_parts.not_written("The form is another one than that of the preview.")
+            )
         try:
             outcome = apply(pending.preview, self.workspace.transport)
         except TablewrightError as error:
-            return self.preview(_failed(error))
+            return self.preview(preview_parts.failed(error))
         if outcome.is_outdated:
             return self.preview(_outdated(outcome))
         return self._written(pending.preview, outcome)
@@ -446,25 +442,13 @@ def _swap(method: str, target: str) -> dict[str, str]:
     }
 
 
-def _changed(text: str) -> Markup:
-    shown = element("span", f"{text} Nothing was written; this is a new preview.")
-    return element("div", note([element("b", "Not written"), shown], "warn"), role="alert")
-
-
-def _failed(error: TablewrightError) -> Markup:
-    """Return that a write failed; a lost response may be that of a write that was applied."""
-    text = f"{_described(error)}. Below is what the plan would do now."
-    shown = note([element("b", "The write failed"), element("span", text)], "bad")
-    return element("div", shown, role="alert")
-
-
 def _described(error: TablewrightError) -> str:
     return f"{type(error).__name__}: {error}"
 
 
 def _outdated(outcome: Outcome) -> Markup:
     if not outcome.done:
-        return _changed("The data has changed since the preview.")
+        return preview_parts.not_written("The data has changed since the preview.")
     text = (
         f"The data has changed since the preview. {outcome.done} of {outcome.requests} requests "
         "were applied before; this is a preview of what the plan does now."
