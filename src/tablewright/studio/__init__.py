@@ -16,6 +16,14 @@
     code/       the same as Python, boto3, AWS CLI and PartiQL
     static/     style sheet, scripts, icon
 
+What views show, without markup:
+
+    layout, kinds           the keys of a table at the target; what an item is in the design
+    item_page               a filter -> a Query or a Scan -> one page of items
+    places, neighbours      where an item is in each index, or why not; what is next to it
+    lookups, relations      one request for the items of an entity; what belongs to an item
+    finding, editing        ids and unique values -> items; the plans of edits and deletions
+
     GET /items/shop?pk=USER%231  ──http──▶ Request ──access──▶ ──routes──▶ views.items.show
                                  ◀──http── Response ◀──frame── Page ◀──────────┘
 
