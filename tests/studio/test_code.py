@@ -16,9 +16,9 @@ import pytest
 from tablewright import Engine
 from tablewright.errors import TablewrightError
 from tablewright.server import serving
+from tablewright.studio.code.partiql import CannotExpress, Translated, keys_in, translate
 from tablewright.studio.code.python import python_code
 from tablewright.studio.code.requests import boto3_code, cli_code
-from tablewright.studio.code.statements import CannotExpress, Translated, keys_in, translate
 from tablewright.studio.preview import preview
 from tablewright.studio.running import run
 from tablewright.studio.workspace import Workspace

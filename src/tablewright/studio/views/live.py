@@ -113,6 +113,8 @@ def _panel(
         element("span", "reload the page to see new ones", class_="tag", id="state",
                 aria_live="polite"),
         element("p", id="count", data_shown=SHOWN),
+        element("svg", class_="spark", viewBox="0 0 120 20", role="img", id="rate", hidden="",
+                aria_label="Changes of the last minute, two seconds a bar"),
         element("span", element("button", "Pause ", element("kbd", "p"), class_="btn",
                                 type="button", id="pause", hidden=""), class_="end"),
     )  # fmt: skip
