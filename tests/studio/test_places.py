@@ -175,6 +175,23 @@ def test_relations_go_both_ways(engine: Engine) -> None:
     assert person["name"] == {"S": "Ann"}
 
 
+def test_a_relation_reads_one_page_and_says_that_there_is_more(engine: Engine) -> None:
+    requests: list[dict[str, Any]] = []
+
+    def send(operation: str, **request: Any) -> dict[str, Any]:
+        requests.append(request)
+        answer: dict[str, Any] = engine.call(operation, request)
+        return answer
+
+    for number in range(30):
+        item = task(task_id=f"X{number}")
+        engine.call("PutItem", {"TableName": "shelf", "Item": item})
+    (has,) = relations_of(layout_of(engine), Person.__entity__, {"person_id": "P1", "name": "Ann"})
+    assert has.lookup is not None
+    assert run(send, has.lookup).count == "20+"
+    assert [request["Limit"] for request in requests] == [21]
+
+
 def test_a_lookup_that_no_key_serves_is_none(engine: Engine) -> None:
     layout = layout_of(engine)
     assert lookup(layout, Task.__entity__, {"task_id": "T1"}, ("task_id",)) is None
