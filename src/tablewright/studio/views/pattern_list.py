@@ -108,8 +108,8 @@ def operation_badge(pattern: AccessPattern, *, is_short: bool = False) -> Markup
     return element("span", " + ".join(names), class_="op w" if shape.writes else "op")
 
 
-def overview(design: Design) -> Markup:
-    """Return what each pattern does, for the page without a chosen one."""
+def overview(design: Design, wanted: str) -> Markup:
+    """Return what each wanted pattern does, for the page without a chosen one."""
     rows = [
         element(
             "tr",
@@ -120,6 +120,7 @@ def overview(design: Design) -> Markup:
             element("td", shape_of(each).index or "", class_="mono"),
         )
         for each in design.patterns
+        if _matches(each, wanted)
     ]  # fmt: skip
     header = [element("th", name, scope="col") for name in ("Pattern", "What it does",
                                                             "Operation", "Index")]  # fmt: skip

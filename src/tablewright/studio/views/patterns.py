@@ -45,7 +45,8 @@ def show_list(workspace: Workspace, request: Request) -> Page:
     design = workspace.design
     if design is None:
         return missing_page(request)
-    return _page(workspace, None, request.query.get("filter"), overview(design))
+    wanted = request.query.get("filter")
+    return _page(workspace, None, wanted, overview(design, wanted))
 
 
 def show(workspace: Workspace, request: Request, name: str) -> Page:
