@@ -297,7 +297,7 @@ def test_an_item_that_cannot_be_read_is_named(engine: Engine) -> None:
 def test_a_key_that_is_too_long_is_named(engine: Engine) -> None:
     early = connect(engine, Early)
     early.run(put(EarlyThing(thing_id="x", owner="o" * 3000)))
-    with pytest.raises(InvalidValue, match=r'the item with PK="THING#x", SK="THING": .*2048'):
+    with pytest.raises(InvalidValue, match=r'the item with PK="THING#x", SK="THING": '):
         connect(engine, Late).run(backfill(Thing))
 
 
