@@ -8,11 +8,12 @@ OTHERS := .targets
 CDK    := .cdk
 SITE   := .site
 NODE   := .node
+PEERS  := .peers
 BROWSER  := .browser
 CHROMIUM ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-browser test-pythons test-targets chromium check format docs site bench torture torture-big mutants lock clean
+.PHONY: help setup run test test-slow test-browser test-pythons test-targets chromium check format docs site bench bench-peers torture torture-big mutants lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -128,6 +129,22 @@ bench: $(READY) ## measure the speed, write benchmarks/results/bench.json
 	    -c requirements.lock -r requirements/bench.in \
 	  || echo "the clients to compare with could not be installed; they are skipped" >&2
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+bench-peers: $(READY) $(PEERS)/.ready ## compare with other implementations, write benchmarks/results/peers.*
+	@$(BIN)/python -m benchmarks.peers $(ARGS)
+
+# The benchmarks skip what cannot be installed, and name it.
+$(PEERS)/.ready: benchmarks/peers/package-lock.json benchmarks/peers/requirements.lock
+	@mkdir -p $(PEERS) && cp benchmarks/peers/package.json benchmarks/peers/package-lock.json $(PEERS)
+	@echo "installing other implementations of DynamoDB into $(PEERS) (once) ..."
+	@npm ci --prefix $(PEERS) --ignore-scripts --no-audit --no-fund --loglevel error \
+	  && chmod +x $(PEERS)/node_modules/@*/linux-x64/* \
+	  || echo "some implementations need npm; they are skipped" >&2
+	@{ test -x $(PEERS)/venv/bin/python || $(PYTHON) -m venv $(PEERS)/venv; } \
+	  && $(PEERS)/venv/bin/python -m pip install -qq --disable-pip-version-check \
+	    -r benchmarks/peers/requirements.lock \
+	  || echo "moto and MiniStack could not be installed; they are skipped" >&2
+	@touch $@
 
 torture: $(READY) ## test every guarantee with random faults for eight minutes
 	@$(BIN)/python -m torture $(ARGS)

@@ -22,6 +22,7 @@ DynamoDB's HTTP protocol. The other public modules:
     tablewright.database    Database and AsyncDatabase, for annotations
     tablewright.ids         sortable ids
     tablewright.observe     events of requests
+    tablewright.fastapi     databases, errors, ETags and pages for FastAPI
 """
 
 from __future__ import annotations

@@ -20,6 +20,8 @@ PAGES = (
     "/items/commerce_single_table?index=gsi_status_orders&plan=",
     "/items/commerce_single_table?pk=CUST%23C1&op=begins_with&sk=ORDER%23O10",
     "/item/commerce_single_table?pk=CUST%23C1&sk=ORDER%23O101",
+    "/item/commerce_single_table/edit?pk=CUST%23C1&sk=ORDER%23O101",
+    "/item/commerce_single_table/delete?pk=CUST%23C1&sk=ORDER%23O101",
     "/patterns",
     f"/patterns/{COMMERCE}.order_with_items",
     f"/patterns/{COMMERCE}.put_order",

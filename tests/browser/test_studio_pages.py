@@ -31,3 +31,17 @@ def test_every_page_has_a_title_one_main_heading_and_no_errors(name: str, page: 
             for width in WIDTHS:
                 show(page, "light", width)
                 assert_fits(page)
+
+
+def test_nothing_moves_if_less_motion_is_wanted(page: Page) -> None:
+    moving = """() => [...document.querySelectorAll('*')].filter(each =>
+        ['', '::before', '::after'].some(part => {
+            const style = getComputedStyle(each, part || null);
+            return /[1-9]/.test(style.transitionDuration + style.animationDuration)
+                || style.scrollBehavior === 'smooth';
+        })).map(each => each.outerHTML.slice(0, 100))"""
+    with studio_of("commerce") as studio:
+        studio.enter(page)
+        for path in PAGES:
+            page.goto(studio.url + path)
+            assert page.evaluate(moving) == [], path

@@ -35,9 +35,12 @@ def test_a_page_recovers_when_its_target_does(page: Page, problems: list[str]) -
         with studio_of("commerce", url) as studio:
             page.clock.install()
             studio.enter(page)
-            expect(page.locator("h1")).to_have_text("The target cannot be reached")
+            expect(page.locator("h1")).to_have_text("Not connected")
+            expect(page.locator("#lost")).to_contain_text("The target cannot be reached.")
             with serving(engine, port=port):
                 page.clock.run_for(4000)
                 expect(page.locator("h1")).to_have_text("Tables")
                 expect(page.locator("main")).to_contain_text("commerce_single_table")
+                expect(page.locator("#lost")).to_have_text("")
+                expect(page.locator(".target")).to_contain_text("read-only")
     problems.clear()  # the browser reports the status 503

@@ -103,6 +103,7 @@ def test_help_has_80_columns(name: str) -> None:
     assert max(map(len, done.stdout.splitlines())) <= COLUMNS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "errors"),
     [
@@ -125,6 +126,7 @@ def test_a_full_disk_is_one_line(
     assert (done.returncode, done.stderr) == (code, errors)
 
 
+@pytest.mark.slow
 def test_a_closed_output_is_no_error(database: Path) -> None:
     command = f"exec {sys.executable} -m tablewright tables {database} >&-"
     done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, text=True, check=False)

@@ -72,6 +72,7 @@ def test_delete_shows_the_item_and_asks(file: Path, typed: str, code: int, remai
     assert (stored(file, "shop", "PK=C#1", "SK=O#1") is not None) == remains
 
 
+@pytest.mark.slow
 def test_put_asks_before_it_replaces(file: Path) -> None:
     done = run_at_terminal("put", file, "shop", '{"PK": "C#1", "SK": "O#1"}', typed="y\n")
     assert done.returncode == 0

@@ -67,6 +67,12 @@ def test_a_body_has_the_model_of_its_input(schema: dict[str, Any]) -> None:
     assert models["Issue"]["properties"]["version"]["readOnly"] is True
 
 
+def test_a_response_has_every_attribute(schema: dict[str, Any]) -> None:
+    models = schema["components"]["schemas"]
+    assert set(models["Issue"]["required"]) == set(models["Issue"]["properties"])
+    assert models["Page_Issue_"]["required"] == ["items", "next_cursor"]
+
+
 @pytest.mark.parametrize(
     ("path", "method", "names"),
     [

@@ -190,6 +190,29 @@ def test_a_pattern_takes_inputs_and_patches() -> None:
     assert "title = {patch.title}" in explain(edit).sets
 
 
+def test_an_input_may_have_fields_of_its_own() -> None:
+    class Signed(Input[Issue], exclude=("org_id", "number")):
+        signature: str
+
+    @access_pattern
+    def add_signed(org_id: str, new: Signed) -> Create[Issue]:
+        return create(new.entity(org_id=org_id, number=1, assignee=new.signature))
+
+    signed = Signed.model_validate({"title": "late", "signature": "ann"})
+    assert signed.signature == "ann"
+    with connect(":memory:", Desk) as db:
+        assert db.run(add_signed("acme", signed)).assignee == "ann"
+    with pytest.raises(ValidationError, match="signature"):
+        Signed.model_validate({"title": "late"})
+
+
+def test_a_patch_has_fields_of_its_entity_only() -> None:
+    with pytest.raises(DeclarationError, match=r"field 'titel' is not an attribute.*'title'\?"):
+
+        class Misspelled(Patch[Issue]):
+            titel: str
+
+
 def test_a_model_is_made_once() -> None:
     assert Input[Issue] is Input[Issue]
 

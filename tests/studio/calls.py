@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
 from msgspec import Struct
 
 from tablewright import Engine
@@ -22,6 +23,10 @@ from tablewright.verify.checks import Check
 from tablewright.verify.run import Scanner
 
 DESIGNS = tuple(BUNDLED)
+#: For tests that are quick for all designs but the largest one.
+EACH_DESIGN = [
+    pytest.param(name, marks=pytest.mark.slow if name == "menu" else ()) for name in DESIGNS
+]
 
 
 class Call(Struct, frozen=True):

@@ -16,16 +16,16 @@ import pytest
 from tablewright import Engine
 from tablewright.errors import TablewrightError
 from tablewright.server import serving
+from tablewright.studio.code.partiql import CannotExpress, Translated, keys_in, translate
 from tablewright.studio.code.python import python_code
 from tablewright.studio.code.requests import boto3_code, cli_code
-from tablewright.studio.code.statements import CannotExpress, Translated, keys_in, translate
 from tablewright.studio.preview import preview
 from tablewright.studio.running import run
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 from tablewright.verify import seed
 from tablewright.verify.run import _result_problem
-from tests.studio.calls import DESIGNS, Call, bundled, checked_calls, sample_workspace
+from tests.studio.calls import DESIGNS, EACH_DESIGN, Call, bundled, checked_calls, sample_workspace
 from tests.studio.test_preview import changes, previewed, state
 
 Request = tuple[str, dict[str, Any]]
@@ -113,7 +113,7 @@ def test_boto3_code_does_what_running_the_pattern_does(name: str) -> None:
     workspace.close()
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("name", EACH_DESIGN)
 def test_commands_of_the_aws_cli_have_the_members_of_the_requests(name: str) -> None:
     workspace = sample_workspace(name)
     for _, requests in calls_in_turn(workspace):
@@ -152,7 +152,7 @@ def translated(requests: list[Request], workspace: Workspace) -> list[Translated
         return str(reason)
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("name", EACH_DESIGN)
 def test_statements_find_what_the_requests_find(name: str) -> None:
     workspace = sample_workspace(name)
     engine, expressed = workspace.target, 0

@@ -86,9 +86,12 @@ def test_the_data_of_a_page_stays_when_a_part_of_it_cannot_be_read(
     assert LOST in answer.text
 
 
-def test_a_lost_target_refuses_no_form_silently(remote: Browser, endpoint: Endpoint) -> None:
+def test_a_lost_target_refuses_no_form_silently(
+    opened: Open, endpoint: Endpoint, design: Design
+) -> None:
+    browser = opened(endpoint.url, design, write=True)
     endpoint.stop()
-    posted = remote.post("/console", {"statement": "DELETE FROM t WHERE a = 'b'"})
+    posted = browser.post("/console", {"statement": "DELETE FROM t WHERE a = 'b'"})
     assert posted.status == 503
     assert "nothing was confirmed" in posted.text
     assert "every 3s" not in posted.text  # a form is not sent again

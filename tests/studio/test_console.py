@@ -13,7 +13,10 @@ import pytest
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
 from tablewright.errors import ValidationException
+from tablewright.partiql.printing import format_value
 from tablewright.server import serving
+from tablewright.studio.layout import read_layout
+from tablewright.studio.similar import similar_patterns
 from tablewright.studio.statements import preview
 from tablewright.studio.workspace import ReadOnly, ReadOnlyTarget, Workspace
 from tablewright.transport import Local
@@ -94,6 +97,32 @@ def test_a_mistake_is_explained_and_the_statement_is_kept(
     text = unescape(page.text)
     assert expected in text
     assert f"\n{statement}</textarea>" in text
+
+
+@pytest.mark.parametrize(
+    ("condition", "patterns"),
+    [
+        ("PK = 'CUST#C1' AND SK = 'ORDER#O101'", ["order_header"]),
+        (
+            "PK = 'CUST#C1' AND begins_with(SK, 'ORDER_STATUS')",
+            ["status_history"],
+        ),
+        ("PK = 'NOTE#1' AND SK = 'x'", []),
+        ("total > 5", []),
+    ],
+)
+def test_patterns_with_the_key_of_a_statement_are_named(
+    workspace: Workspace, condition: str, patterns: list[str]
+) -> None:
+    found = similar_patterns(workspace, f"SELECT * FROM {TABLE} WHERE {condition}")
+    assert [pattern.name for pattern in found] == patterns
+
+
+def test_patterns_of_an_index_are_named(browser: Browser) -> None:
+    statement = f"SELECT * FROM {TABLE}.gsi_status_orders WHERE GSI2PK = 'STATUS#PAID'"
+    text = browser.get(console(statement)).text
+    assert 'href="/patterns/tablewright.designs.commerce.orders_by_status"' in text
+    assert "a Scan takes 0.5" in text
 
 
 def test_the_empty_console_offers_a_statement(browser: Browser, opened: Open) -> None:
@@ -308,3 +337,27 @@ def test_hostile_statements_and_items_are_text(opened: Open, engine: Engine) -> 
         assert "<img" not in text
         assert "<script>" not in text
         assert "\u202e" not in text
+
+
+@pytest.mark.parametrize("name", ["shop", "market", "recipes", "menu", "commerce"])
+def test_every_collection_of_each_design_can_be_read(opened: Open, name: str) -> None:
+    workspace = open_workspace([name])
+    browser = opened(workspace.target, workspace.design)
+    for table in workspace.maps:
+        layout = read_layout(workspace.describe(table) or {})
+        for collection in layout.collections:
+            source = f'"{table}"."{collection.name}"' if collection.name else f'"{table}"'
+            page = browser.get(console(f"SELECT * FROM {source}", run="1"))
+            assert page.status == 200
+            item = workspace.send(
+                "Scan",
+                TableName=table,
+                **({"IndexName": collection.name} if collection.name else {}),
+            )["Items"][0]
+            condition = " AND ".join(
+                f'"{each.name}" = {format_value(item[each.name])}'
+                for each in collection.keys.partition
+            )
+            page = browser.get(console(f"SELECT * FROM {source} WHERE {condition}", run="1"))
+            assert (page.status, "<b>Query</b>" in page.text) == (200, True)
+            assert 'class="chip e' in page.text

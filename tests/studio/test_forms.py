@@ -6,15 +6,18 @@ import enum
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, NewType
 from uuid import UUID
 
 import pytest
 from pydantic import BaseModel
 
+from tablewright import Query, access_pattern
+from tablewright.designs.commerce import Commerce, CustomerOrder
 from tablewright.errors import TablewrightError
+from tablewright.model.pattern import AccessPattern
 from tablewright.studio.form_values import read_form, texts
-from tablewright.studio.forms import Field, field, fields_of
+from tablewright.studio.forms import Field, call, field, fields_of
 from tablewright.studio.http import Fields
 from tests.studio.calls import DESIGNS, checked_calls, sample_workspace
 
@@ -93,17 +96,54 @@ def test_the_arguments_of_all_checks_pass_through_the_form(name: str) -> None:
     workspace = sample_workspace(name)
     assert workspace.design is not None
     database = workspace.database()
-    for call in checked_calls(workspace.design, database):
-        fields: tuple[Field, ...] = fields_of(call.pattern)
+    for made in checked_calls(workspace.design, database):
+        fields: tuple[Field, ...] = fields_of(made.pattern)
         pairs = [
-            pair for each in fields for pair in texts(each, call.arguments[each.label])
-            if each.label in call.arguments
+            pair for each in fields for pair in texts(each, made.arguments[each.label])
+            if each.label in made.arguments
         ]  # fmt: skip
         found = read_form(fields, Fields(pairs))
         assert found.problems == {}
-        assert found.values == call.arguments
+        assert found.values == made.arguments
         try:
-            database.run(call.plan())
+            database.run(made.plan())
         except TablewrightError:
             continue
     workspace.close()
+
+
+class Node(BaseModel):
+    name: str
+    child: Node | None = None
+
+
+UserId = NewType("UserId", str)
+
+
+def test_a_type_that_contains_itself_ends_as_json() -> None:
+    made = field("node", Node)
+    value = Node(name="a", child=Node(name="b", child=Node(name="c", child=Node(name="d"))))
+    found = read_form([made], Fields(texts(made, value)))
+    assert found.problems == {}
+    assert found.values == {"node": value}
+
+
+def test_another_name_of_a_type_is_that_type() -> None:
+    assert field("user", UserId).widget == "text"
+    assert field("user", Annotated[UserId, "remark"]).widget == "text"
+
+
+def test_a_parameter_before_one_with_a_default_may_be_left_out() -> None:
+    @access_pattern
+    def orders(customer_id: str, size: int = 3, *, newest: bool = True) -> Query[CustomerOrder]:
+        query = CustomerOrder.timeline(customer_id).page_size(size)
+        return query.desc()
+
+    pattern: AccessPattern = orders.__pattern__  # type: ignore[attr-defined]
+    try:
+        assert [each.default is None for each in fields_of(pattern)] == [True, False, False]
+        found = read_form(fields_of(pattern), Fields([("customer_id", "C1"), ("newest", "on")]))
+        assert found.values == {"customer_id": "C1", "newest": True}
+        assert call(pattern, found.values)._size == 3
+    finally:
+        Commerce.__table__.patterns.pop(pattern.label)

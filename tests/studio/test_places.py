@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, key, unique
 from tablewright.engine import Engine
@@ -160,24 +161,53 @@ def test_relations_go_both_ways(engine: Engine) -> None:
         answer: dict[str, Any] = engine.call(operation, request)
         return answer
 
-    (has,) = relations_of(Person.__entity__, {"person_id": "P1", "name": "Ann"})
+    layout = layout_of(engine)
+    (has,) = relations_of(layout, Person.__entity__, {"person_id": "P1", "name": "Ann"})
     assert (has.direction, has.entity) == ("has", Task.__entity__)
     assert has.lookup is not None
     assert has.lookup.show() == "Query PK = PERSON#P1 AND begins_with(SK, TASK#)"
     assert run(send, has.lookup).count == "9"
     values = {"person_id": "P1", "task_id": "T1", "state": State.OPEN, "due": None, "rank": None}
-    (belongs,) = relations_of(Task.__entity__, values)
+    (belongs,) = relations_of(layout, Task.__entity__, values)
     assert (belongs.direction, belongs.entity) == ("belongs to", Person.__entity__)
     assert belongs.lookup is not None
     (person,) = run(send, belongs.lookup).items
     assert person["name"] == {"S": "Ann"}
 
 
-def test_a_lookup_that_no_key_serves_is_none() -> None:
-    assert lookup(Task.__entity__, {"task_id": "T1"}, ("task_id",)) is None
-    found = lookup(Task.__entity__, {"rank": 3}, ("rank",))
+def test_a_relation_reads_one_page_and_says_that_there_is_more(engine: Engine) -> None:
+    requests: list[dict[str, Any]] = []
+
+    def send(operation: str, **request: Any) -> dict[str, Any]:
+        requests.append(request)
+        answer: dict[str, Any] = engine.call(operation, request)
+        return answer
+
+    for number in range(30):
+        item = task(task_id=f"X{number}")
+        engine.call("PutItem", {"TableName": "shelf", "Item": item})
+    (has,) = relations_of(layout_of(engine), Person.__entity__, {"person_id": "P1", "name": "Ann"})
+    assert has.lookup is not None
+    assert run(send, has.lookup).count == "20+"
+    assert [request["Limit"] for request in requests] == [21]
+
+
+def test_a_lookup_that_no_key_serves_is_none(engine: Engine) -> None:
+    layout = layout_of(engine)
+    assert lookup(layout, Task.__entity__, {"task_id": "T1"}, ("task_id",)) is None
+    found = lookup(layout, Task.__entity__, {"rank": 3}, ("rank",))
     assert found is not None
     assert found.show() == "Query by_rank: rank = 3"
+
+
+def test_an_index_that_is_missing_or_being_built_is_not_used(engine: Engine) -> None:
+    layout = layout_of(engine)
+    missing = replace(layout, indexes=layout.indexes[:1])
+    assert lookup(missing, Task.__entity__, {"rank": 3}, ("rank",)) is None
+    building = replace(layout.indexes[1], is_ready=False)
+    partly = replace(layout, indexes=(layout.indexes[0], building))
+    assert [index.name for index in partly.indexes] == ["open_tasks", "by_rank"]
+    assert lookup(partly, Task.__entity__, {"rank": 3}, ("rank",)) is None
 
 
 def test_parts_align_if_what_is_before_them_is_the_same(engine: Engine) -> None:

@@ -22,7 +22,7 @@ from tablewright.studio.workspace import Workspace
 from tablewright.transport import Response
 from tablewright.values import Item
 from tablewright.verify.run import Scanner, _result_problem
-from tests.studio.calls import DESIGNS, Call, checked_calls, sample_workspace
+from tests.studio.calls import DESIGNS, EACH_DESIGN, Call, checked_calls, sample_workspace
 
 #: All rows, by the names of the table and the index ("" for the table itself), and the key.
 State = dict[tuple[str, str, str], Item]
@@ -92,7 +92,7 @@ class Meter:
         pass
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("name", EACH_DESIGN)
 def test_each_check_of_a_design_passes_through_previews(name: str) -> None:
     """Every write of the checks is previewed, applied, and does what was previewed."""
     workspace = sample_workspace(name)

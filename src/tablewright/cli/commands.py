@@ -35,17 +35,17 @@ PANELS = (DESIGNS, STATEMENTS, TRANSFER, FILES, SERVER, HELP)
 
 
 class PlainCommand(typer.core.TyperCommand):
-    """A command whose help shows a flag as `--json`, without a type."""
+    """A command whose help shows a flag as `--json`, and an argument as `TARGET`, without types."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _without_flag_types(super().get_params(ctx))
+        return _without_types(super().get_params(ctx))
 
 
 class PlainGroup(typer.core.TyperGroup):
     """Commands in the order of their panels, with plain flags."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return _without_flag_types(super().get_params(ctx))
+        return _without_types(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         def place(name: str) -> int:
@@ -55,9 +55,11 @@ class PlainGroup(typer.core.TyperGroup):
         return sorted(self.commands, key=place)
 
 
-def _without_flag_types(parameters: list[Any]) -> list[Any]:
+def _without_types(parameters: list[Any]) -> list[Any]:
     for parameter in parameters:
-        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: None  # of recent versions of typer
+        elif parameter.is_flag and parameter.metavar is None:
             parameter.metavar = ""
     return parameters
 

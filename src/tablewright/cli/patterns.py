@@ -38,14 +38,14 @@ def patterns(
     pattern: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PATTERN]",
+            metavar="PATTERN",
             help="The pattern to run, with or without its module. Default: list all.",
         ),
     ] = None,
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME=VALUE]...",
+            metavar="NAME=VALUE",
             help="Its arguments; entities and lists as JSON. An argument that may be None can be "
             "left out.",
         ),

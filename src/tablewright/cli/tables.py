@@ -54,12 +54,12 @@ def describe(target: Target, table: TableName, json: Json = False) -> None:
 def create_table(
     target: Annotated[str, typer.Argument(metavar="TARGET", help=f"Where to create it: {WHERE}.")],
     table: Annotated[
-        str | None, typer.Argument(metavar="[TABLE]", help="The name of the table.")
+        str | None, typer.Argument(metavar="TABLE", help="The name of the table.")
     ] = None,
     key: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[KEY]...",
+            metavar="KEY",
             help="The partition key and the sort key: `PK SK`, or with a type `PK created:N`. The "
             "types are S (text, the default), N and B.",
         ),

@@ -130,7 +130,7 @@ TOPICS: dict[str, tuple[str, str | Callable[[], str]]] = {
 def show_help(
     context: typer.Context,
     topic: Annotated[
-        str | None, typer.Argument(metavar="[TOPIC]", help="A topic, or the name of a command.")
+        str | None, typer.Argument(metavar="TOPIC", help="A topic, or the name of a command.")
     ] = None,
 ) -> None:
     """Show the help of a topic or of a command; list the topics."""

@@ -45,7 +45,7 @@ def _described(
         for method, operation in path.items():
             if method in _METHODS:
                 _describe(operation["responses"], f"#/components/responses/{model.__name__}")
-    if f'"{prefix}{_REPLACED[0]}"' not in str(schema["paths"]).replace("'", '"'):
+    if prefix + _REPLACED[0] not in str(schema["paths"]):
         for name in _REPLACED:
             models.pop(name, None)
     return schema

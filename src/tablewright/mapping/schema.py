@@ -14,8 +14,9 @@ from pydantic_core import PydanticSerializationUnexpectedValue, core_schema
 
 
 def model_of(name: str, fields: Mapping[str, tuple[Any, Any]]) -> type[pydantic.BaseModel]:
-    """Return a pydantic model with these fields."""
-    model: type[pydantic.BaseModel] = pydantic.create_model(name, **dict(fields))  # type: ignore[call-overload]
+    """Return a pydantic model with these fields, all of which are in its output."""
+    config = pydantic.ConfigDict(json_schema_serialization_defaults_required=True)
+    model: type[pydantic.BaseModel] = pydantic.create_model(name, __config__=config, **dict(fields))  # type: ignore[call-overload]
     return model
 
 

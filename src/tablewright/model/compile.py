@@ -11,7 +11,6 @@ from typing import Any
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
-from tablewright.mapping.converters import messages
 from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.paths import without_none
@@ -275,38 +274,39 @@ def _history(declared: EntityDeclaration, name: str, value: History) -> HistoryM
     for role in _VERSIONS:
         if role in value.recorded and not has_version:
             raise DeclarationError(f"{where}: {declared.name} has no version() to record")
-    by_name = {
-        role
-        for role in RECORDED
-        if role not in value.recorded and (has_version or role not in _VERSIONS)
-    }
+    by_name = _recorded_by_name(declared, value, has_version=has_version)
     for attribute in event.attributes.values():
         if attribute.name in sources:
             continue
         if attribute.name in declared.maps:
             sources[attribute.name] = attribute.name
         elif attribute.name in by_name:
-            _check_recorded(declared, value, attribute.name, where)
             sources[attribute.name] = f":{attribute.name}"
         elif attribute.default is None and not attribute.converter.optional:
             raise DeclarationError(
                 f"{where}: {event.name}.{attribute.name} gets no value: it is neither named in "
-                f"history(…) nor an attribute of {declared.name}"
+                f"history(…) nor an attribute of {declared.name}, nor does its name say what it "
+                f"records ({', '.join(RECORDED)}, each with the type of the recorded value)"
             )
     return HistoryMap(value.attribute.name, event, sources, value.always)
 
 
-def _check_recorded(declared: EntityDeclaration, value: History, name: str, where: str) -> None:
-    """Raise DeclarationError if an event has another type for what it records by its name."""
+def _recorded_by_name(
+    declared: EntityDeclaration, value: History, *, has_version: bool
+) -> set[str]:
+    """Return the attributes of an event that record a value because of their names and types."""
     kind = without_none(declared.kinds[value.attribute.name])
-    expected = {"old": kind, "new": kind, "at": datetime, "version": int, "old_version": int}
+    expected = {"old": kind, "new": kind, "at": datetime}
+    if has_version:
+        expected |= dict.fromkeys(_VERSIONS, int)
     event: EntityDeclaration = value.event.__declaration__
-    kept = without_none(event.kinds[name])
-    if name in expected and kept != expected[name]:
-        raise DeclarationError(
-            f"{where}: {event.name}.{name} is a {messages.name(kept)}, but would record a "
-            f"{messages.name(expected[name])}; give it that type, or another name"
-        )
+    return {
+        name
+        for name, found in event.kinds.items()
+        if name in RECORDED
+        and name not in value.recorded
+        and (name in ("by", "reason") or without_none(found) == expected.get(name))
+    }
 
 
 def _check_key_only(entity: EntityMap) -> None:

@@ -11,7 +11,8 @@
 
 `Input[Order]` has a field for each attribute, `Patch[Order]` for each attribute that an update can
 change. Neither has the version, the stamps and the computed fields, which a client cannot set. The
-class body may add fields, or declare one again, to use it by name in typed code.
+class body may declare a field again, to use it by name in typed code. That of an `Input` may add
+fields, which do not go into the entity.
 
 Invariants: a field has the type, the constraints, the validators and the description of its
 attribute. A declaration that cannot work raises DeclarationError when the class is defined.
@@ -33,8 +34,9 @@ from tablewright.mapping.variants import VariantsMap
 from tablewright.model.attribute import MISSING
 from tablewright.model.declared import EntityDeclaration
 from tablewright.model.entity import Entity
-from tablewright.model.validation import field_validators, strict
+from tablewright.model.validation import CONFIG, field_validators, strict
 from tablewright.plan.writes.write import refuse_write_once
+from tablewright.symbol import Symbol
 
 E = TypeVar("E", bound=Entity)
 
@@ -42,9 +44,7 @@ E = TypeVar("E", bound=Entity)
 class EntityModel(pydantic.BaseModel, Generic[E]):
     """The common part of `Input` and `Patch`."""
 
-    model_config = pydantic.ConfigDict(
-        extra="forbid", arbitrary_types_allowed=True, protected_namespaces=()
-    )
+    model_config = CONFIG
     __entity_type__: ClassVar[type[Entity]]
 
     if not TYPE_CHECKING:  # the checkers take it for a plain generic class
@@ -88,7 +88,9 @@ class EntityModel(pydantic.BaseModel, Generic[E]):
     def _symbolic(cls, name: str) -> Self:
         """Return a model of symbols, for the trace of a pattern; `name` is the parameter."""
         symbols = vars(cls.__entity_type__.__entity__.symbolic(name))
-        fields = {field: symbols[field] for field in cls.model_fields if field in symbols}
+        fields = {
+            field: symbols.get(field, Symbol(f"{name}.{field}")) for field in cls.model_fields
+        }
         return cls.model_construct(set(fields), **fields)
 
 
@@ -122,6 +124,17 @@ class Patch(EntityModel[E], Generic[E]):
     """
 
     model_config = pydantic.ConfigDict(json_schema_extra={"minProperties": 1})
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, *, exclude: Iterable[str] = (), **config: Any) -> None:
+        super().__pydantic_init_subclass__(exclude=exclude, **config)
+        if "__entity_type__" in dir(cls):  # it is not Patch[Order] itself, which is being made
+            entity = cls.__entity_type__.__entity__
+            for name in cls.model_fields.keys() - entity.attributes.keys():
+                raise DeclarationError(
+                    f"{cls.__name__}: the field {name!r} is not an attribute of {entity.name}, so "
+                    f"it changes nothing{did_you_mean(name, entity.attributes)}"
+                )
 
     @pydantic.model_validator(mode="after")
     def _require_a_field(self) -> Self:

@@ -32,12 +32,14 @@ from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
 from tablewright.mapping.constraints import Check, checked_by
 
-_CONFIG = pydantic.ConfigDict(
+#: The configuration of the models of entities.
+CONFIG = pydantic.ConfigDict(
     extra="forbid",
     arbitrary_types_allowed=True,
     protected_namespaces=(),
     ser_json_bytes="base64",  # bytes need not be text
     val_json_bytes="base64",
+    json_schema_serialization_defaults_required=True,  # a response has every attribute
 )
 
 _ALLOWED = (ComputedFieldInfo, FieldSerializerDecoratorInfo, FieldValidatorDecoratorInfo)
@@ -123,7 +125,7 @@ def _make(
         warnings.simplefilter("ignore")  # an attribute may have the name of a pydantic method
         model: type[pydantic.BaseModel] = pydantic.create_model(
             name,
-            __config__=_CONFIG,
+            __config__=CONFIG,
             __module__=module or __name__,
             __doc__=doc,
             __validators__=dict(members),

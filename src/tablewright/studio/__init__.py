@@ -9,7 +9,20 @@
     parts       what pages share: chips, keys, values, code, tables of facts
     workspace   the design and the target: databases, tables, what may be written
     hues        the colour of each entity, and of each attribute that identifies one
+    forms       the parameters of patterns as typed fields; form_values: texts and values
+    running     runs a read and records its requests; result_parts, run_parts: as markup
+    overlay     a transport that keeps writes in memory, above a target that is only read
+    preview     what a write would do; applying: do exactly that, or nothing; pending: until then
+    code/       the same as Python, boto3, AWS CLI and PartiQL
     static/     style sheet, scripts, icon
+
+What views show, without markup:
+
+    layout, kinds           the keys of a table at the target; what an item is in the design
+    item_page               a filter -> a Query or a Scan -> one page of items
+    places, neighbours      where an item is in each index, or why not; what is next to it
+    lookups, relations      one request for the items of an entity; what belongs to an item
+    finding, editing        ids and unique values -> items; the plans of edits and deletions
 
     GET /items/shop?pk=USER%231  ──http──▶ Request ──access──▶ ──routes──▶ views.items.show
                                  ◀──http── Response ◀──frame── Page ◀──────────┘

@@ -41,7 +41,7 @@ KINDS = ("created", "updated", "moved", "deleted", "expired")
 _EVENTS = {"INSERT": "created", "MODIFY": "updated", "REMOVE": "deleted"}
 
 
-class Difference(Struct, frozen=True):
+class ChangedAttribute(Struct, frozen=True):
     """An attribute that changed; None where it is absent."""
 
     name: str
@@ -49,7 +49,7 @@ class Difference(Struct, frozen=True):
     new: Value | None
 
 
-class Change(Struct, frozen=True):
+class LiveChange(Struct, frozen=True):
     """A change of an item."""
 
     number: int
@@ -68,13 +68,13 @@ class Change(Struct, frozen=True):
     view: str
 
     @property
-    def differences(self) -> list[Difference]:
+    def differences(self) -> list[ChangedAttribute]:
         """The attributes that changed; none if the stream has one image of an update."""
         if self.kind in ("updated", "moved") and (self.old is None or self.new is None):
             return []
         old, new = self.old or {}, self.new or {}
         return [
-            Difference(name, old.get(name), new.get(name))
+            ChangedAttribute(name, old.get(name), new.get(name))
             for name in self.names
             if old.get(name) != new.get(name)
         ]
@@ -126,7 +126,7 @@ class Feed:
         self._reading = threading.Lock()
         self._due = 0.0
         self._lock = threading.Lock()  # of what is kept
-        self._kept: deque[Change] = deque(maxlen=KEPT)
+        self._kept: deque[LiveChange] = deque(maxlen=KEPT)
         self._count = 0
         #: Why nothing can be read at the moment.
         self.problem = ""
@@ -164,7 +164,7 @@ class Feed:
         for _ in self._reader.deliver(found):
             pass  # it moves the checkpoint
 
-    def _change(self, converted: Converted, table: str) -> Change:
+    def _change(self, converted: Converted, table: str) -> LiveChange:
         record = converted.record["dynamodb"]
         old, new = record.get("OldImage"), record.get("NewImage")
         kind, old_key = _kind(converted), None
@@ -172,7 +172,7 @@ class Feed:
             old, new = converted.event._old_item, converted.event._new_item
             old_key = None if old is None else self._maps[table].key(old)
         key = self._maps[table].key(record["Keys"] if old_key is None or new is None else new)
-        return Change(
+        return LiveChange(
             number=self._count,
             at=datetime.fromtimestamp(record["ApproximateCreationDateTime"], UTC),
             kind=kind,
@@ -190,7 +190,7 @@ class Feed:
         """The number of the last change."""
         return self._count
 
-    def after(self, number: int) -> list[Change]:
+    def after(self, number: int) -> list[LiveChange]:
         """Return the changes behind a number, the oldest first."""
         with self._lock:
             return [change for change in self._kept if change.number > number]

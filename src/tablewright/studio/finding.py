@@ -142,7 +142,7 @@ def _by_values(layout: Layout, entity: EntityMap, text: str) -> Iterator[Try]:
         value = _value(entity, part, text)
         if value is None:
             continue
-        for each in lookups(entity, {name: value}, (name,)):
+        for each in lookups(layout, entity, {name: value}, (name,)):
             is_own = each.is_exact and (name == own[-1] or each.key.index is not None)
             yield _try(layout, each, f"{entity.name} by {name}", is_exact=is_own)
 
@@ -155,7 +155,7 @@ def _by_parts(layout: Layout, entity: EntityMap, words: list[str]) -> Iterator[T
     known = {
         part.attribute: _value(entity, part, word) for part, word in zip(parts, words, strict=True)
     }
-    for each in lookups(entity, known, known):
+    for each in lookups(layout, entity, known, known):
         if each.key.index is None:
             yield _try(layout, each, f"{entity.name} by {' and '.join(known)}", is_exact=True)
 
@@ -202,7 +202,7 @@ def _by_unique(layout: Layout, entity: EntityMap, unique: UniqueMap, text: str) 
 
     def find(send: Send) -> Found:
         answer = send("GetItem", TableName=layout.table, Key=key)
-        owner = owner_of(kind, answer["Item"]) if "Item" in answer else None
+        owner = owner_of(layout, kind, answer["Item"]) if "Item" in answer else None
         found = Found([], False) if owner is None else run(send, owner)
         return found if found.items or "Item" not in answer else Found([answer["Item"]], False)
 
@@ -244,7 +244,7 @@ def _by_whole_key(layout: Layout, text: str) -> Iterator[Try]:
 def _by_partition(layout: Layout, known: TableMap | None, text: str) -> Iterator[Try]:
     """Try a text as a partition key of the table and of each index."""
     for collection in layout.collections:
-        if len(collection.keys.partition) != 1:
+        if len(collection.keys.partition) != 1 or not collection.is_ready:
             continue
         (attribute,) = collection.keys.partition
         if known is not None and not _is_partition(known, collection, text):

@@ -42,6 +42,10 @@ Widget: TypeAlias = Literal[
 ]  # fmt: skip
 
 
+#: How deep groups are nested; what is below is JSON, so a type may contain itself.
+DEPTH = 3
+
+
 class Field(Struct, frozen=True, eq=False):
     """One input of a form, or a group of them."""
 
@@ -91,18 +95,10 @@ def _same(value: Any) -> Any:
 
 def call(pattern: AccessPattern, values: dict[str, Any]) -> Any:
     """Return the plan of a pattern for these arguments; those that are left out have defaults."""
-    positional: list[Any] = []
-    named: dict[str, Any] = {}
-    for name, parameter in inspect.signature(pattern.function).parameters.items():
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            positional += values.get(name, ())
-        elif name not in values:
-            continue
-        elif parameter.kind is parameter.KEYWORD_ONLY:
-            named[name] = values[name]
-        else:
-            positional.append(values[name])
-    return pattern.function(*positional, **named)
+    bound = inspect.signature(pattern.function).bind_partial()
+    bound.arguments.update(values)
+    bound.apply_defaults()
+    return pattern.function(*bound.args, **bound.kwargs)
 
 
 def field(
@@ -126,6 +122,8 @@ def field(
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
     """Return a type without None, and whether None was part of it."""
+    if hint is inspect.Parameter.empty:
+        return Any, False
     if isinstance(hint, TypeVar):
         hint = hint.__bound__ or str
     if get_origin(hint) in (Union, types.UnionType):
@@ -136,7 +134,14 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
 
 
 def _plain(kind: Any) -> Any:
-    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    """Return a type without its constraints and other names."""
+    while True:
+        if get_origin(kind) is Annotated:
+            kind = get_args(kind)[0]
+        elif hasattr(kind, "__supertype__"):  # a NewType
+            kind = kind.__supertype__
+        else:
+            return kind
 
 
 def _widget(name: str, kind: Any) -> tuple[Widget, tuple[tuple[str, Any], ...], tuple[Field, ...]]:
@@ -150,10 +155,11 @@ def _widget(name: str, kind: Any) -> tuple[Widget, tuple[tuple[str, Any], ...], 
     if isinstance(plain, type):
         if issubclass(plain, Enum):
             return "choice", tuple((member.name, member) for member in plain), ()
-        members = _members(name, plain)
+        members = _members(name, plain) if name.count(".") < DEPTH else []
         if members:
             return "group", (), tuple(members)
-    return plain_widget(plain), (), ()
+    widget = plain_widget(plain)
+    return ("json" if widget == "group" else widget), (), ()
 
 
 def plain_widget(kind: Any) -> Widget:

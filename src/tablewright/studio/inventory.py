@@ -33,7 +33,7 @@ PAGE = 100
 THREADS = 8
 
 
-class IndexFacts(Struct, frozen=True):
+class FoundIndex(Struct, frozen=True):
     """What is known of an index."""
 
     name: str
@@ -46,7 +46,7 @@ class IndexFacts(Struct, frozen=True):
     size: int
 
 
-class TableFacts(Struct, frozen=True):
+class FoundTable(Struct, frozen=True):
     """What is known of a table; without a description, it does not exist."""
 
     name: str
@@ -90,9 +90,9 @@ class TableFacts(Struct, frozen=True):
         return [each["AttributeName"] for each in self._get("KeySchema", ())]
 
     @property
-    def indexes(self) -> list[IndexFacts]:
+    def indexes(self) -> list[FoundIndex]:
         return [
-            IndexFacts(
+            FoundIndex(
                 name=index["IndexName"],
                 kind=kind,
                 keys=format_keys(index["KeySchema"], self.types),
@@ -134,7 +134,7 @@ class TableFacts(Struct, frozen=True):
 class Overview(Struct, frozen=True):
     """A page of tables."""
 
-    tables: list[TableFacts]
+    tables: list[FoundTable]
     #: The name after which the next page begins.
     next: str | None
 
@@ -159,17 +159,17 @@ def overview(workspace: Workspace, after: str = "") -> Overview:
     return Overview(tables, answer.get("LastEvaluatedTableName"))
 
 
-def find_table(workspace: Workspace, name: str) -> TableFacts:
+def find_table(workspace: Workspace, name: str) -> FoundTable:
     """Return what is known of a table."""
     declared = workspace.maps.get(name)
     description = workspace.describe(name)
     if description is None:
-        return TableFacts(name, declared)
+        return FoundTable(name, declared)
     differences: list[str] = []
     if declared is not None and description["TableStatus"] == "ACTIVE":
         differences = compare_with_design(workspace, declared)
     ttl = _ttl(workspace, name)
-    return TableFacts(name, declared, description, ttl, tuple(differences))
+    return FoundTable(name, declared, description, ttl, tuple(differences))
 
 
 def compare_with_design(workspace: Workspace, declared: TableMap) -> list[str]:

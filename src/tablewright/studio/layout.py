@@ -33,6 +33,8 @@ class Collection(Struct, frozen=True):
     keys: KeySchema
     projection: str = "ALL"
     included: tuple[str, ...] = ()
+    #: An index that is still being built cannot be read.
+    is_ready: bool = True
 
     def contains(self, item: Mapping[str, Value]) -> bool:
         """Return whether DynamoDB has an item here: it has all key attributes, with their types."""
@@ -63,6 +65,11 @@ class Layout(Struct, frozen=True):
     def find(self, name: str) -> Collection | None:
         """Return the index of a name, or the table for ""."""
         return next((each for each in self.collections if each.name == name), None)
+
+    def can_read(self, name: str) -> bool:
+        """Return whether an index exists and can be read; "" is the table."""
+        found = self.find(name)
+        return found is not None and found.is_ready
 
     def key(self, item: Mapping[str, Value]) -> Item:
         """Return the key of an item in the table."""
@@ -102,6 +109,7 @@ def _index(index: Mapping[str, Any], kind: Kind, types: Mapping[str, str]) -> Co
         _keys(index, types),
         projection.get("ProjectionType", "ALL"),
         tuple(projection.get("NonKeyAttributes", ())),
+        index.get("IndexStatus", "ACTIVE") != "CREATING",
     )
 
 

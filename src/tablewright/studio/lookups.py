@@ -22,6 +22,7 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.studio.item_page import Send, show_condition
 from tablewright.studio.kinds import kind_of
+from tablewright.studio.layout import Layout
 from tablewright.values import Item
 
 #: The items of a lookup that are shown; one more is read, to know whether there are more.
@@ -65,6 +66,7 @@ class Found(Struct, frozen=True):
 
 
 def lookup(
+    layout: Layout,
     entity: EntityMap,
     known: Mapping[str, Any],
     required: Collection[str] = (),
@@ -73,14 +75,16 @@ def lookup(
 ) -> Lookup | None:
     """Return the best request for the items of an entity with these values.
 
-    It binds all `required` attributes. Return None if no key does: it would be a Scan.
+    It binds all `required` attributes. Return None if no key of the table at the target does: it
+    would be a Scan.
     """
-    found = lookups(entity, known, required, descending=descending)
+    found = lookups(layout, entity, known, required, descending=descending)
     return max(found, key=lambda each: (isinstance(each.request, GetRequest), each.bound),
                default=None)  # fmt: skip
 
 
 def lookups(
+    layout: Layout,
     entity: EntityMap,
     known: Mapping[str, Any],
     required: Collection[str] = (),
@@ -91,11 +95,13 @@ def lookups(
     return [
         each
         for key in (entity.primary, *entity.indexes)
-        if (each := _bind(entity, key, known, required, descending)) is not None
+        if layout.can_read("" if key.index is None else key.index.name)
+        and (each := _bind(layout, entity, key, known, required, descending)) is not None
     ]
 
 
 def _bind(
+    layout: Layout,
     entity: EntityMap,
     key: KeyMap,
     known: Mapping[str, Any],
@@ -114,7 +120,7 @@ def _bind(
     if len(arguments) < key.partition_arity or not bound.issuperset(required):
         return None
     is_exact = len(arguments) == len(key.parameters)
-    members: dict[str, Any] = {"TableName": entity.table.name}
+    members: dict[str, Any] = {"TableName": layout.table}
     try:
         condition = key.condition(arguments, None, (), is_exclusive=False)
     except InvalidValue:

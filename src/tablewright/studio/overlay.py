@@ -11,7 +11,8 @@ the engine. `reads`, `writes` and `refused` record what the plan did.
 Invariants:
 - The target receives no request that writes.
 - An item is in memory as it was read from the target, or as the plan wrote it.
-- At most `MAX_ITEMS` items are loaded: a larger write raises PreviewTooLarge.
+- At most `MAX_ITEMS` items are loaded, by at most `MAX_READS` reads of the plan: a larger write
+  raises PreviewTooLarge.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ from tablewright.values import Item
 
 #: How many items a preview shows; a plan that touches more must be run by a program.
 MAX_ITEMS = 500
+#: How many reads a plan makes in a preview.
+MAX_READS = 100
 #: How many keys one BatchGetItem takes.
 BATCH = 100
 #: What a query without its filter and projection does not have.
@@ -137,31 +140,16 @@ class Overlay:
         try:
             body = self._call(operation, {**request, "ReturnConsumedCapacity": "INDEXES"})
         except DynamoDBError as error:
-            same = (Touched(*each) for each in self._zip(parts, keys, before, before))
-            self.refused.append(SentWrite(operation, request, tuple(same), error=error))
+            touched = _touched(parts, keys, before, before)
+            self.refused.append(SentWrite(operation, request, touched, error=error))
             raise
         self.requests.append((operation, request))
         after = [self._stored(*key) for key in keys]
         capacity = msgspec.json.decode(body)["ConsumedCapacity"]
-        self.writes.append(
-            SentWrite(
-                operation,
-                request,
-                tuple(Touched(*each) for each in self._zip(parts, keys, before, after)),
-                capacity if isinstance(capacity, list) else [capacity],
-            )
-        )
+        capacity = capacity if isinstance(capacity, list) else [capacity]
+        touched = _touched(parts, keys, before, after)
+        self.writes.append(SentWrite(operation, request, touched, capacity))
         return Response(body)
-
-    @staticmethod
-    def _zip(
-        parts: list[SingleWrite],
-        keys: list[tuple[str, Item]],
-        before: list[Item | None],
-        after: list[Item | None],
-    ) -> Iterator[tuple[SingleWrite, Item, Item | None, Item | None]]:
-        for part, (_, key), old, new in zip(parts, keys, before, after, strict=True):
-            yield part, key, old, new
 
     def _key(self, part: SingleWrite) -> Item:
         if part.kind != "Put":
@@ -229,7 +217,13 @@ class Overlay:
 
     def _read(self, operation: str, request: dict[str, Any]) -> Response:
         """Answer from the target, or from memory if the plan has written something."""
-        if not self.writes:
+        if len(self.reads) >= MAX_READS:
+            raise PreviewTooLarge(
+                f"this write makes more than {MAX_READS} reads, which is more than a preview "
+                "makes; run it with db.run() in a program"
+            )
+        is_stored = not self.writes
+        if is_stored:
             response = self._target.send(operation, add_capacity(operation, request))
         else:
             self._load_for(operation, request)
@@ -237,8 +231,7 @@ class Overlay:
         self.requests.append((operation, request))
         decoded = msgspec.json.decode(response.body)
         units = consumed_units(response.body)
-        stored = not self.writes
-        self.reads.append(SentRead(operation, request, decoded, units, stored))
+        self.reads.append(SentRead(operation, request, decoded, units, is_stored))
         return response
 
     def _load_for(self, operation: str, request: dict[str, Any]) -> None:
@@ -274,6 +267,18 @@ class Overlay:
             if "LastEvaluatedKey" not in page or (limit is not None and unchanged >= limit):
                 return
             whole["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+
+def _touched(
+    parts: list[SingleWrite],
+    keys: list[tuple[str, Item]],
+    before: list[Item | None],
+    after: list[Item | None],
+) -> tuple[Touched, ...]:
+    return tuple(
+        Touched(part, key, old, new)
+        for part, (_, key), old, new in zip(parts, keys, before, after, strict=True)
+    )
 
 
 _SINGLE = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}

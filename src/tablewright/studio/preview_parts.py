@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tablewright.errors import TablewrightError
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio.clauses import Clause
 from tablewright.studio.item_parts import item_url, key_line, kind_chip
@@ -333,3 +334,24 @@ def not_atomic(found: Preview) -> Markup:
         ],
         "warn",
     )
+
+
+def read_only(is_writable: bool) -> Markup:
+    """Return why a preview of a read-only target has no button that writes."""
+    if is_writable:
+        return NOTHING
+    text = "The target is read-only: this can be previewed, not written."
+    return element("div", note(text, "warn"), class_="body")
+
+
+def not_written(text: str) -> Markup:
+    """Return why a preview was not applied; a new one is below it."""
+    shown = element("span", f"{text} Nothing was written; this is a new preview.")
+    return element("div", note([element("b", "Not written"), shown], "warn"), role="alert")
+
+
+def failed(error: TablewrightError) -> Markup:
+    """Return that a write failed; a lost response may be that of a write that was applied."""
+    text = f"{type(error).__name__}: {error}. Below is what the plan would do now."
+    shown = note([element("b", "The write failed"), element("span", text)], "bad")
+    return element("div", shown, role="alert")

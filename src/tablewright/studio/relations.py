@@ -23,7 +23,7 @@ from tablewright.plan.writes.rows_below import followers
 from tablewright.plan.writes.side_items import sentinel
 from tablewright.publish.erd import Relation, erd
 from tablewright.studio.kinds import ItemKind, parser
-from tablewright.studio.layout import key_text
+from tablewright.studio.layout import Layout, key_text
 from tablewright.studio.lookups import Lookup, lookup
 from tablewright.values import Item
 
@@ -55,40 +55,45 @@ class Reserved(Struct, frozen=True):
     key: Item | None
 
 
-def relations_of(entity: EntityMap, values: Values) -> list[Related]:
+def relations_of(layout: Layout, entity: EntityMap, values: Values) -> list[Related]:
     """Return the relations of an item with these values."""
     events = {history.event.name for history in entity.histories}
     found = [
         related
         for source, target, label in _relations(entity.table)
-        if (related := _related(entity, values, source, target, label)) is not None
+        if (related := _related(layout, entity, values, source, target, label)) is not None
         and related.entity.name not in events
     ]
     return sorted(found, key=lambda each: each.direction)
 
 
 def _related(
-    entity: EntityMap, values: Values, source: EntityMap, target: EntityMap, label: str
+    layout: Layout,
+    entity: EntityMap,
+    values: Values,
+    source: EntityMap,
+    target: EntityMap,
+    label: str,
 ) -> Related | None:
     """Return a relation of the diagram, seen from an entity; None if it has no part in it."""
     if label == _COLLECTION:
         follows = next(each.follows for each in followers(source) if each.entity is target)
         if entity is source:
             known = {child: values[parent] for child, parent in follows.items()}
-            return Related("has", target, "", lookup(target, known, known))
+            return Related("has", target, "", lookup(layout, target, known, known))
         if entity is target:
             known = {parent: values[child] for child, parent in follows.items()}
-            return Related("belongs to", source, "", lookup(source, known))
+            return Related("belongs to", source, "", lookup(layout, source, known))
         return None
     own_id = source.primary.parameters[-1].attribute
     if entity is target:
         if values[label] is None:
             return None
         known = _shared(source, values) | {own_id: values[label]}
-        return Related("belongs to", source, label, lookup(source, known, (own_id,)))
+        return Related("belongs to", source, label, lookup(layout, source, known, (own_id,)))
     if entity is source:
         known = _shared(target, values) | {label: values[own_id]}
-        return Related("has", target, label, lookup(target, known, (label,)))
+        return Related("has", target, label, lookup(layout, target, known, (label,)))
     return None
 
 
@@ -123,7 +128,7 @@ def _relations(table: TableMap) -> list[tuple[EntityMap, EntityMap, str]]:
     ]
 
 
-def events_of(entity: EntityMap, values: Values) -> list[Event]:
+def events_of(layout: Layout, entity: EntityMap, values: Values) -> list[Event]:
     """Return the lookups of the events of an item's histories, the newest first."""
     found = []
     for history in entity.histories:
@@ -133,7 +138,7 @@ def events_of(entity: EntityMap, values: Values) -> list[Event]:
             if not source.startswith(":")
         }
         in_key = known.keys() & history.event.primary.depends_on
-        found.append(Event(history, lookup(history.event, known, in_key, descending=True)))
+        found.append(Event(history, lookup(layout, history.event, known, in_key, descending=True)))
     return found
 
 
@@ -146,7 +151,7 @@ def reserved_by(entity: EntityMap, values: Values) -> list[Reserved]:
     return found
 
 
-def owner_of(kind: ItemKind, item: Item) -> Lookup | None:
+def owner_of(layout: Layout, kind: ItemKind, item: Item) -> Lookup | None:
     """Return the lookup of the item whose unique value a sentinel reserves."""
     if kind.entity is None or kind.unique is None:
         return None
@@ -155,7 +160,7 @@ def owner_of(kind: ItemKind, item: Item) -> Lookup | None:
         for each in kind.unique.keeps
         if each.stored in item
     } | dict(_key_values(kind, item))
-    return lookup(kind.entity, known)
+    return lookup(layout, kind.entity, known)
 
 
 def _key_values(kind: ItemKind, item: Item) -> Iterator[tuple[str, object]]:

@@ -22,6 +22,13 @@ from tablewright.plan.plan import Plan
 from tablewright.transport import Response, Transport
 from tablewright.verify.run import count_entities, count_items
 
+#: How many requests a page makes for one run.
+MAX_REQUESTS = 100
+
+
+class RunTooLarge(TablewrightError):
+    """A plan makes more requests than a page does."""
+
 
 class Exchange(Struct, frozen=True):
     """One request, as the plan made it, and what came back."""
@@ -67,6 +74,11 @@ class Recorder:
         self.exchanges: list[Exchange] = []
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
+        if len(self.exchanges) >= MAX_REQUESTS:
+            raise RunTooLarge(
+                f"this pattern makes more than {MAX_REQUESTS} requests, which is more than a page "
+                "does; run it with db.run() in a program"
+            )
         started = time.perf_counter()
         response = self._transport.send(operation, add_capacity(operation, request))
         seconds = time.perf_counter() - started

@@ -81,7 +81,7 @@ def _is_select(operation: str, request: dict[str, Any]) -> bool:
     return operation == "ExecuteStatement" and prepare_statement(request["Statement"]).is_read
 
 
-class Connection:
+class WatchedTransport:
     """A transport that knows whether its target answers."""
 
     def __init__(self, transport: Local | Remote) -> None:
@@ -122,7 +122,7 @@ class Workspace:
         #: The views that static pages have; empty if the pages come from a server.
         self.static_views: tuple[str, ...] = ()
         self._lock = threading.Lock()
-        self._opened: Connection | None = None
+        self._opened: WatchedTransport | None = None
         self._problem = ""
         self._secret = secrets.token_bytes(32)
         #: The previews of writes that are shown and not applied yet.
@@ -151,7 +151,7 @@ class Workspace:
         with self._lock:
             if self._opened is None:
                 try:
-                    self._opened = Connection(open_target(self.target))
+                    self._opened = WatchedTransport(open_target(self.target))
                 except TablewrightError as error:
                     self._problem = str(error)
                     raise

@@ -192,7 +192,7 @@ def test_a_named_value_is_not_recorded_twice() -> None:
 
 
 def test_a_value_is_recorded_by_its_name_only_with_its_type() -> None:
-    with refused("Order.changes", "Event.old is a Status, but would record a int"):
+    with refused("Order.changes", "Event.new gets no value", "with the type of the recorded value"):
 
         class Order(Entity, table=Recorded):
             order: Attr[str] = attr()

@@ -2,7 +2,7 @@
 
     python      a program that connects, calls the pattern and runs its plan
     requests    the requests as calls of boto3, and as commands of the AWS CLI
-    statements  the requests as PartiQL, or the reason why PartiQL cannot express them
+    partiql     the requests as PartiQL, or the reason why PartiQL cannot express them
 
 All is text that runs as it is. These modules must not know markup.
 """

@@ -47,9 +47,39 @@
     counted();
   }
 
+  // --- the last minute: 30 bars of two seconds ---------------------------------------------
+  const rate = document.getElementById("rate");
+  const bars = new Array(30).fill(0);
+  const shapes = bars.map((_, number) => {
+    const bar = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    bar.setAttribute("x", number * 4);
+    bar.setAttribute("width", 3);
+    bar.setAttribute("fill", "currentColor");
+    rate.append(bar);
+    return bar;
+  });
+  rate.removeAttribute("hidden");
+
+  function draw() {
+    const most = Math.max(5, ...bars);
+    bars.forEach((value, number) => {
+      const height = Math.max((value * 20) / most, 1);
+      shapes[number].setAttribute("height", height);
+      shapes[number].setAttribute("y", 20 - height);
+    });
+  }
+  const beat = setInterval(() => {
+    bars.shift();
+    bars.push(0);
+    draw();
+  }, 2000);
+  draw();
+
   const source = new EventSource(panel.dataset.source);
   source.addEventListener("change", (event) => {
     total += 1;
+    bars[bars.length - 1] += 1;
+    draw();
     if (paused) {
       waiting.push(event.data);
       if (waiting.length > max) {
@@ -84,6 +114,7 @@
   }
   function end() {
     source.close();
+    clearInterval(beat);
     removeEventListener("keydown", key);
   }
   addEventListener("keydown", key);

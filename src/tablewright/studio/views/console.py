@@ -27,6 +27,7 @@ from tablewright.studio.inventory import format_size
 from tablewright.studio.parts import (
     heading,
 )
+from tablewright.studio.similar import similar_patterns
 from tablewright.studio.statements import (
     CONFIRM_BYTES,
     ItemChanged,
@@ -63,7 +64,8 @@ def show(workspace: Workspace, request: Request) -> Page:
         return _page(workspace, _example(workspace), [explain_nothing(), no_result()])
     try:
         found = plan(workspace, text)
-        parts = [explain_panel(found), *_answer(workspace, request, text, found)]
+        explained = explain_panel(found, similar_patterns(workspace, text))
+        parts = [explained, *_answer(workspace, request, text, found)]
     except EndpointUnavailable:
         raise
     except TablewrightError as error:

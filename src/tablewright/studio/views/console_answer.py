@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tablewright.errors import DynamoDBError, TablewrightError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
-from tablewright.publish.html.element import Markup, element
+from tablewright.model.pattern import AccessPattern
+from tablewright.plan.shape import read_units
+from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.exporting import FORMATS
 from tablewright.studio.inventory import format_size
 from tablewright.studio.item_parts import key_url
@@ -23,8 +27,9 @@ from tablewright.studio.url import url
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 
-#: How much of a value a cell shows.
+#: How much of a value a cell shows, and how many patterns are named.
 CELL = 120
+MAX_PATTERNS = 4
 NOT_IN_STEP = (
     "PartiQL writes attributes as they are. It does not change the keys of indexes, versions, "
     "unique values and histories, as writes of the design do."
@@ -40,7 +45,8 @@ def explain_nothing() -> Markup:
     )
 
 
-def explain_panel(found: StatementPlan) -> Markup:
+def explain_panel(found: StatementPlan, patterns: Sequence[AccessPattern] = ()) -> Markup:
+    """Return what a statement will do, and the patterns of the design that read with its key."""
     plan_ = found.explanation
     sign, kind = ("!", "mod") if plan_.is_scan else ("✓", "add")
     source = plan_.table if plan_.index is None else f"{plan_.table}.{plan_.index}"
@@ -61,10 +67,22 @@ def explain_panel(found: StatementPlan) -> Markup:
     size = f"{found.items:,} items, {format_size(found.size)}"
     rows += [
         ("reads from" if found.is_read else "table", element("span", size)),
-        ("units", element("span", found.units, element("small", "estimate"))),
+        ("units", element("span", found.units, element("small", _remark(found)))),
     ]
+    if patterns:
+        links = [
+            element("a", each.name, class_="mono", href=url("/patterns/{}", each.label))
+            for each in patterns[:MAX_PATTERNS]
+        ]
+        rows.append(("patterns", element("span", join(links, ", "))))
     listed = [each for name, value in rows for each in (element("dt", name), element("dd", value))]
     return _explained(verdict, element("dl", listed, class_="dl"))
+
+
+def _remark(found: StatementPlan) -> str:
+    if found.is_read and not found.explanation.is_scan:
+        return f"estimate; a Scan takes {read_units(found.size, consistent=False):,g}"
+    return "estimate"
 
 
 def _explained(*content: Markup) -> Markup:

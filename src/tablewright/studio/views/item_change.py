@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from tablewright.errors import InvalidValue
+from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.plan.plan import Plan
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio import preview_parts
@@ -98,7 +98,7 @@ class Change:
             "div",
             preview_parts.verdict(found),
             self.aside(),
-            _read_only(self.workspace),
+            preview_parts.read_only(self.workspace.is_writable),
             preview_parts.differences(found),
             class_="pv",
             aria_live="polite",
@@ -110,15 +110,23 @@ class Change:
         """Apply the preview of a token, or return a new preview that says why not."""
         pending = self.workspace.pending.take(token)
         if pending is None or pending.asked != self.asked():
-            return self.preview(_changed("This is not what the preview has shown."))
+            return self.preview(
+                preview_parts.not_written("This is not what the preview has shown.")
+            )
         if self._is_outdated(pending.preview):
-            return self.preview(_changed("The item has changed since the preview."))
+            return self.preview(
+                preview_parts.not_written("The item has changed since the preview.")
+            )
         try:
             outcome = apply(pending.preview, self.workspace.transport)
         except CannotGuard as error:
-            return self.preview(_changed(str(error)))
+            return self.preview(preview_parts.not_written(str(error)))
+        except TablewrightError as error:
+            return self.preview(preview_parts.failed(error))
         if outcome.is_outdated:
-            return self.preview(_changed("The item has changed since the preview."))
+            return self.preview(
+                preview_parts.not_written("The item has changed since the preview.")
+            )
         return self._written(pending.preview, outcome)
 
     def _is_outdated(self, found: Preview) -> bool:
@@ -155,15 +163,3 @@ class Change:
         shown.append(element("a", "Cancel", class_="btn", href=self._item_url()))
         kept = element("input", type="hidden", name=TOKEN, value=token) if token else NOTHING
         return join([kept, element("div", shown, class_="row")])
-
-
-def _read_only(workspace: Workspace) -> Markup:
-    if workspace.is_writable:
-        return NOTHING
-    text = "The target is read-only: this can be previewed, not written."
-    return element("div", note(text, "warn"), class_="body")
-
-
-def _changed(text: str) -> Markup:
-    shown = element("span", f"{text} Nothing was written; this is a new preview.")
-    return element("div", note([element("b", "Not written"), shown], "warn"), role="alert")

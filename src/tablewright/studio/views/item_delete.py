@@ -81,7 +81,7 @@ class _Deleter(Change):
         if kind.entity is None or values is None:
             return NOTHING
         lines = []
-        for related in relations_of(kind.entity, values):
+        for related in relations_of(self.subject.layout, kind.entity, values):
             if related.direction == "has" and related.lookup is not None:
                 found = run(self.workspace.send, related.lookup)
                 if found.items:

@@ -152,7 +152,7 @@ class _Editor(Change):
 class _TypedEditor(_Editor):
     """An edit by a plan of the model."""
 
-    about = "A plan, as the design makes it: version checked, index keys kept in step."
+    about = "A plan, as the design makes it: version checked if it has one, index keys in step."
 
     def __init__(self, workspace: Workspace, subject: Subject, given: Fields | None) -> None:
         assert subject.kind.entity is not None

@@ -103,6 +103,8 @@ def _described(collection: Collection) -> str:
 def _near(send: Send, layout: Layout, kind: ItemKind, item: Item, place: Place) -> Markup:
     """Return the neighbours of an item in its partition."""
     collection = place.collection
+    if not collection.is_ready:
+        return note("The index is being built, so it cannot be read yet.", "warn")
     found = read_neighbours(send, layout, collection, item)
     where = element("a", found.position, href=partition_url(layout, collection, item))
     lines = [

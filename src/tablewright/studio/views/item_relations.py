@@ -37,7 +37,7 @@ def relations_panel(send: Send, layout: Layout, kind: ItemKind, item: Item) -> M
     if kind.unique is not None:
         groups += _group("Reserves a value of", [_owner(send, layout, kind, item)])
     elif values is not None:
-        related = relations_of(kind.entity, values)
+        related = relations_of(layout, kind.entity, values)
         for direction, title in (("belongs to", "Belongs to"), ("has", "Has")):
             lines = [
                 _related(send, layout, each) for each in related if each.direction == direction
@@ -63,9 +63,8 @@ def _group(title: str, lines: list[Markup]) -> list[Markup]:
 def _related(send: Send, layout: Layout, related: Related) -> Markup:
     by = f"by {related.attribute}" if related.attribute else ""
     if related.lookup is None:
-        name = chip(related.entity)
         text = f"{by}: no key finds them, so it would be a Scan"
-        return element("li", name, element("span", text, class_="end"))
+        return element("li", chip(related.entity), element("span", text, class_="end"))
     found = run(send, related.lookup)
     name = chip(related.entity, href=_query_url(layout, related.lookup) if found.items else None)
     if related.direction == "belongs to" and not found.items:
@@ -111,7 +110,7 @@ def _short(layout: Layout, entity: EntityMap, item: Item) -> str:
 def _owner(send: Send, layout: Layout, kind: ItemKind, item: Item) -> Markup:
     assert kind.entity is not None
     assert kind.unique is not None
-    wanted: Lookup | None = owner_of(kind, item)
+    wanted: Lookup | None = owner_of(layout, kind, item)
     found = Found([], False) if wanted is None else run(send, wanted)
     links = _links(layout, kind.entity, found)
     text = kind.unique.key.name
@@ -139,7 +138,7 @@ def history_panels(send: Send, layout: Layout, kind: ItemKind, item: Item) -> li
     values = values_of(kind, item)
     if kind.entity is None or values is None:
         return []
-    return [_history(send, layout, event) for event in events_of(kind.entity, values)]
+    return [_history(send, layout, event) for event in events_of(layout, kind.entity, values)]
 
 
 def _history(send: Send, layout: Layout, event: Event) -> Markup:

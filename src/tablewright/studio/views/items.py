@@ -60,6 +60,8 @@ def show(workspace: Workspace, request: Request, table: str) -> Page:
         if "plan" in request.query:
             line = planned_line(asked, prepare(layout, collection, asked.choice))
             return Page(f"{table} items", [head, filter_form(asked, known, line)], "Items")
+        if not collection.is_ready:
+            raise InvalidValue(f"{collection.name} is being built, so it cannot be read yet")
         reading, page = read_asked_page(workspace, asked, known)
     except InvalidValue as error:
         problem = element("p", str(error), id="line", class_="note bad", role="alert")

@@ -14,6 +14,7 @@ from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.hues import entity_hue
 from tablewright.studio.item_page import ItemPage
 from tablewright.studio.item_parts import (
+    items_url,
     key_line,
     kind_chip,
     partition_url,
@@ -55,7 +56,7 @@ def grid(
     """Return the items of a page; `select` returns the URL that shows an item in the drawer."""
     rows = [_row(layout, collection, known, item) for item in page.items]
     if not rows:
-        return _empty(page)
+        return _empty(layout, collection, page)
     label = f"Items of {collection.title}"
     grid = _Grid(layout, collection, known, select, selected, rows)
     table = element("table", grid.head(), grid.body(page.next is not None), class_="items")
@@ -68,14 +69,16 @@ def _row(layout: Layout, collection: Collection, known: TableMap | None, item: I
     return Row(item, kind, encode_cursor(layout.key(item)), keys)
 
 
-def _empty(page: ItemPage) -> Markup:
+def _empty(layout: Layout, collection: Collection, page: ItemPage) -> Markup:
     more = " in what was read; Next continues" if page.next is not None else ""
+    everything = element("a", "Clear the filter", class_="btn", href=items_url(layout, collection))
     return element(
         "div",
         element(
             "div",
             element("h2", f"No items{more}"),
             element("p", f"{page.read} items were read. Change the filter to see others."),
+            everything,
             class_="empty",
         ),
         class_="body",

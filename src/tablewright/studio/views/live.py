@@ -17,7 +17,7 @@ from typing import Any
 from tablewright.errors import InvalidValue
 from tablewright.mapping.keys import KeyMap
 from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.changes import KINDS, POLL_SECONDS, Change, Feed, open_feed
+from tablewright.studio.changes import KINDS, POLL_SECONDS, Feed, LiveChange, open_feed
 from tablewright.studio.frame import Page, static_url
 from tablewright.studio.http import EVENTS, Fields, Request, Response, redirect
 from tablewright.studio.item_parts import key_url
@@ -113,6 +113,8 @@ def _panel(
         element("span", "reload the page to see new ones", class_="tag", id="state",
                 aria_live="polite"),
         element("p", id="count", data_shown=SHOWN),
+        element("svg", class_="spark", viewBox="0 0 120 20", role="img", id="rate", hidden="",
+                aria_label="Changes of the last minute, two seconds a bar"),
         element("span", element("button", "Pause ", element("kbd", "p"), class_="btn",
                                 type="button", id="pause", hidden=""), class_="end"),
     )  # fmt: skip
@@ -190,7 +192,7 @@ def _script() -> Markup:
 # --- changes ------------------------------------------------------------------------------------
 
 
-def row(change: Change, with_table: bool = False) -> Markup:
+def row(change: LiveChange, with_table: bool = False) -> Markup:
     """Return a change as a row."""
     sign, style = SIGNS[change.kind]
     kind = element(
@@ -218,7 +220,7 @@ def row(change: Change, with_table: bool = False) -> Markup:
     )  # fmt: skip
 
 
-def _key(change: Change, key: Item) -> Markup:
+def _key(change: LiveChange, key: Item) -> Markup:
     entity, unique = change.role.entity, change.role.unique
     place: KeyMap | None = None
     if unique is not None:
@@ -229,7 +231,7 @@ def _key(change: Change, key: Item) -> Markup:
     return join(parts, element("span", " / ", class_="faint"))
 
 
-def _changed(change: Change) -> Markup:
+def _changed(change: LiveChange) -> Markup:
     """Return what changed: old and new values, or what the stream has of them."""
     if change.old is None and change.new is None:
         return element("span", f"the stream has no item ({change.view})", class_="muted")
@@ -272,7 +274,7 @@ def _short(value: Value | None) -> str:
     return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
 
 
-def _is_shown(change: Change, query: Fields) -> bool:
+def _is_shown(change: LiveChange, query: Fields) -> bool:
     return change.matches(query.get("entity"), query.get("kind"), query.get("q").strip())
 
 

@@ -13,32 +13,16 @@ database to one tenant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
 from urllib.parse import urlencode
 
-from msgspec import Struct
-
 from tablewright.errors import TablewrightError
-from tablewright.model.database import Database
 from tablewright.model.pattern import AccessPattern
-from tablewright.model.tenancy import Tenancy
-from tablewright.plan.plan import Plan as AnyPlan
 from tablewright.plan.reads.page import Page as ResultPage
-from tablewright.plan.reads.query import Query
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio import preview_parts
 from tablewright.studio.applying import Outcome, apply
-from tablewright.studio.code.python import python_code
-from tablewright.studio.code.requests import boto3_code, cli_code
-from tablewright.studio.code.statements import keys_in, partiql_code
-from tablewright.studio.code_parts import code_tabs
-from tablewright.studio.form_parts import FormState, form_fields
-from tablewright.studio.form_values import Submitted, read_form
-from tablewright.studio.forms import Field, call, fields_of
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Fields, Request
-from tablewright.studio.offers import first_values, offers
 from tablewright.studio.parts import NOTHING, heading, note
 from tablewright.studio.preview import Preview, preview
 from tablewright.studio.problems import missing_page
@@ -47,10 +31,11 @@ from tablewright.studio.run_parts import key_conditions, measured, requests_made
 from tablewright.studio.running import Ran, run
 from tablewright.studio.shapes import shape_of
 from tablewright.studio.url import url
-from tablewright.studio.views.pattern_list import operation_badge, pattern_list
+from tablewright.studio.views.pattern_form import AFTER, PREVIEW, PatternForm, described
+from tablewright.studio.views.pattern_list import pattern_list
 from tablewright.studio.workspace import Workspace
 
-RUN, AFTER, BEFORE, TENANT, PREVIEW = "~run", "~after", "~before", "~tenant", "~preview"
+BEFORE = "~before"
 #: How many pages back the links lead.
 KEPT_PAGES = 20
 
@@ -132,171 +117,22 @@ def _page(workspace: Workspace, pattern: AccessPattern | None, wanted: str, cont
     return Page(title, [head, columns], "Patterns")
 
 
-class _Asked(Struct, frozen=True):
-    """What a preview belongs to: the pattern, the inputs of its form, and their values."""
-
-    label: str
-    pairs: frozenset[tuple[str, str]]
-    values: dict[str, Any]
-
-    def is_same(self, other: object) -> bool:
-        """Whether both ask for the same; defaults may have other values each time."""
-        return (
-            isinstance(other, _Asked)
-            and self.label == other.label
-            and (self.pairs == other.pairs or self.values == other.values)
-        )
-
-
-class _PatternPage:
-    """The page of one pattern, for what was given; None: with the first values."""
-
-    def __init__(self, workspace: Workspace, pattern: AccessPattern, given: Fields | None) -> None:
-        assert workspace.design is not None
-        self.workspace = workspace
-        self.pattern = pattern
-        self.fields: tuple[Field, ...] = fields_of(pattern)
-        self.is_given = given is not None
-        self.given = given or Fields(first_values(workspace.design, pattern))
-        self.offers = offers(workspace.design, pattern)
-
-    # --- the parts of the page -------------------------------------------------------------------
-
-    def form(self, problems: dict[str, str] | None = None) -> Markup:
-        """Return the form alone, perhaps with what is wrong with it."""
-        return self._article(self._form(problems or {}))
-
-    def _article(self, *content: Child, units: str = "") -> Markup:
-        tag = element("span", element("span", units, class_="tag"), class_="end")
-        header = element(
-            "header",
-            element("h2", self.pattern.name, class_="mono"),
-            operation_badge(self.pattern),
-            element("p", self.pattern.doc.partition("\n")[0]),
-            tag if units else NOTHING,
-        )
-        return element("article", header, *content, class_="panel", aria_label=self.pattern.name)
-
-    def _form(
-        self, problems: dict[str, str], token: str = "", button: str = "", *, is_open: bool = True
-    ) -> Markup:
-        state = FormState(self.given, problems, self.offers)
-        whole = problems.get("")
-        content = [
-            note(whole, "bad") if whole else NOTHING,
-            form_fields(self.fields, state),
-            self._tenant(),
-        ]
-        target = url("/patterns/{}", self.pattern.label)
-        if not shape_of(self.pattern).writes:
-            hidden = element("input", type="hidden", name=RUN, value="1")
-            buttons = element("button", "Run ", element("kbd", "Ctrl ↵"), class_="btn go", id="run")
-            return element(
-                "form", hidden, content, element("div", buttons, class_="row"),
-                class_="body", action=target, **_swap("get", target),
-            )  # fmt: skip
-        again = "Preview again" if token or not is_open else "Preview"
-        shown = [element("button", again, class_="btn" if button else "btn go", id="run")]
-        if button:
-            write = f"{target}/write"
-            keys = element("kbd", "Ctrl ↵")
-            shown.append(
-                element(
-                    "button",
-                    f"{button} ",
-                    keys,
-                    class_="btn go",
-                    id="write",
-                    formaction=write,
-                    **_swap("post", write),
-                )
-            )
-        kept = element("input", type="hidden", name=PREVIEW, value=token) if token else NOTHING
-        return element(
-            "form", kept, content, element("div", shown, class_="row"),
-            class_="body", method="post", action=target, **_swap("post", target),
-        )  # fmt: skip
-
-    def _tenant(self) -> Markup:
-        """Return the field of the tenant, if the design has tenants."""
-        tenancy = _tenancy(self.workspace)
-        if tenancy is None:
-            return NOTHING
-        return element(
-            "div",
-            element("label", "run for one tenant: ", tenancy.tenant, for_="tenant"),
-            element("input", id="tenant", name=TENANT, class_="mono", autocomplete="off",
-                    value=self.given.get(TENANT), aria_describedby="tenant-h"),
-            element("span", "empty: without restriction", class_="hint", id="tenant-h"),
-            class_="field tenant",
-        )  # fmt: skip
-
-    # --- what the form asks for ------------------------------------------------------------------
-
-    def _submitted(self) -> Submitted:
-        return read_form(self.fields, self.given)
-
-    def _plan(self) -> tuple[AnyPlan[object] | None, dict[str, str]]:
-        """Return the plan, or what is wrong with the form."""
-        submitted = self._submitted()
-        if submitted.problems:
-            return None, submitted.problems
-        try:
-            plan: AnyPlan[object] = call(self.pattern, submitted.values)
-            after = self.given.get(AFTER)
-            return (plan.after(after) if after and isinstance(plan, Query) else plan), {}
-        except TablewrightError as error:
-            return None, {"": str(error)}
-
-    def _database(self) -> Database:
-        database = self.workspace.database()
-        tenant, tenancy = self.given.get(TENANT), _tenancy(self.workspace)
-        if tenant and tenancy is not None:
-            return database.for_tenant(**{tenancy.tenant: tenant})
-        return database
-
-    def _code(self, requests: Sequence[tuple[str, dict[str, Any]]]) -> Markup:
-        """Return the same as code to copy."""
-        workspace, tenancy = self.workspace, _tenancy(self.workspace)
-        assert workspace.design is not None
-        tenant = self.given.get(TENANT)
-        return code_tabs(
-            {
-                "Python": python_code(
-                    workspace.design,
-                    workspace.target,
-                    self.pattern,
-                    self._submitted().values,
-                    after=self.given.get(AFTER),
-                    tenant=(tenancy.tenant, tenant) if tenant and tenancy else None,
-                    with_times=self._has_times(self.fields),
-                ),
-                "boto3": boto3_code(requests, workspace.target),
-                "AWS CLI": cli_code(requests, workspace.target),
-                "PartiQL": partiql_code(requests, keys_in(workspace.maps)),
-            }
-        )
-
-    def _has_times(self, fields: Sequence[Field]) -> bool:
-        """Whether the form gives what the library would set."""
-        return any(
-            bool(field.is_stamp and self.given.get(field.name)) or self._has_times(field.fields)
-            for field in fields
-        )
+class _PatternPage(PatternForm):
+    """The page of one pattern: its form, and the result or the preview."""
 
     # --- reads -----------------------------------------------------------------------------------
 
     def result(self) -> Markup:
         """Run a read, and return its result."""
-        plan, problems = self._plan()
+        plan, problems = self.plan()
         if plan is None:
             return self.form(problems)
         try:
-            ran = run(self._database(), plan)
+            ran = run(self.database(), plan)
         except TablewrightError as error:
-            return self.form({"": _described(error)})
+            return self.form({"": described(error)})
         if ran.error is not None:
-            return self._article(self._form({"": _described(ran.error)}), measured(ran))
+            return self.article(self.inputs({"": described(ran.error)}), measured(ran))
         entities = plan._entities()
         requests = [(each.operation, each.body) for each in ran.exchanges]
         shown = element(
@@ -305,12 +141,12 @@ class _PatternPage:
             result_tree(ran.result),
             self._pager(ran),
         )
-        return self._article(
-            self._form({}),
+        return self.article(
+            self.inputs({}),
             key_conditions(ran.exchanges, entities),
             measured(ran),
             element("div", shown, requests_made(requests), class_="cols c11 stretch top-line gap0"),
-            self._code(requests),
+            self.code(requests),
         )
 
     def _pager(self, ran: Ran) -> Markup:
@@ -338,19 +174,19 @@ class _PatternPage:
 
     def preview(self, notice: Markup = NOTHING) -> Markup:
         """Return the preview of a write."""
-        plan, problems = self._plan()
+        plan, problems = self.plan()
         if plan is None:
             return join([notice, self.form(problems)])
         try:
-            found = preview(self._database(), plan)
+            found = preview(self.database(), plan)
         except TablewrightError as error:
-            return join([notice, self.form({"": _described(error)})])
+            return join([notice, self.form({"": described(error)})])
         token, button = "", ""
         if found.error is None and not found.is_empty and self.workspace.is_writable:
-            token = self.workspace.pending.add(found, self._asked())
+            token = self.workspace.pending.add(found, self.asked())
             count = len(found.items)
             button = f"Write {count} item{'s' * (count != 1)}"
-        return join([notice, self._previewed(found, self._form({}, token, button, is_open=False))])
+        return join([notice, self._previewed(found, self.inputs({}, token, button, is_open=False))])
 
     def _previewed(self, found: Preview, form: Child) -> Markup:
         right = element(
@@ -359,112 +195,58 @@ class _PatternPage:
             element("div", preview_parts.not_atomic(found), class_="body")
             if not found.is_atomic
             else NOTHING,
-            self._read_only(),
+            preview_parts.read_only(self.workspace.is_writable),
             preview_parts.differences(found),
             class_="pv",
             aria_live="polite",
         )
-        return self._article(
+        return self.article(
             element("div", element("div", form), right, class_="cols split"),
             preview_parts.touched(found),
-            self._code(found.requests),
+            self.code(found.requests),
             units=preview_parts.units_text(found),
-        )
-
-    def _read_only(self) -> Markup:
-        if self.workspace.is_writable:
-            return NOTHING
-        text = "The target is read-only: this can be previewed, not written."
-        return element("div", note(text, "warn"), class_="body")
-
-    def _asked(self) -> _Asked:
-        return _Asked(
-            self.pattern.label,
-            frozenset(self.given.pairs),
-            {TENANT: self.given.get(TENANT), **self._submitted().values},
         )
 
     def write(self, token: str) -> Markup:
         """Apply a preview, or return a new one that says why."""
         pending = self.workspace.pending.take(token)
         if pending is None:
-            return self.preview(_changed("The preview is not known any more."))
-        if not self._asked().is_same(pending.asked):
-            return self.preview(_changed("The form is another one than that of the preview."))
+            return self.preview(preview_parts.not_written("The preview is not known any more."))
+        if not self.asked().is_same(pending.asked):
+            return self.preview(
+                preview_parts.not_written("The form is another one than that of the preview.")
+            )
         try:
             outcome = apply(pending.preview, self.workspace.transport)
         except TablewrightError as error:
-            return self.preview(_failed(error))
+            return self.preview(preview_parts.failed(error))
         if outcome.is_outdated:
             return self.preview(_outdated(outcome))
         return self._written(pending.preview, outcome)
 
     def _written(self, found: Preview, outcome: Outcome) -> Markup:
-        done = element(
-            "div",
-            note(
-                [
-                    element("b", "Written"),
-                    element(
-                        "span",
-                        f"{preview_parts.totals(found)}: {outcome.write_units:g} write units, as "
-                        "previewed.",
-                    ),
-                ],
-                "good",
-            ),
-            class_="body",
-            role="status",
-        )
+        expected = found.write_units
+        units = "as previewed" if outcome.write_units == expected else f"{expected:g} previewed"
+        text = f"{preview_parts.totals(found)}: {outcome.write_units:g} write units, {units}."
+        remark = note([element("b", "Written"), element("span", text)], "good")
+        done = element("div", remark, class_="body", role="status")
         shown = element("section", element("h3", "Result", class_="sh"), result_tree(found.result))
-        return self._article(
+        return self.article(
             element(
                 "div",
-                element("div", self._form({}, is_open=False)),
+                element("div", self.inputs({}, is_open=False)),
                 element("div", done, shown, class_="pv"),
                 class_="cols split",
             ),
             preview_parts.touched(found),
-            self._code(found.requests),
+            self.code(found.requests),
             units=preview_parts.units_text(found),
         )
 
 
-def _tenancy(workspace: Workspace) -> Tenancy | None:
-    found = [table.__tenancy__ for table in workspace.tables if table.__tenancy__ is not None]
-    return found[0] if found else None
-
-
-def _swap(method: str, target: str) -> dict[str, str]:
-    """Return what lets htmx replace the pattern alone."""
-    return {
-        f"hx_{method}": target,
-        "hx_select": "#pattern",
-        "hx_target": "#pattern",
-        "hx_swap": "outerHTML",
-        **({"hx_push_url": "true"} if method == "get" else {}),
-    }
-
-
-def _changed(text: str) -> Markup:
-    shown = element("span", f"{text} Nothing was written; this is a new preview.")
-    return element("div", note([element("b", "Not written"), shown], "warn"), role="alert")
-
-
-def _failed(error: TablewrightError) -> Markup:
-    """Return that a write failed; a lost response may be that of a write that was applied."""
-    text = f"{_described(error)}. Below is what the plan would do now."
-    shown = note([element("b", "The write failed"), element("span", text)], "bad")
-    return element("div", shown, role="alert")
-
-
-def _described(error: TablewrightError) -> str:
-    return f"{type(error).__name__}: {error}"
-
-
 def _outdated(outcome: Outcome) -> Markup:
     if not outcome.done:
-        return _changed("The data has changed since the preview.")
+        return preview_parts.not_written("The data has changed since the preview.")
     text = (
         f"The data has changed since the preview. {outcome.done} of {outcome.requests} requests "
         "were applied before; this is a preview of what the plan does now."

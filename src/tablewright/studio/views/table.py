@@ -12,7 +12,7 @@ from tablewright.publish.html.element import Markup, element
 from tablewright.studio.exporting import FORMATS, export_response, scan_pages
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request, Response, redirect
-from tablewright.studio.inventory import TableFacts, find_table, format_size
+from tablewright.studio.inventory import FoundTable, find_table, format_size
 from tablewright.studio.parts import data_table, facts, heading, json_code, note, scroll
 from tablewright.studio.problems import missing_page
 from tablewright.studio.url import url
@@ -37,14 +37,14 @@ def show(workspace: Workspace, request: Request, name: str) -> Page:
     return Page(name, content, "Tables")
 
 
-def _summary(table: TableFacts) -> list[str]:
+def _summary(table: FoundTable) -> list[str]:
     return [
         f"{table.items:,} items, {format_size(table.size)}, as DescribeTable states; created "
         f"{table.created or 'at an unknown time'}."
     ]
 
 
-def _actions(workspace: Workspace, table: TableFacts) -> Markup:
+def _actions(workspace: Workspace, table: FoundTable) -> Markup:
     links = [
         element("a", "Items", class_="btn go", href=url("/items/{}", table.name)),
         element("a", "Live", class_="btn", href=url("/live", table=table.name)),
@@ -52,7 +52,7 @@ def _actions(workspace: Workspace, table: TableFacts) -> Markup:
     return element("div", links, class_="row")
 
 
-def _design(workspace: Workspace, table: TableFacts) -> Markup:
+def _design(workspace: Workspace, table: FoundTable) -> Markup:
     values = [
         ("status", table.status.lower()),
         ("items", f"{table.items:,}"),
@@ -78,7 +78,7 @@ def _design(workspace: Workspace, table: TableFacts) -> Markup:
     return element("section", header, *rows, class_="panel", aria_label="Table")
 
 
-def _indexes(table: TableFacts) -> Markup:
+def _indexes(table: FoundTable) -> Markup:
     if not table.indexes:
         return note("The table has no indexes.")
     rows = [
@@ -108,7 +108,7 @@ def _indexes(table: TableFacts) -> Markup:
 # --- export -------------------------------------------------------------------------------------
 
 
-def _export(table: TableFacts) -> Markup:
+def _export(table: FoundTable) -> Markup:
     units = read_units(table.size, consistent=False)
     links = [
         element("a", label, class_="btn", download="",
@@ -150,7 +150,7 @@ def export(workspace: Workspace, request: Request, name: str) -> Page | Response
 # --- a missing table ---------------------------------------------------------------------------
 
 
-def _missing(workspace: Workspace, table: TableFacts) -> Page:
+def _missing(workspace: Workspace, table: FoundTable) -> Page:
     if table.declared is None or workspace.design is None:
         text = f"{workspace.target_name} has no table of this name."
         return Page(table.name, [heading(table.name), note(text, "warn")], "Tables", status=404)
@@ -165,7 +165,7 @@ def _missing(workspace: Workspace, table: TableFacts) -> Page:
     return Page(table.name, content, "Tables", status=404)
 
 
-def _creation(table: TableFacts) -> Markup:
+def _creation(table: FoundTable) -> Markup:
     assert table.declared is not None
     request = definition(table.declared, table.name)
     form = element(

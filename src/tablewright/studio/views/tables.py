@@ -5,7 +5,7 @@ from __future__ import annotations
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Request
-from tablewright.studio.inventory import TableFacts, format_size, overview
+from tablewright.studio.inventory import FoundTable, format_size, overview
 from tablewright.studio.parts import NOTHING, data_table, heading, note, scroll
 from tablewright.studio.url import url
 from tablewright.studio.workspace import Workspace
@@ -34,7 +34,7 @@ def show(workspace: Workspace, request: Request) -> Page:
     return Page("Tables", content, "Tables")
 
 
-def _actions(workspace: Workspace, tables: list[TableFacts]) -> Markup:
+def _actions(workspace: Workspace, tables: list[FoundTable]) -> Markup:
     """Offer the sample data if no table of the design has items."""
     if not workspace.is_writable or workspace.design is None or workspace.design.sample is None:
         return NOTHING
@@ -44,7 +44,7 @@ def _actions(workspace: Workspace, tables: list[TableFacts]) -> Markup:
     return element("div", load, class_="row")
 
 
-def _notice(workspace: Workspace, tables: list[TableFacts]) -> Markup:
+def _notice(workspace: Workspace, tables: list[FoundTable]) -> Markup:
     missing = [table.name for table in tables if not table.exists]
     if not tables:
         text = "The target has no tables."
@@ -60,7 +60,7 @@ def _notice(workspace: Workspace, tables: list[TableFacts]) -> Markup:
 
 
 def _list(
-    workspace: Workspace, tables: list[TableFacts], after: str, following: str | None
+    workspace: Workspace, tables: list[FoundTable], after: str, following: str | None
 ) -> Markup:
     columns = ("Table", "Design", "Items", "Size", "Key", "Indexes", "TTL", "Stream", "Billing")
     rows = [_row(workspace, each) for each in tables]
@@ -80,7 +80,7 @@ def _list(
     )
 
 
-def _row(workspace: Workspace, table: TableFacts) -> Markup:
+def _row(workspace: Workspace, table: FoundTable) -> Markup:
     link = element(
         "a",
         element("b", table.name),
@@ -108,7 +108,7 @@ def _row(workspace: Workspace, table: TableFacts) -> Markup:
     )
 
 
-def _design_cell(workspace: Workspace, table: TableFacts) -> Markup:
+def _design_cell(workspace: Workspace, table: FoundTable) -> Markup:
     if table.declared is None or workspace.design is None:
         return element("td", faint("none"))
     return element(
@@ -116,7 +116,7 @@ def _design_cell(workspace: Workspace, table: TableFacts) -> Markup:
     )
 
 
-def design_tag(table: TableFacts) -> Markup:
+def design_tag(table: FoundTable) -> Markup:
     """Return whether a table of the design is as declared."""
     if not table.exists:
         return element("span", "missing", class_="tag bad")
