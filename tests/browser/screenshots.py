@@ -16,13 +16,22 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page
 
 from tests.browser.chromium import SCHEMES, Scheme, launched, show
-from tests.browser.pages import PAGES
+from tests.browser.pages import COMMERCE, PAGES
 from tests.browser.studios import Studio, studio_of
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "docs/images"
 ALL = ROOT / ".browser/shots"
 FONTS = ":root { --sans: Inter, sans-serif; --mono: 'JetBrains Mono', monospace; }"
+#: The write whose preview is shown.
+CHANGE = {
+    "customer_id": "C1",
+    "order_id": "O101",
+    "status": "FULFILLED",
+    "expected_version": "1",
+    "changed_by": "warehouse",
+    "reason": "all items shipped",
+}
 #: The highest picture.
 LIMIT = 2400
 
@@ -50,8 +59,12 @@ def shoot_readme(page: Page, studio: Studio) -> None:
     page.locator("#drawer pre").first.wait_for()
     page.goto(page.url)  # at its top
     shoot(page, README / "studio-items.png", "light", 1280, 900)
-    page.goto(f"{studio.url}/design")
-    shoot(page, README / "studio-design.png", "dark", 1280, 1060)
+    page.goto(f"{studio.url}/patterns/{COMMERCE}.update_order_status_with_history")
+    for name, text in CHANGE.items():
+        page.locator(f"#pattern [name={name}]").fill(text)
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_text("nothing is written yet").wait_for()
+    shoot(page, README / "studio-patterns.png", "dark", 1280, 980)
 
 
 def shoot_all(page: Page, studio: Studio) -> None:
