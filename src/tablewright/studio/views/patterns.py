@@ -32,7 +32,7 @@ from tablewright.studio.running import Ran, run
 from tablewright.studio.shapes import shape_of
 from tablewright.studio.url import url
 from tablewright.studio.views.pattern_form import AFTER, PREVIEW, PatternForm, described
-from tablewright.studio.views.pattern_list import pattern_list
+from tablewright.studio.views.pattern_list import overview, pattern_list
 from tablewright.studio.workspace import Workspace
 
 BEFORE = "~before"
@@ -45,8 +45,8 @@ def show_list(workspace: Workspace, request: Request) -> Page:
     design = workspace.design
     if design is None:
         return missing_page(request)
-    about = note("Choose a pattern: its parameters become a form.")
-    return _page(workspace, None, request.query.get("filter"), element("div", about))
+    wanted = request.query.get("filter")
+    return _page(workspace, None, wanted, overview(design, wanted))
 
 
 def show(workspace: Workspace, request: Request, name: str) -> Page:
