@@ -219,7 +219,7 @@ def preview_panel(workspace: Workspace, text: str, found: WritePreview, remark: 
         element("input", type="hidden", name="statement", value=quote(text)),
         element("input", type="hidden", name="seen", value=found.seen),
         element("button", "Run it", class_="btn bad", type="submit"),
-        element("span", "The statement runs if the item is still what is shown here.",
+        element("span", "The item is read again first; if it has changed, a new preview appears.",
                 class_="hint"),
         method="post",
         action="/console",
