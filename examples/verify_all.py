@@ -10,6 +10,7 @@ print(
     """
 Try next:
   .venv/bin/tablewright designs                 list the designs
+  .venv/bin/tablewright studio commerce         see a design and its data in the browser
   .venv/bin/tablewright verify commerce         show each check of one: request, items, units
   .venv/bin/tablewright explain commerce        list the patterns of one: request, index, units
   .venv/bin/tablewright docs commerce           print the document of one

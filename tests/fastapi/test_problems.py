@@ -14,6 +14,7 @@ from tablewright import Engine
 from tablewright.errors import (
     Contention,
     EndpointUnavailable,
+    IndexNotReady,
     InvalidValue,
     ProvisionedThroughputExceededException,
     ServiceUnavailable,
@@ -156,6 +157,7 @@ def raising(error: Exception) -> TestClient:
         (ProvisionedThroughputExceededException("for PK acme"), 429, "throttled"),
         (Contention("update Issue acme"), 503, "contention"),
         (EndpointUnavailable("http://acme"), 503, "unavailable"),
+        (IndexNotReady("acme"), 503, "unavailable"),
         (ServiceUnavailable("acme"), 503, "unavailable"),
         (StoreBusy("acme.db"), 503, "unavailable"),
     ],

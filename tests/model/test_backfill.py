@@ -14,6 +14,7 @@ from tablewright.backoff import Backoff
 from tablewright.errors import (
     Contention,
     DeclarationError,
+    InvalidValue,
     ProvisionedThroughputExceededException,
     UnreadableItem,
 )
@@ -293,9 +294,17 @@ def test_an_item_that_cannot_be_read_is_named(engine: Engine) -> None:
         connect(engine, Late).run(backfill(Thing))
 
 
+def test_a_key_that_is_too_long_is_named(engine: Engine) -> None:
+    early = connect(engine, Early)
+    early.run(put(EarlyThing(thing_id="x", owner="o" * 3000)))
+    with pytest.raises(InvalidValue, match=r'the item with PK="THING#x", SK="THING": '):
+        connect(engine, Late).run(backfill(Thing))
+
+
 def test_throttled_requests_are_sent_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttling, "THROTTLED", Backoff(attempts=5, first=0.0, longest=0.0))
-    local, failures = Local(engine), dict.fromkeys(("Scan", "GetItem", "UpdateItem"), 4)
+    local = Local(engine)
+    failures: dict[str, int] = dict.fromkeys(("Scan", "GetItem", "UpdateItem"), 4)
 
     def send(operation: str, request: dict[str, Any]) -> Response:
         if failures.get(operation, 0):

@@ -32,10 +32,11 @@ def console(statement: str, **query: str) -> str:
     return f"/console?statement={quote(statement)}{rest}"
 
 
-def seen(text: str) -> str:
-    found = re.search(r'name="seen" value="(\w+)"', text)
-    assert found is not None
-    return found[1]
+def confirmed(text: str) -> dict[str, str]:
+    """Return the fields of the form that runs what a preview shows."""
+    found = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', text))
+    assert found.keys() == {"statement", "seen"}
+    return found
 
 
 def fill(engine: Engine, name: str, count: int, size: int = 0) -> None:
@@ -227,7 +228,7 @@ def test_a_write_is_previewed_then_run(browser: Browser, workspace: Workspace) -
     key = {"PK": {"S": "CUST#C1"}, "SK": {"S": "ORDER#O101"}}
     item = workspace.send("GetItem", TableName=TABLE, Key=key)["Item"]
     assert item["status"] == {"S": "PAID"}
-    done = browser.post("/console", {"statement": statement, "seen": seen(text)})
+    done = browser.post("/console", confirmed(text))
     assert (done.status, "<h2>Done</h2>" in done.text) == (200, True)
     item = workspace.send("GetItem", TableName=TABLE, Key=key)["Item"]
     assert item["status"] == {"S": "SHIPPED"}
@@ -237,15 +238,26 @@ def test_an_item_that_changed_since_is_previewed_again(
     browser: Browser, workspace: Workspace
 ) -> None:
     statement = f"DELETE FROM {TABLE} WHERE {ORDER}"
-    first = seen(browser.get(console(statement, run="1")).text)
+    first = confirmed(browser.get(console(statement, run="1")).text)
     workspace.send(
         "ExecuteStatement", Statement=f"UPDATE {TABLE} SET status = 'SHIPPED' WHERE {ORDER}"
     )
-    again = browser.post("/console", {"statement": statement, "seen": first})
+    again = browser.post("/console", first)
     assert again.status == 409
     assert "<del>SHIPPED</del>" in again.text
-    done = browser.post("/console", {"statement": statement, "seen": seen(again.text)})
+    done = browser.post("/console", confirmed(again.text))
     assert "The item is deleted" in done.text
+
+
+def test_a_statement_runs_character_by_character(opened: Open, engine: Engine) -> None:
+    create_table(engine, "hostile")
+    browser = opened(engine)
+    name = HOSTILE + " + % &amp;"
+    statement = f"INSERT INTO hostile\r\n  VALUE {{'id': '{name}'}}"
+    page = browser.get(console(statement, run="1")).text
+    assert "[U+000D]" not in page
+    assert browser.post("/console", confirmed(page)).status == 200
+    assert engine.call("Scan", {"TableName": "hostile"})["Items"] == [{"id": {"S": name}}]
 
 
 def test_an_insert_is_previewed(browser: Browser) -> None:

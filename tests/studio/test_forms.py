@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NewType
+from urllib.parse import urlencode
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from tablewright import Query, access_pattern
@@ -19,7 +22,7 @@ from tablewright.model.pattern import AccessPattern
 from tablewright.studio.form_values import read_form, texts
 from tablewright.studio.forms import Field, call, field, fields_of
 from tablewright.studio.http import Fields
-from tests.studio.calls import DESIGNS, checked_calls, sample_workspace
+from tests.studio.calls import EACH_DESIGN, checked_calls, sample_workspace
 
 
 class Colour(enum.Enum):
@@ -60,8 +63,23 @@ def test_the_texts_of_a_value_are_read_as_the_value(hint: Any, value: Any) -> No
     assert found.values == {"given": value}
 
 
+@given(
+    st.one_of(
+        st.tuples(st.just(str), st.text()),
+        st.tuples(st.just(list[str]), st.lists(st.text(), max_size=3)),
+        st.tuples(st.just(dict[str, str]), st.dictionaries(st.text(), st.text(), max_size=3)),
+        st.tuples(st.just(datetime), st.datetimes(timezones=st.just(UTC))),
+        st.tuples(st.just(Decimal), st.decimals(allow_nan=False, allow_infinity=False)),
+    )
+)
+def test_any_value_passes_through_a_submitted_form(typed: tuple[Any, Any]) -> None:
+    made = field("given", typed[0])
+    submitted = Fields.parse(urlencode(texts(made, typed[1])))
+    assert read_form([made], submitted).values == {"given": typed[1]}
+
+
 @pytest.mark.parametrize(
-    ("hint", "given", "problem"),
+    ("hint", "inputs", "problem"),
     [
         (int, [("given", "x")], "valid integer"),
         (int, [], "missing"),
@@ -73,9 +91,9 @@ def test_the_texts_of_a_value_are_read_as_the_value(hint: Any, value: Any) -> No
     ],
 )
 def test_a_wrong_text_is_a_problem_of_its_field(
-    hint: Any, given: list[tuple[str, str]], problem: str
+    hint: Any, inputs: list[tuple[str, str]], problem: str
 ) -> None:
-    found = read_form([field("given", hint)], Fields(given))
+    found = read_form([field("given", hint)], Fields(inputs))
     assert problem in found.problems["given"]
     assert found.values == {}
 
@@ -91,7 +109,7 @@ def test_a_moment_may_name_its_zone() -> None:
     assert found.values["at"] == datetime(2026, 1, 1, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("name", EACH_DESIGN)
 def test_the_arguments_of_all_checks_pass_through_the_form(name: str) -> None:
     workspace = sample_workspace(name)
     assert workspace.design is not None

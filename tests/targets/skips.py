@@ -11,6 +11,9 @@ PROCESSES = "processes open the file themselves"
 LOCKED = "the test locks the file"
 HOOKS = "the test expires items, or rotates or trims the shards of a stream"
 FILE = "the command needs the file itself"
+ENDPOINT = "the test starts an endpoint of its own"
+STEPS = "the test builds an index step by step"
+POLICY = "the test restricts the engine with a policy"
 DOCUMENT = "the documents show attributes in the embedded engine's order; DynamoDB has none"
 TIES = "items with equal index keys come in its own order; DynamoDB promises none"
 SETS = "members of a set come in its own order; DynamoDB promises none"
@@ -23,6 +26,9 @@ LOST_UPDATES = "updates of one item by several threads overwrite each other"
 NO_EXPRESSION = "UpdateItem without an expression is an internal error"
 WHOLE_BATCHES = "BatchGetItem answers with more than 16 MB"
 START_KEYS = "a query may start at a key of another partition"
+
+LONG_KEYS = "an index key may be longer than 2048 bytes"
+INDEX_TWICE = "creating an index twice is an internal error"
 
 ESTIMATE = (
     "model/patterns/test_estimates.py"
@@ -47,6 +53,24 @@ EMBEDDED: dict[str, str] = {
     "model/database/test_concurrency.py"
     "::test_two_processes_write_one_file_and_lose_no_update": PROCESSES,
     "model/database/test_async.py::test_a_write_does_not_block_the_event_loop": LOCKED,
+    "model/database/test_updates.py::test_missing_indexes_and_ttl_are_added[endpoint]": ENDPOINT,
+    "model/database/test_updates.py"
+    "::test_missing_indexes_and_ttl_are_added[slow endpoint]": ENDPOINT,
+    "model/database/test_updates.py"
+    "::test_an_index_that_another_process_is_adding_is_waited_for": STEPS,
+    "model/database/test_existing_tables.py"
+    "::test_an_index_that_is_being_built_is_waited_for": STEPS,
+    "model/database/test_existing_tables.py"
+    "::test_an_index_that_does_not_become_ready_is_named": STEPS,
+    "model/database/test_unready_indexes.py"
+    "::test_a_new_index_is_refused_until_the_backfill[endpoint]": ENDPOINT,
+    "model/database/test_unready_indexes.py"
+    "::test_an_index_that_is_being_built_does_not_delay_a_program": STEPS,
+    "model/database/test_unready_indexes.py::test_the_record_is_no_sample_of_a_design": FILE,
+    "model/database/test_unready_indexes.py::test_a_table_with_nothing_but_a_record_is_empty": FILE,
+    "model/database/test_unready_indexes.py"
+    "::test_a_role_that_may_not_read_the_record_connects": POLICY,
+    "model/test_backfill.py::test_a_run_that_was_killed_is_continued": PROCESSES,
     "designs/test_targets.py::test_verify_leaves_the_tables_of_a_target_alone": FILE,
     "designs/test_verify_stored.py::test_the_command_recognizes_every_item": FILE,
     "designs/test_verify_stored.py::test_the_command_lists_differences_and_exits_with_1": FILE,
@@ -63,6 +87,9 @@ DIFFERENT: dict[str, dict[str, str]] = {
         "model/patterns/test_calling.py::test_a_pattern_runs_as_it_is_written": TIES,
     },
     "moto": {
+        "model/test_backfill.py::test_a_key_that_is_too_long_is_named": LONG_KEYS,
+        "model/database/test_updates.py"
+        "::test_processes_that_add_the_same_indexes_at_once_all_get_them": INDEX_TWICE,
         "designs/commerce/test_writes.py::test_atomic_order_root_and_items_write": UNITS,
         "designs/commerce/test_writes.py::test_create_order_root": UNITS,
         "designs/commerce/test_items.py"

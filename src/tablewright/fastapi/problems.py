@@ -39,6 +39,7 @@ from tablewright.errors import (
     ConditionFailed,
     Contention,
     EndpointUnavailable,
+    IndexNotReady,
     InvalidCursor,
     InvalidValue,
     NotFound,
@@ -122,6 +123,7 @@ _PROBLEMS: dict[type[TablewrightError], tuple[int, str, str]] = {
     ThrottlingException: (429, "throttled", "There are too many requests; retry later."),
     Contention: (503, "contention", "Other requests keep changing the same item; retry later."),
     EndpointUnavailable: (503, "unavailable", "The database does not respond; retry later."),
+    IndexNotReady: (503, "unavailable", "The data is being prepared; retry later."),
     ServiceUnavailable: (503, "unavailable", "The database is overloaded; retry later."),
     StoreBusy: (503, "unavailable", "The database is busy; retry later."),
 }

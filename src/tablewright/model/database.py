@@ -266,6 +266,11 @@ class _Connection:
         elif found is not None:
             found.pop(table, None)
 
+    def _unready_tables(self) -> list[tuple[TableMap, Unready]]:
+        """Return the tables of this database that have indexes that cannot be read."""
+        unready = dict(self._context.unready or {})
+        return [(table, unready[table]) for table in self._context.names if table in unready]
+
     def _unscoped_context(self) -> Context:
         """Return the context without the guard of a tenant."""
         return msgspec.structs.replace(self._context, guard=None)
@@ -290,8 +295,8 @@ class Database(_Connection, Streams):
             raise _needed(error, plan) from None
         except IndexNotReady:  # it may have become ready since it was looked up
             context, send = self._unscoped_context(), self._transport.send
-            for table in context.names:
-                self._set_unready(table, run(FindUnready(table), context, send))
+            for table, known in self._unready_tables():
+                self._set_unready(table, run(FindUnready(table, known), context, send))
         return run(plan, self._context, self._transport.send)
 
     def iterate(self, plan: Query[T]) -> Iterator[T]:
@@ -343,8 +348,9 @@ class AsyncDatabase(_Connection, AsyncStreams):
             raise _needed(error, plan) from None
         except IndexNotReady:  # it may have become ready since it was looked up
             context, send = self._unscoped_context(), self._transport.send_async
-            for table in context.names:
-                self._set_unready(table, await run_async(FindUnready(table), context, send))
+            for table, known in self._unready_tables():
+                found = await run_async(FindUnready(table, known), context, send)
+                self._set_unready(table, found)
         return await run_async(plan, self._context, self._transport.send_async)
 
     async def iterate(self, plan: Query[T]) -> AsyncIterator[T]:

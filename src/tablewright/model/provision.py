@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 
 from tablewright.errors import (
+    AccessDeniedException,
     DynamoDBError,
     ResourceInUseException,
     TableMismatch,
@@ -95,7 +96,9 @@ class Provision(Plan[Unready]):
         # Read after the table was described: an index is created after it was recorded.
         has_effect = self._update or lacking or any(map(composed_places, table.entities))
         if has_effect and not differences:
-            record = yield from read_record(table, name)
+            # A role for some patterns, or for one tenant, may not read it.
+            with suppress(AccessDeniedException):
+                record = yield from read_record(table, name)
         if record is None and not self._update:
             differences += [
                 f"index {index}: declared but missing; {_UPDATE_ADDS}"
@@ -190,16 +193,20 @@ def _refuse_differences(table: TableMap, name: str, differences: list[str]) -> N
 
 
 class FindUnready(Plan[Unready]):
-    """Return which indexes of a table cannot be read yet."""
+    """Return which indexes of a table cannot be read yet, or what is known if access is denied."""
 
-    def __init__(self, table: TableMap) -> None:
+    def __init__(self, table: TableMap, known: Unready) -> None:
         self._table = table
+        self._known = known
 
     def _steps(self, context: Context) -> Steps[Unready]:
         table, name = self._table, context.name_of(self._table)
-        found = yield from describe_table(name)
-        lacking = {} if found is None else _unready_indexes(table, found)
-        return _unready(table, lacking, (yield from read_record(table, name)))
+        try:
+            found = yield from describe_table(name)
+            record = yield from read_record(table, name)
+        except AccessDeniedException:
+            return self._known
+        return _unready(table, {} if found is None else _unready_indexes(table, found), record)
 
 
 def _unready(table: TableMap, lacking: dict[str, str], record: IndexRecord | None) -> Unready:

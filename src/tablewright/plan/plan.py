@@ -81,8 +81,9 @@ class Context(Struct, frozen=True):
     def require_ready(self, key: KeyMap, entities: Iterable[EntityMap]) -> None:
         """Raise IndexNotReady if entities cannot be read from the index of a key yet."""
         for entity in entities:
-            if self.unready and entity.table in self.unready:
-                self.unready[entity.table].require_ready(key, entity, self.names[entity.table])
+            unready = (self.unready or {}).get(entity.table)
+            if unready is not None:
+                unready.require_ready(key, entity, self.names[entity.table])
 
     def name_of(self, table: TableMap) -> str:
         try:

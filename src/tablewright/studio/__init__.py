@@ -23,6 +23,10 @@ What views show, without markup:
     places, neighbours      where an item is in each index, or why not; what is next to it
     lookups, relations      one request for the items of an entity; what belongs to an item
     finding, editing        ids and unique values -> items; the plans of edits and deletions
+    inventory, exporting    the tables of a target; items as files, page by page
+    inferring               a design in memory for a table that has none
+    statements, similar     PartiQL: plan, page, preview; patterns that read with the same key
+    changes                 what happens to items, from streams
 
     GET /items/shop?pk=USER%231  ──http──▶ Request ──access──▶ ──routes──▶ views.items.show
                                  ◀──http── Response ◀──frame── Page ◀──────────┘

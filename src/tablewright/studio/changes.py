@@ -25,7 +25,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.streams.checkpoint import Checkpoint
-from tablewright.plan.streams.events import Expired, Moved
+from tablewright.plan.streams.events import Moved
 from tablewright.plan.streams.reading import Round, StreamReader
 from tablewright.plan.streams.records import Converted
 from tablewright.studio.kinds import ItemKind, kind_of
@@ -197,11 +197,8 @@ class Feed:
 
 
 def _kind(converted: Converted) -> str:
-    if converted.event is not None:
-        if isinstance(converted.event, Moved):
-            return "moved"
-        if isinstance(converted.event, Expired):
-            return "expired"
+    if isinstance(converted.event, Moved):
+        return "moved"
     kind = _EVENTS[converted.record["eventName"]]
     service = (converted.record.get("userIdentity") or {}).get("PrincipalId")
     return "expired" if kind == "deleted" and service == "dynamodb.amazonaws.com" else kind

@@ -69,8 +69,10 @@ def texts(field: Field, value: Any) -> list[tuple[str, str]]:
         case "json":
             return [(name, _json(field, value))]
         case _:
-            dumped = pydantic.TypeAdapter(field.hint).dump_python(value, mode="json")
-            return [(name, str(dumped))]
+            text = str(pydantic.TypeAdapter(field.hint).dump_python(value, mode="json"))
+            if "\r" in text:  # a browser changes line ends
+                return [(name + AS_JSON, msgspec.json.encode(text).decode())]
+            return [(name, text)]
 
 
 def member_of(value: Any, name: str) -> Any:

@@ -288,7 +288,7 @@ def test_the_record_is_no_item_of_an_entity(engine: Engine) -> None:
     assert record == {
         **record_key(table),
         "type": {"S": "$tablewright"},
-        "complete": {"SS": ["entity Note", "entity Task", "index gsi1 Task"]},
+        "$complete": {"SS": ["entity Note", "entity Task", "index gsi1 Task"]},
     }
 
 
@@ -318,6 +318,8 @@ def test_a_role_that_may_not_read_the_record_connects(engine: Engine) -> None:
     db = connect(engine, Second)
     limited = Local(engine, as_principal(policy))
     assert not run(Provision(Second.__table__, create=False), db._context, limited.send)
+    # What was refused before is refused, although it cannot be looked up again.
+    assert not is_ready(connect(engine, Second, policy=policy), Task.owned("ann"))
 
 
 class Plain(Table, name="plain", pk="word", sk=None, type_attribute=None):

@@ -28,6 +28,7 @@ from tablewright.errors import (
     DeclarationError,
     InvalidValue,
     UnreadableItem,
+    ValidationException,
 )
 from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap, content_of
@@ -103,8 +104,7 @@ class _EntityKeys:
         try:
             wanted = self.entity.rekey(item)
         except (InvalidValue, UnreadableItem) as error:
-            key = ", ".join(f'{name}="{content_of(item, name)}"' for name in _key(self, item))
-            raise UnreadableItem(f"{error} (the item with {key})", item=item) from None
+            raise UnreadableItem(f"{error} ({_shown_key(self, item)})", item=item) from None
         keys = {name: wanted[name] for name in self._names if name in wanted}
         return None if keys == {n: item[n] for n in self._names if n in item} else keys
 
@@ -115,7 +115,7 @@ class _EntityKeys:
         expressions.require_unchanged(snapshot(item, self._watched))
         for name in self._names:
             expressions.update.set_or_remove(name, keys.get(name))
-        body = {"TableName": table, "Key": _key(self, item)}
+        body = {"TableName": table, "Key": self.entity.table.key(item)}
         return Request("UpdateItem", expressions.add_to(body))
 
 
@@ -145,10 +145,14 @@ class _WriteKeys(Plan[int]):
                 yield self._keys.request(item, changes, context.name_of(table))
             except ConditionalCheckFailedException:
                 item = yield from read_item(context, self._entity, table.key(item))
+            except ValidationException as fault:  # a key, or the item with its keys, is too large
+                raise InvalidValue(
+                    f"backfill: the keys of {_shown_key(self._keys, item)}: {fault.message}"
+                ) from fault
             else:
                 return 1
         raise Contention(
-            f"backfill: other writers changed the item {table.key(self._item)} {MAX_ATTEMPTS} "
+            f"backfill: other writers changed {_shown_key(self._keys, self._item)} {MAX_ATTEMPTS} "
             "times in a row; run it again"
         )
 
@@ -310,8 +314,9 @@ def _name(keys: IndexKeys) -> str:
     return keys.index.name
 
 
-def _key(keys: _EntityKeys, item: Item) -> Item:
-    return keys.entity.table.key(item)
+def _shown_key(keys: _EntityKeys, item: Item) -> str:
+    names = keys.entity.table.key(item)
+    return "the item with " + ", ".join(f'{name}="{content_of(item, name)}"' for name in names)
 
 
 def backfill(

@@ -3,7 +3,8 @@
     GET  /console?statement=…           explains it
     GET  /console?statement=…&run=1     a SELECT: explains it and shows a page of its items; a Scan
                                         of much data asks first. Another one: shows its preview
-    POST /console                       runs a statement that writes, as its preview showed it
+    POST /console                       runs a statement that writes, as its preview showed it; it
+                                        is quoted as in a URL, so that no character is changed
     GET  /console/complete              what the word at the cursor can become
     GET  /console/export                all items of a SELECT as a file
 
@@ -13,6 +14,7 @@ The history is kept by the browser (`console.js`); the studio does not store sta
 from __future__ import annotations
 
 from functools import partial
+from urllib.parse import unquote
 
 import msgspec
 
@@ -24,9 +26,7 @@ from tablewright.studio.exporting import FORMATS, export_response
 from tablewright.studio.frame import Page, static_url
 from tablewright.studio.http import Request, Response, redirect
 from tablewright.studio.inventory import format_size
-from tablewright.studio.parts import (
-    heading,
-)
+from tablewright.studio.parts import heading
 from tablewright.studio.similar import similar_patterns
 from tablewright.studio.statements import (
     CONFIRM_BYTES,
@@ -59,7 +59,7 @@ JSON = "application/json"
 
 def show(workspace: Workspace, request: Request) -> Page:
     """Explain a statement, and run it if it only reads."""
-    text = request.query.get("statement").strip()
+    text = _statement(request.query.get("statement"))
     if not text:
         return _page(workspace, _example(workspace), [explain_nothing(), no_result()])
     try:
@@ -93,7 +93,7 @@ def run(workspace: Workspace, request: Request) -> Page:
     """Run a statement that writes; show a new preview if its item has changed."""
     workspace.require_writable("a statement that writes")
     form = request.form
-    text = form.get("statement").strip()
+    text = _statement(unquote(form.get("statement")))
     try:
         found = plan(workspace, text)
         if found.is_read:
@@ -113,13 +113,18 @@ def run(workspace: Workspace, request: Request) -> Page:
 
 def export(workspace: Workspace, request: Request) -> Page | Response:
     """Send all items of a SELECT as a file."""
-    text, kind = request.query.get("statement").strip(), request.query.get("format", "json")
+    text, kind = _statement(request.query.get("statement")), request.query.get("format", "json")
     found = plan(workspace, text)
     if not found.is_read or kind not in FORMATS:
         raise TablewrightError("only the items of a SELECT can be exported, as json or csv")
     if found.needs_confirmation and request.query.get("confirm") != "scan":
         return redirect(url("/console", statement=text, run=1))  # asks
     return export_response("result", kind, read_pages(workspace, text))
+
+
+def _statement(text: str) -> str:
+    """Return the text of a field: browsers end its lines with CR and LF."""
+    return text.replace("\r\n", "\n").strip()
 
 
 def suggest(workspace: Workspace, request: Request) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from urllib.parse import quote
 
 from tablewright.errors import DynamoDBError, TablewrightError
 from tablewright.mapping.entity import EntityMap
@@ -215,10 +216,10 @@ def preview_panel(workspace: Workspace, text: str, found: WritePreview, remark: 
         )
     form = element(
         "form",
-        element("input", type="hidden", name="statement", value=text),
+        element("input", type="hidden", name="statement", value=quote(text)),
         element("input", type="hidden", name="seen", value=found.seen),
         element("button", "Run it", class_="btn bad", type="submit"),
-        element("span", "The statement runs if the item is still what is shown here.",
+        element("span", "The item is read again first; if it has changed, a new preview appears.",
                 class_="hint"),
         method="post",
         action="/console",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.shape import READS
 from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.parts import NOTHING
+from tablewright.studio.parts import NOTHING, scroll
 from tablewright.studio.shapes import shape_of
 from tablewright.studio.url import url
 from tablewright.verify import Design
@@ -106,3 +106,29 @@ def operation_badge(pattern: AccessPattern, *, is_short: bool = False) -> Markup
         wanted = [name for name in names if (name not in READS) == shape.writes]
         names = [_SHORT.get(name, name) for name in wanted[:1]]
     return element("span", " + ".join(names), class_="op w" if shape.writes else "op")
+
+
+def overview(design: Design, wanted: str) -> Markup:
+    """Return what each wanted pattern does, for the page without a chosen one."""
+    rows = [
+        element(
+            "tr",
+            element("td", element("a", breakable(each.name), class_="mono",
+                                  href=url("/patterns/{}", each.label))),
+            element("td", each.doc.partition("\n")[0]),
+            element("td", operation_badge(each)),
+            element("td", shape_of(each).index or "", class_="mono"),
+        )
+        for each in design.patterns
+        if _matches(each, wanted)
+    ]  # fmt: skip
+    header = [element("th", name, scope="col") for name in ("Pattern", "What it does",
+                                                            "Operation", "Index")]  # fmt: skip
+    table = element(
+        "table",
+        element("caption", "Access patterns", class_="vh"),
+        element("thead", element("tr", header)),
+        element("tbody", rows),
+    )
+    return element("section", scroll("Access patterns", table, "flat"), class_="panel",
+                   aria_label="Access patterns")  # fmt: skip
