@@ -175,3 +175,18 @@ def test_a_tenant_sees_its_own_shards_only() -> None:
         assert "items returned" in own
         assert "TenantViolation" in other
     workspace.close()
+
+
+def test_what_is_stored_can_be_used_as_what_is_expected(browser: Browser) -> None:
+    path = "/patterns/update_order_status_with_history"
+    pairs = [
+        ("customer_id", "C1"), ("order_id", "O101"), ("status", "SHIPPED"),
+        ("expected_version", "7"), ("changed_by", "me"), ("reason", "test"),
+    ]  # fmt: skip
+    found = submit(browser, path, pairs).text
+    assert "VersionConflict" in found
+    assert "stored now: 1" in found
+    link = re.search(r'<a href="([^"]+)">use it</a>', found)
+    assert link is not None
+    filled = browser.get(link[1].replace("&amp;", "&")).text
+    assert re.search(r'name="expected_version" value="1"', filled)

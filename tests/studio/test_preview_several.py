@@ -26,7 +26,7 @@ from tablewright import (
     version,
 )
 from tablewright.database import Database
-from tablewright.errors import ConditionFailed, NotFound
+from tablewright.errors import ConditionalCheckFailedException, ConditionFailed, NotFound
 from tablewright.plans import Plan
 from tablewright.studio.applying import CannotGuard, apply
 from tablewright.studio.overlay import MAX_ITEMS, PreviewTooLarge
@@ -137,6 +137,30 @@ def test_a_new_row_that_the_plan_would_find_prevents_the_write(database: Databas
     before = state(database)
     assert apply(found, database._transport).is_outdated
     assert state(database) == before
+
+
+def test_a_lost_response_is_not_taken_for_a_change_by_others(database: Database) -> None:
+    """The write may have been applied by the first attempt: the error says so."""
+    found = preview(database, Book.primary("B1").update(Book.pages.set(5)))
+
+    class Losing:
+        """Applies each write, loses its response, and sends the request again."""
+
+        def send(self, operation: str, request: dict[str, object]) -> object:
+            database._transport.send(operation, request)
+            try:
+                return database._transport.send(operation, request)
+            except ConditionalCheckFailedException as fault:
+                fault.maybe_applied = True
+                raise
+
+        def close(self) -> None:
+            pass
+
+    with pytest.raises(ConditionalCheckFailedException) as raised:
+        apply(found, Losing())  # type: ignore[arg-type]
+    assert raised.value.maybe_applied
+    assert database.run(Book.primary("B1")).pages == 5  # type: ignore[union-attr]
 
 
 def test_a_refused_write_says_why_with_what_is_stored(database: Database) -> None:

@@ -30,6 +30,7 @@ from tablewright.expression import tree
 from tablewright.expression.parse import parse_condition
 from tablewright.limits import MAX_EXPRESSION_OPERATORS
 from tablewright.mapping.table import TableMap
+from tablewright.plan.events import consumed_units
 from tablewright.plan.writes.action import TRANSIENT
 from tablewright.studio.overlay import SentRead, SentWrite, Touched, identity
 from tablewright.studio.preview import Preview
@@ -77,12 +78,10 @@ def apply(preview: Preview, transport: Transport) -> Outcome:
         try:
             response = transport.send(operation, body).body
         except (ConditionalCheckFailedException, TransactionCanceledException) as fault:
-            if not _is_outdated(fault):
-                raise
+            if fault.maybe_applied or not _is_outdated(fault):
+                raise  # a lost response may have been that of the same write
             return Outcome(done, len(requests), is_outdated=True, write_units=units)
-        capacity = msgspec.json.decode(response).get("ConsumedCapacity", [])
-        tables = capacity if isinstance(capacity, list) else [capacity]
-        units += sum(table["CapacityUnits"] for table in tables)
+        units += consumed_units(response)
     return Outcome(len(requests), len(requests), write_units=units)
 
 

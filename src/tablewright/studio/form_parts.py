@@ -26,11 +26,13 @@ LINE = 120
 
 
 class FormState(msgspec.Struct, frozen=True):
-    """What is typed into a form, what is wrong with it, and values that a field may have."""
+    """What is typed into a form, what is wrong with it, and what is known of its fields."""
 
     typed: Fields
     problems: Mapping[str, str] = {}
+    #: Values that a field may have, and remarks on it.
     offers: Mapping[str, Sequence[str]] = {}
+    remarks: Mapping[str, Markup] = {}
 
 
 def form_fields(fields: Iterable[Field], state: FormState) -> Markup:
@@ -88,6 +90,8 @@ def _labelled(field: Field, state: FormState) -> Markup:
             class_="field",
         )  # fmt: skip
     hints: list[Child] = [*_hints(field), *([problem] if problem else [])]
+    if field.name in state.remarks:
+        hints.append(state.remarks[field.name])
     return element(
         "div",
         element("label", field.label, " ", element("small", field.type_name), for_=_id(field)),

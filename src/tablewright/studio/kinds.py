@@ -51,6 +51,12 @@ class ItemKind(Struct, frozen=True):
             return self.unique.key
         return None if self.entity is None else self.entity.primary
 
+    def attribute(self, stored: str) -> str:
+        """Return the attribute in Python of a stored one; the same name if it has none."""
+        attributes = {} if self.entity is None else self.entity.attributes
+        found = (name for name, each in attributes.items() if each.stored == stored)
+        return next(found, stored)
+
     def keys_in(self, index: str) -> tuple[KeyMap, ...]:
         """Return the keys that the entity declares for an index; "" is the table."""
         if not index:

@@ -91,7 +91,6 @@ class SentWrite(Struct, frozen=True):
     body: dict[str, Any]
     touched: tuple[Touched, ...]
     capacity: list[dict[str, Any]] = []
-    error: DynamoDBError | None = None
 
     @property
     def is_transaction(self) -> bool:
@@ -139,9 +138,9 @@ class Overlay:
         before = [self._stored(*key) for key in keys]
         try:
             body = self._call(operation, {**request, "ReturnConsumedCapacity": "INDEXES"})
-        except DynamoDBError as error:
+        except DynamoDBError:
             touched = _touched(parts, keys, before, before)
-            self.refused.append(SentWrite(operation, request, touched, error=error))
+            self.refused.append(SentWrite(operation, request, touched))
             raise
         self.requests.append((operation, request))
         after = [self._stored(*key) for key in keys]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tablewright.errors import TablewrightError
+from tablewright.errors import TablewrightError, WriteRejected
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio.clauses import Clause
 from tablewright.studio.item_parts import item_url, key_line, kind_chip
@@ -20,6 +20,7 @@ from tablewright.studio.kinds import ItemKind
 from tablewright.studio.layout import Collection
 from tablewright.studio.parts import NOTHING, content, note, scroll
 from tablewright.studio.preview import CheckedItem, ItemChange, Kind, Preview, RowChange
+from tablewright.studio.result_parts import result_tree
 from tablewright.values import Item, Value
 
 SIGNS: dict[Kind, tuple[str, str]] = {
@@ -54,7 +55,12 @@ def _refusal(found: Preview) -> Markup:
     name = element("b", type(found.error).__name__)
     shown = note([name, element("span", str(found.error))], "bad")
     partly = note("What is listed below would be written before that.", "warn")
-    return element("div", shown, partly if found.writes else NOTHING, class_="body", role="alert")
+    alert = element("div", shown, partly if found.writes else NOTHING, class_="body", role="alert")
+    current = found.error.current if isinstance(found.error, WriteRejected) else None
+    if current is None:
+        return alert
+    stored = element("section", element("h3", "Stored now", class_="sh"), result_tree(current))
+    return join([alert, stored])
 
 
 def _checks(checks: Sequence[CheckedItem]) -> Markup:

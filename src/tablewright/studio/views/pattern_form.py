@@ -63,6 +63,8 @@ class PatternForm:
         self.fields: tuple[Field, ...] = fields_of(pattern)
         self.given = given or Fields(first_values(workspace.design, pattern))
         self.offers = offers(workspace.design, pattern)
+        #: What is stored, for fields that expect it.
+        self.remarks: dict[str, Markup] = {}
 
     # --- the parts of the page -------------------------------------------------------------------
 
@@ -84,7 +86,7 @@ class PatternForm:
     def inputs(
         self, problems: dict[str, str], token: str = "", button: str = "", *, is_open: bool = True
     ) -> Markup:
-        state = FormState(self.given, problems, self.offers)
+        state = FormState(self.given, problems, self.offers, self.remarks)
         whole = problems.get("")
         content = [
             note(whole, "bad") if whole else NOTHING,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from tablewright.errors import TablewrightError
+from tablewright.errors import TablewrightError, WriteRejected
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.reads.page import Page as ResultPage
 from tablewright.publish.html.element import Child, Markup, element, join
@@ -23,10 +23,10 @@ from tablewright.studio import preview_parts
 from tablewright.studio.applying import Outcome, apply
 from tablewright.studio.frame import Page
 from tablewright.studio.http import Fields, Request
-from tablewright.studio.parts import NOTHING, heading, note
+from tablewright.studio.parts import NOTHING, content, heading, note
 from tablewright.studio.preview import Preview, preview
 from tablewright.studio.problems import missing_page
-from tablewright.studio.result_parts import result_tree
+from tablewright.studio.result_parts import plain_text, result_tree
 from tablewright.studio.run_parts import key_conditions, measured, requests_made
 from tablewright.studio.running import Ran, run
 from tablewright.studio.shapes import shape_of
@@ -36,6 +36,8 @@ from tablewright.studio.views.pattern_list import overview, pattern_list
 from tablewright.studio.workspace import Workspace
 
 BEFORE = "~before"
+#: The name of a parameter that is compared with what is stored begins like this.
+EXPECTED = "expected_"
 #: How many pages back the links lead.
 KEPT_PAGES = 20
 
@@ -181,12 +183,36 @@ class _PatternPage(PatternForm):
             found = preview(self.database(), plan)
         except TablewrightError as error:
             return join([notice, self.form({"": described(error)})])
+        self.remarks = self._stored(found)
         token, button = "", ""
         if found.error is None and not found.is_empty and self.workspace.is_writable:
             token = self.workspace.pending.add(found, self.asked())
             count = len(found.items)
             button = f"Write {count} item{'s' * (count != 1)}"
         return join([notice, self._previewed(found, self.inputs({}, token, button, is_open=False))])
+
+    def _stored(self, found: Preview) -> dict[str, Markup]:
+        """Return what is stored for each field like `expected_version`, to use it instead."""
+        stored: dict[str, str] = {}
+        if isinstance(found.error, WriteRejected) and found.error.current is not None:
+            stored = {name: plain_text(each) for name, each in vars(found.error.current).items()}
+        for check in found.checks:
+            for clause in check.clauses:
+                for name, value in clause.stored.items():
+                    if value is not None:
+                        stored[check.what.attribute(name)] = content(value)
+        return {
+            field: self._stored_remark(field, text)
+            for name, text in stored.items()
+            if (field := f"{EXPECTED}{name}") in self.pattern.parameters
+        }
+
+    def _stored_remark(self, field: str, text: str) -> Markup:
+        pairs = [pair for pair in self.given.pairs if pair[0] != field]
+        href = f"{url('/patterns/{}', self.pattern.label)}?{urlencode([*pairs, (field, text)])}"
+        is_same = self.given.get(field) == text
+        link = NOTHING if is_same else element("a", "use it", href=href)
+        return element("span", f"stored now: {text} ", link)
 
     def _previewed(self, found: Preview, form: Child) -> Markup:
         right = element(
