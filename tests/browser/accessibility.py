@@ -25,7 +25,7 @@ def _source() -> str:
 def violations(page: Page, rules: list[str]) -> list[str]:
     """Return axe-core's violations on a page in its present state, each with its elements."""
     page.evaluate(f"() => {{ if (!window.axe) {{ {_source()} }} }}")
-    options = {"runOnly": rules, "resultTypes": ["violations"]}
+    options = {"runOnly": rules, "resultTypes": ["violations"], "preload": False}
     found = page.evaluate("options => axe.run(document, options)", options)
     return [_describe(each) for each in found["violations"]]
 

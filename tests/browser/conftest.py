@@ -18,6 +18,7 @@ if find_spec("playwright") is None:
     collect_ignore_glob = ["test_*.py"]
 else:
     from tests.browser.chromium import launched, watch
+    from tests.browser.studios import Studio, studio_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -59,3 +60,10 @@ def problems(context: BrowserContext) -> Iterator[list[str]]:
 def page(context: BrowserContext, problems: list[str]) -> Page:
     """An empty page, of which every problem is reported."""
     return context.new_page()
+
+
+@pytest.fixture
+def studio() -> Iterator[Studio]:
+    """A studio of the commerce design, on its sample data."""
+    with studio_of("commerce") as studio:
+        yield studio

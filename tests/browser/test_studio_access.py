@@ -10,13 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page
 
 from tests.browser.chromium import REBOUND
-from tests.browser.studios import Studio, studio_of
-
-
-@pytest.fixture
-def studio() -> Iterator[Studio]:
-    with studio_of("commerce") as studio:
-        yield studio
+from tests.browser.studios import Studio
 
 
 class Empty(BaseHTTPRequestHandler):

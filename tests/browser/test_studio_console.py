@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.studios import Studio, studio_of
+from tests.browser.studios import Studio
 
 TABLE = "commerce_single_table"
 QUERY = f"SELECT SK FROM {TABLE} WHERE PK = 'CUST#C1' AND begins_with(SK, 'ORDER#O101')"
 CHANGE = f"UPDATE {TABLE} SET email = 'x@y' WHERE PK = 'CUST#C1' AND SK = 'PROFILE#C1'"
-
-
-@pytest.fixture
-def studio() -> Iterator[Studio]:
-    with studio_of("commerce") as studio:
-        yield studio
 
 
 def email(studio: Studio) -> str:

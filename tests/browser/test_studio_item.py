@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.studios import Studio, studio_of
+from tests.browser.studios import Studio
 
 TABLE = "commerce_single_table"
 ORDER = f"/item/{TABLE}?pk=CUST%23C1&sk=ORDER%23O101"
 KEY = {"PK": {"S": "CUST#C1"}, "SK": {"S": "ORDER#O101"}}
-
-
-@pytest.fixture
-def studio() -> Iterator[Studio]:
-    with studio_of("commerce") as studio:
-        yield studio
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,15 +9,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from tablewright.engine import Engine
 from tablewright.studio.workspace import Workspace
-from tests.browser.studios import Studio, running, studio_of
+from tests.browser.studios import Studio, running
 
 TABLE = "commerce_single_table"
-
-
-@pytest.fixture
-def studio() -> Iterator[Studio]:
-    with studio_of("commerce") as studio:
-        yield studio
 
 
 def rows(page: Page) -> list[str]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.pages import walk
-from tests.browser.studios import Studio, studio_of
+from tests.browser.studios import Studio
 
 #: Remembers how each element looks, and returns the number of those that Tab should reach. A radio
 #: that is not checked is reached by arrow keys, so one of each group counts.
@@ -43,12 +40,6 @@ FOCUSED = """() => {
     return [each.outerHTML.slice(0, 120), again,
         inside || places.some(node => node && looks.get(node) !== look(node))];
 }"""
-
-
-@pytest.fixture
-def studio() -> Iterator[Studio]:
-    with studio_of("commerce") as studio:
-        yield studio
 
 
 def test_the_first_key_leads_to_the_content(studio: Studio, page: Page) -> None:

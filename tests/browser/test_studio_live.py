@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.accessibility import assert_accessible
 from tests.browser.hostile import HOSTILE
-from tests.browser.studios import Studio, studio_of
+from tests.browser.studios import Studio
 
 TABLE = "commerce_single_table"
-
-
-@pytest.fixture
-def studio() -> Iterator[Studio]:
-    with studio_of("commerce") as studio:
-        yield studio
 
 
 def change_email(studio: Studio, value: str) -> None:

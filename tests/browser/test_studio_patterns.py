@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -18,12 +17,6 @@ from tests.studio.calls import DESIGNS, checked_calls
 from tests.studio.test_patterns import pairs_of, timeless
 
 COMMERCE = "tablewright.designs.commerce"
-
-
-@pytest.fixture
-def studio() -> Iterator[Studio]:
-    with studio_of("commerce") as studio:
-        yield studio
 
 
 def open_pattern(page: Page, studio: Studio, label: str) -> None:
