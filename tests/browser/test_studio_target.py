@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -11,6 +12,7 @@ from tablewright.designs.catalog import load
 from tablewright.engine import Engine
 from tablewright.server import serving
 from tablewright.verify import seed
+from tests.browser.accessibility import assert_fits
 from tests.browser.chromium import WIDTHS, show
 from tests.browser.studios import studio_of
 
@@ -44,3 +46,14 @@ def test_a_page_recovers_when_its_target_does(page: Page, problems: list[str]) -
                 expect(page.locator("#lost")).to_have_text("")
                 expect(page.locator(".target")).to_contain_text("read-only")
     problems.clear()  # the browser reports the status 503
+
+
+def test_the_long_name_of_a_target_does_not_widen_the_page(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / ("long-" * 30 + "name.db")
+    with Engine(str(file)) as engine:
+        seed(load("commerce"), engine)
+    with studio_of("commerce", str(file)) as studio:
+        studio.enter(page)
+        for width in WIDTHS:
+            show(page, "light", width)
+            assert_fits(page)

@@ -301,6 +301,17 @@ def test_a_key_that_is_too_long_is_named(engine: Engine) -> None:
         connect(engine, Late).run(backfill(Thing))
 
 
+def test_fewer_requests_are_sent_at_once_after_one_was_throttled() -> None:
+    pace = throttling.Pace()
+    threads = []
+    for is_throttled in (False, True, True, False):
+        if is_throttled:
+            pace.slow_down()
+        pace.adjust()
+        threads.append(pace.threads)
+    assert threads == [8, 4, 2, 3]
+
+
 def test_throttled_requests_are_sent_again(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttling, "THROTTLED", Backoff(attempts=5, first=0.0, longest=0.0))
     local = Local(engine)

@@ -165,7 +165,7 @@ def _target(workspace: Workspace, **attributes: str) -> Markup:
         class_=f"target {kind}".strip(),
         href="/tables",
         id="target",
-        title="Target: where this page reads and writes",
+        title=f"Target: {workspace.target_name}",
         **attributes,
     )
 
