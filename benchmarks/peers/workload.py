@@ -64,14 +64,19 @@ def item(n: int, size: int = 1000) -> dict[str, Any]:
 
 def load_items(remote: Remote, count: int, size: int = 1000) -> None:
     """Create the table and put items into it, with batches of 25."""
+    named = {"TableName": TABLE}
     remote.send("CreateTable", CREATE)
-    while b'"ACTIVE"' not in remote.send("DescribeTable", {"TableName": TABLE}).body:
+    while b'"TableStatus":"ACTIVE"' not in _compact(remote.send("DescribeTable", named).body):
         time.sleep(0.05)
     for first in range(0, count, 25):
         puts = [
             {"PutRequest": {"Item": item(n, size)}} for n in range(first, min(first + 25, count))
         ]
         remote.send("BatchWriteItem", {"RequestItems": {TABLE: puts}})
+
+
+def _compact(body: bytes) -> bytes:
+    return body.replace(b" ", b"")
 
 
 Requests = list[tuple[str, dict[str, Any]]]

@@ -51,6 +51,10 @@ READS = frozenset(
 )
 
 
+#: The live views that are open at the same time: each takes a thread of the server.
+MAX_LIVE_VIEWS = 8
+
+
 class ReadOnlyTarget(TablewrightError):
     """A write was asked for, and the target is read-only."""
 
@@ -125,6 +129,8 @@ class Workspace:
         self._opened: WatchedTransport | None = None
         self._problem = ""
         self._secret = secrets.token_bytes(32)
+        #: The live views that may still be opened.
+        self.live_views = threading.BoundedSemaphore(MAX_LIVE_VIEWS)
         #: The previews of writes that are shown and not applied yet.
         self.pending = Pending()
         self._inferences: dict[str, Inference] = {}

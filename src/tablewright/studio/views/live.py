@@ -9,9 +9,9 @@ The filter is part of the URL, and the studio applies it. A page shows a bounded
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterable, Iterator
+from threading import BoundedSemaphore
 from typing import Any
 
 from tablewright.errors import InvalidValue
@@ -32,13 +32,11 @@ from tablewright.studio.parts import (
     stored_key,
 )
 from tablewright.studio.url import url
-from tablewright.studio.workspace import Workspace
+from tablewright.studio.workspace import MAX_LIVE_VIEWS, Workspace
 from tablewright.values import Item, Value
 
 #: The changes that a page shows.
 SHOWN = 200
-#: The live views that are open at the same time: each takes a thread of the server.
-MAX_OPEN = 8
 #: The tables of a target without a design that are looked at.
 MAX_TABLES = 20
 #: How much of a value, and how many attributes of a change, are shown.
@@ -53,7 +51,6 @@ SIGNS = {
     "deleted": (MINUS, "del"),
     "expired": (MINUS, "del"),
 }
-_open = threading.BoundedSemaphore(MAX_OPEN)
 
 
 def show(workspace: Workspace, request: Request) -> Page:
@@ -291,13 +288,16 @@ def events(workspace: Workspace, request: Request) -> Response:
     start = request.headers.get("last-event-id") or query.get("after")
     feed = open_feed(workspace, live)
     number = min(int(start), feed.last) if start.isdecimal() else feed.last
-    return Response(type=EVENTS, stream=lambda: _events(feed, number, query, len(live) > 1))
+    several, views = len(live) > 1, workspace.live_views
+    return Response(type=EVENTS, stream=lambda: _events(feed, number, query, several, views))
 
 
-def _events(feed: Feed, number: int, query: Fields, several: bool) -> Iterator[bytes]:
+def _events(
+    feed: Feed, number: int, query: Fields, several: bool, views: BoundedSemaphore
+) -> Iterator[bytes]:
     yield b"retry: 2000\n\n"
-    if not _open.acquire(blocking=False):
-        yield event("full", f"{MAX_OPEN} live views are open already: close one")
+    if not views.acquire(blocking=False):
+        yield event("full", f"{MAX_LIVE_VIEWS} live views are open already: close one")
         return
     try:
         problem: str | None = None
@@ -314,7 +314,7 @@ def _events(feed: Feed, number: int, query: Fields, several: bool) -> Iterator[b
             time.sleep(POLL_SECONDS / 2)
             feed.poll()
     finally:
-        _open.release()
+        views.release()
 
 
 def event(name: str, data: str, number: int | None = None) -> bytes:
