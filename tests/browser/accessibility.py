@@ -58,7 +58,7 @@ def assert_fits(page: Page) -> None:
     wide = page.evaluate(
         """() => {
             const limit = document.documentElement.clientWidth;
-            if (document.documentElement.scrollWidth <= limit) return [];
+            if (document.documentElement.scrollWidth <= limit) return null;
             const clipped = element => element && (getComputedStyle(element).overflowX !== 'visible'
                 || clipped(element.parentElement));
             return [...document.body.querySelectorAll('*')]
@@ -66,7 +66,5 @@ def assert_fits(page: Page) -> None:
                 .map(e => e.outerHTML.slice(0, 160));
         }"""
     )
-    scrolls = page.evaluate(
-        "document.documentElement.scrollWidth > document.documentElement.clientWidth"
-    )
-    assert not scrolls, "\n".join([f"{page.url} at {page.viewport_size} is too wide:", *wide[:8]])
+    where = f"{page.url} at {page.viewport_size} is too wide:"
+    assert wide is None, "\n".join([where, *(wide or [])[:SHOWN]])
