@@ -3,6 +3,6 @@
 design.py holds the table, its entities and 18 access patterns, app.py the 19 endpoints. Run it from
 the root of the repository, and open http://127.0.0.1:8000/docs:
 
-    pip install uvicorn
+    pip install '.[fastapi]' uvicorn
     uvicorn --factory examples.tracker.app:create_app
 """

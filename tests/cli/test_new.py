@@ -72,10 +72,10 @@ def test_a_name_that_the_module_uses_is_possible(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("my-shop", "'my-shop' is not a name for a module"),
-        ("a/b", "'a/b' is not a name for a module"),
+        ("my-shop", "'my-shop' is not a valid module name"),
+        ("a/b", "'a/b' is not a valid module name"),
         ("ab", "use three or more of a-z, 0-9 and _"),
-        ("class", "'class' is not a name for a module"),
+        ("class", "'class' is not a valid module name"),
         ("json", "'json' is the name of another module"),
         ("tablewright", "'tablewright' is the name of another module"),
     ],

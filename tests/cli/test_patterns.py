@@ -98,7 +98,7 @@ def test_all_reads_every_page() -> None:
 def test_what_is_not_found_has_exit_code_1() -> None:
     done = run("patterns", "commerce", "customer_profile", "customer_id=C9")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "tablewright: customer_profile has found nothing\n"
+    assert done.stderr == "tablewright: customer_profile found nothing\n"
 
 
 def test_entities_and_lists_are_json(tmp_path: Path) -> None:

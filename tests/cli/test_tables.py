@@ -73,7 +73,7 @@ def test_the_tables_of_a_design_are_created(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["shop", "id"], "has a table 'shop' already"),
+        (["shop", "id"], "already has a table 'shop'"),
         (["things"], "name the table and its key"),
         (["things", "id:X"], "'id:X': write NAME, or NAME:S, NAME:N or NAME:B"),
         (["things", "id", "id:N"], "id is declared with two types, S and N"),

@@ -55,7 +55,7 @@ def test_an_existing_item_is_not_replaced_without_a_terminal(target: str) -> Non
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "tablewright: 1 item exists and will be replaced; add --yes, because standard input is not "
-        "a terminal to ask at\n"
+        "a terminal\n"
     )
     assert stored(target, "shop", "PK=C#1", "SK=O#7") is None
     assert run("put", target, "shop", both, "--yes").stderr == "shop: 1 created, 1 replaced\n"
@@ -93,7 +93,7 @@ def test_delete_without_a_terminal_needs_yes(target: str) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('{"PK": "a"}', "ITEM: an item has no SK, its key"),
+        ('{"PK": "a"}', "ITEM: an item lacks SK, part of its key"),
         ('{"PK": "a",}', "ITEM is not JSON: "),
         ('{"PK": "a", "SK": NaN}', "NaN is not a number of JSON"),
         ("[1]", "an item is a JSON object, not 1"),

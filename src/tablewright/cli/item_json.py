@@ -66,7 +66,7 @@ def read_item(value: Any, key: Sequence[KeyAttribute], where: str) -> Item:
         raise InvalidValue(f"{where}: an item is a JSON object, not {_show(value)}")
     missing = [each.name for each in key if each.name not in value]
     if missing:
-        raise InvalidValue(f"{where}: an item has no {' and no '.join(missing)}, its key")
+        raise InvalidValue(f"{where}: an item lacks {' and '.join(missing)}, part of its key")
     is_typed = isinstance(value[key[0].name], dict)
     if is_typed and (number := next(_numbers(value), None)):
         raise InvalidValue(f'{where}: in DynamoDB\'s JSON a number is a text: {{"N": "{number}"}}')

@@ -224,7 +224,10 @@ def new(
 def check_name(name: str) -> None:
     """Fail unless a module and a table can have this name."""
     if not re.fullmatch("[a-z][a-z0-9_]{2,}", name) or keyword.iskeyword(name):
-        fail(f"{name!r} is not a name for a module; use three or more of a-z, 0-9 and _")
+        fail(
+            f"{name!r} is not a valid module name; use three or more of a-z, 0-9 and _, but no "
+            "keyword of Python"
+        )
     # a file with the name of another module would be imported in place of it, or the reverse
     if name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None:
         fail(f"{name!r} is the name of another module that Python finds; choose another name")

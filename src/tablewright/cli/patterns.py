@@ -222,7 +222,7 @@ def _run(
         _note_cursor(result, "Read all with --all, or continue with")
         return
     if result is None and isinstance(plan, Single | Then | Load | LoadFound):
-        note(f"tablewright: {plan._name} has found nothing")
+        note(f"tablewright: {plan._name} found nothing")
         raise typer.Exit(1)
     if json:
         print_json([as_json(result)])

@@ -64,7 +64,7 @@ def studio(
         fail("--write and --read-only exclude each other")
     workspace = open_workspace(what or [], write=True if write else False if read_only else None)
     if data and export is None:
-        fail("--data is for --export FOLDER")
+        fail("--data needs --export FOLDER")
     if export is not None:
         _export(workspace, export, data)
         return

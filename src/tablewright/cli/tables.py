@@ -103,7 +103,7 @@ def create_table(
     definition = TableDefinition(make_request(table, key, index or (), local_index or ()), ttl)
     with exit_on_error(), open_target(target) as transport:
         if table in list_tables(transport):
-            fail(f"{target} has a table {table!r} already")
+            fail(f"{target} already has a table {table!r}")
         description = create(transport, definition)
         enable_ttl(transport, definition)
         note(f"{table}: created, with the key {format_key(description)}")

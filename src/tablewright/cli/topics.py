@@ -17,17 +17,17 @@ from tablewright.cli.commands import HELP, app, fail
 TARGETS = """\
 A target is where tables are:
 
-  shop.db               a database file; create-table, seed, copy, load make it
-  http://host:8000      an endpoint, such as that of `tablewright serve`
-  dynamodb://eu-west-1  AWS, with the credentials that the AWS SDKs find; needs
-                        the extra: pip install tablewright[aws]
+  shop.db               a file; create-table, seed, copy and load create it
+  http://host:8000      an endpoint, such as `tablewright serve`
+  dynamodb://eu-west-1  AWS, with the usual credentials of the AWS SDKs; needs
+                        pip install 'tablewright[aws]'
   dynamodb://           the same, in the region of the environment or profile
   :memory:              in memory, for verify, patterns, studio; nothing is kept
 """
 
 KEYS = """\
-Keys are arguments NAME=VALUE. Their types are those of the table's key: a text
-needs no quotes, a number must be one, a binary is in base64.
+Keys are arguments NAME=VALUE. The table declares their types: a string needs no
+quotes, a number must be a number, and a binary is in base64.
 
   tablewright get shop.db orders customer=ann placed=1
   tablewright query shop.db orders customer=ann 'placed>=2'
@@ -38,8 +38,8 @@ Conditions on the sort key, for `query`:
   SK between LOW HIGH     SK begins-with PREFIX
 
 Filters, for `query` and `scan`, compare with = <> < <= > >=, between LOW and
-HIGH, begins-with, contains, exists, not-exists. A value is a literal of
-PartiQL, or else a text:
+HIGH, begins-with, contains, exists, not-exists. A value is a
+PartiQL literal, such as 5, '5' or true; any other value is a string:
 
   --filter 'total >= 100' --filter 'address.city = Rome'
 """
@@ -49,7 +49,7 @@ Results go to standard output; counts, warnings and questions to standard error.
 
   --json      prints one JSON value on each line; items are in DynamoDB's JSON
   COLUMNS     the width of tables; default: that of the terminal, 80 in a pipe
-  NO_COLOR    if it is set, no colours are used; nor are they in a pipe
+  NO_COLOR    if set, no colours are used; a pipe has none either
 
 Exit codes:
 
@@ -58,7 +58,7 @@ Exit codes:
   2    the command could not run: a missing file, a wrong argument, no access
   130  interrupted with Ctrl-C
 
-A reader that closes the pipe early, such as `head`, ends a command quietly.
+If the reader of a pipe ends early, such as `head`, the command ends quietly.
 """
 
 DESIGN = """\

@@ -108,10 +108,10 @@ def refuse_duplicates(items: Sequence[Item], key: Sequence[KeyAttribute]) -> Non
 def confirm(consequence: str, show: Callable[[], None]) -> None:
     """Show what will change, and return if the user agrees.
 
-    Exit with code 1 if the user does not, and with code 2 if there is no terminal to ask at.
+    Exit with code 1 if the user does not, and with code 2 if standard input is not a terminal.
     """
     if not sys.stdin.isatty():
-        fail(f"{consequence}; add --yes, because standard input is not a terminal to ask at")
+        fail(f"{consequence}; add --yes, because standard input is not a terminal")
     show()
     if not typer.confirm(f"{consequence}. Continue?", err=True):
         note("nothing was changed")
