@@ -24,11 +24,15 @@ def backfill(
     ],
     index: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only the keys of this index; repeatable. Default: all."),
+        typer.Option(
+            metavar="NAME", help="Write only the keys of this index; repeatable. Default: all."
+        ),
     ] = None,
     table: Annotated[
         str | None,
-        typer.Option(help="The table, if it has another name than in the design, or only this."),
+        typer.Option(
+            help="The name of the table, if it differs from the design or is one of several."
+        ),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Write nothing; count the items that would change.")
@@ -41,16 +45,16 @@ def backfill(
         bool,
         typer.Option(
             "--prepare",
-            help="Only record which indexes are complete: those that exist. Programs can then "
-            "connect before the other global indexes exist, and cannot read these.",
+            help="Write no keys; record the existing indexes as complete. Programs can then "
+            "connect before the other global indexes exist, but cannot read them.",
         ),
     ] = False,
 ) -> None:
     """Give stored items the keys of indexes that were declared after they were written.
 
-    Reads all items, and writes those whose index keys differ from their values; other programs may
-    write at the same time. Then the indexes can be read. Run it when no program runs that does not
-    write the new keys. To continue an interrupted run, run the same command again.
+    Reads all items, and writes the index keys that do not match the values of their item. Then
+    programs can read the indexes. Start it when all running programs write the new keys; they may
+    write meanwhile. To continue an interrupted run, run the same command again.
     """
     import secrets
 

@@ -57,12 +57,12 @@ def cost(
 ) -> None:
     """Print the capacity units of each access pattern, and its monthly price.
 
-    The units are the mean of the calls in the checks of the design. `write` are those of the table,
-    with sentinels and history, and `index` those of its indexes. Prices need rates: the calls of
-    each pattern per second, from `@access_pattern(rate=…)` or a file.
+    The units are the mean of the calls in the checks of the design. `write` counts the write
+    units of the table, with sentinels and history, `index` those of its indexes. Prices need
+    rates: the calls of each pattern per second, from `@access_pattern(rate=…)` or a file.
 
     With --diff, only the patterns that differ are printed, and the prices of a month before and
-    after, both with the rates and prices of now.
+    after, both with the current rates and prices.
     """
     import msgspec
 

@@ -82,7 +82,7 @@ def verify(
     ] = None,
     table: Annotated[
         str | None,
-        typer.Option(help="With --stored: the table, if it has another name than in the design."),
+        typer.Option(help="With --stored: the name of the table, if it differs from the design."),
     ] = None,
     details: Annotated[
         bool, typer.Option("--details", help="Print pattern, request and cost of each check.")

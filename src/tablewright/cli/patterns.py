@@ -46,8 +46,8 @@ def patterns(
         list[str] | None,
         typer.Argument(
             metavar="NAME=VALUE",
-            help="Its arguments; entities and lists as JSON. An argument that may be None can be "
-            "left out.",
+            help="Its arguments; entities and lists as JSON. Arguments that accept None can be "
+            "omitted.",
         ),
     ] = None,
     target: Annotated[
@@ -58,7 +58,7 @@ def patterns(
         ),
     ] = MEMORY,
     table: Annotated[
-        str | None, typer.Option(help="The table, if it has another name than in the design.")
+        str | None, typer.Option(help="The name of the table, if it differs from the design.")
     ] = None,
     all_pages: Annotated[bool, typer.Option("--all", help="Read all pages of a query.")] = False,
     cursor: Annotated[
@@ -69,8 +69,8 @@ def patterns(
 ) -> None:
     """List the access patterns of a design, or run one.
 
-    A pattern that writes shows its requests and asks before it runs. Exit code 1: a pattern that
-    reads one entity or aggregate has found none.
+    At a target, a pattern that writes shows its requests and asks before it runs. Exit code 1: a
+    pattern that reads one entity or aggregate found none.
     """
     design = load_or_fail(name)
     if pattern is None:

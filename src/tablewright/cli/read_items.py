@@ -45,7 +45,7 @@ Filter = Annotated[
         "--filter",
         metavar="CONDITION",
         help="Print only items that match, such as 'total >= 100', 'note exists' or 'name "
-        "begins-with A'; may be repeated. All items are read all the same.",
+        "begins-with A'; may be repeated. The filter does not reduce the items read.",
     ),
 ]
 Limit = Annotated[int, typer.Option(min=1, help="The maximum number of items to read.")]

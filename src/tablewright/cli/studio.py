@@ -29,7 +29,7 @@ def studio(
             show_default=False,
         ),
     ] = None,
-    port: Annotated[int, typer.Option(help="The port; 0 is a free one.")] = 0,
+    port: Annotated[int, typer.Option(help="The port; 0 chooses a free one.")] = 0,
     write: Annotated[
         bool,
         typer.Option("--write", help="Allow changes at an endpoint; files always allow them."),
@@ -40,11 +40,11 @@ def studio(
     export: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Write the pages of the design as files instead, and exit."
+            metavar="FOLDER", help="Write static pages of the design to this folder, and exit."
         ),
     ] = None,
     data: Annotated[
-        bool, typer.Option("--data", help="With --export: write pages of the data, too.")
+        bool, typer.Option("--data", help="With --export: also write the items of the target.")
     ] = False,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
@@ -53,10 +53,10 @@ def studio(
     """Show a design, its patterns and its data in the browser.
 
     `tablewright studio commerce` shows a bundled design with its sample data, `tablewright studio
-    shop.db` what is in a file, `tablewright studio design.py http://host:port` both.
+    shop.db` the data in a file, `tablewright studio design.py shop.db` both.
 
-    The page is served on this machine only, and the link that is printed opens it. An endpoint is
-    read-only unless --write is given.
+    Prints a link, opens it in the browser, and runs until Ctrl-C. Only programs on this machine can
+    connect. An endpoint is read-only unless --write is given.
     """
     import asyncio
 
