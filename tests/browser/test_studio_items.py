@@ -67,7 +67,12 @@ def test_on_a_phone_an_opened_item_comes_into_view(studio: Studio, page: Page) -
     ],
 )
 def test_a_filter_shows_what_the_query_returns(
-    studio: Studio, page: Page, operator: str, values: list[str], condition: str
+    studio: Studio,
+    page: Page,
+    problems: list[str],
+    operator: str,
+    values: list[str],
+    condition: str,
 ) -> None:
     studio.enter(page, f"/items/{TABLE}")
     page.get_by_label("PK =").fill("CUST#C1")
@@ -86,6 +91,8 @@ def test_a_filter_shows_what_the_query_returns(
     )
     assert rows(page) == [item["SK"]["S"] for item in wanted["Items"]]
     assert rows(page)
+    # The filter is explained while it is typed, and an incomplete one has the status 400.
+    problems[:] = [each for each in problems if "status of 400" not in each]
 
 
 def test_next_and_previous_show_every_item_once(page: Page) -> None:
