@@ -66,15 +66,17 @@ def show(workspace: Workspace, request: Request, table: str) -> Page:
     except InvalidValue as error:
         problem = element("p", str(error), id="line", class_="note bad", role="alert")
         return Page("Items", [head, filter_form(asked, known, problem)], "Items", status=400)
+    is_static = bool(workspace.static_views)  # then there is nothing to submit
     line = read_line(asked, reading, page, known)
     items = grid(layout, collection, known, page, lambda token: asked.url(item=token), asked.item)
     body = element(
         "div",
-        panel("Items", items, _pager(asked, page)),
+        panel("Items", items, _pager(asked, page, is_static=is_static)),
         drawer(workspace, asked.layout, known, asked.item, close=asked.url()),
         class_="cols drawer",
     )
-    content = [head, inferred_note(workspace, table), filter_form(asked, known, line), body]
+    filtered = panel("What was read", line) if is_static else filter_form(asked, known, line)
+    content = [head, inferred_note(workspace, table), filtered, body]
     return Page(f"{table} items", content, "Items")
 
 
@@ -101,7 +103,7 @@ def _switch(layout: Layout, current: Collection) -> Markup:
     return element("nav", links, class_="seg", aria_label="Table or index")
 
 
-def _pager(asked: Asked, page: ItemPage) -> Markup:
+def _pager(asked: Asked, page: ItemPage, *, is_static: bool) -> Markup:
     partitions = len({repr(asked.collection.partition_of(item)) for item in page.items})
     count = (
         f"{partitions} partition{'s' * (partitions != 1)}, "
@@ -124,8 +126,10 @@ def _pager(asked: Asked, page: ItemPage) -> Markup:
     if page.next is not None:
         target = asked.url(cursor=encode_cursor(page.next), back=_chain(asked))
         following = element("a", f"Next {PAGE_SIZE}", class_="btn sm", href=target, rel="next")
-    end = element("span", _exports(asked), previous, following, class_="end")
-    return element("div", element("span", count), keys, end, class_="pager")
+    exports = NOTHING if is_static else _exports(asked)
+    end = element("span", exports, previous, following, class_="end")
+    hints = NOTHING if is_static else keys
+    return element("div", element("span", count), hints, end, class_="pager")
 
 
 def _exports(asked: Asked) -> Markup:
