@@ -11,7 +11,10 @@ from __future__ import annotations
 import gc
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+pytest.register_assert_rewrite("tests.engine.database")  # before a test imports it
 
 settings.register_profile("dev", deadline=None, max_examples=25)
 settings.register_profile(

@@ -10,7 +10,7 @@ from msgspec import Struct
 from playwright.sync_api import Page
 
 from tablewright.cli.studio import open_workspace
-from tablewright.studio.server import serving_studio
+from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 
 

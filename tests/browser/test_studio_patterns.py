@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tablewright import Engine
-from tablewright.studio.result_parts import result_tree
+from tablewright.studio.markup.result_parts import result_tree
 from tablewright.verify.checks import Raises
 from tests.browser.accessibility import assert_accessible
 from tests.browser.studios import Studio, studio_of

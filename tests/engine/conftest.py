@@ -9,10 +9,7 @@ from botocore.session import get_session
 
 from tablewright.engine import Engine
 from tablewright.server import serving
-
-pytest.register_assert_rewrite("tests.engine.database")
-
-from tests.engine.database import Database, InProcess, OverHttp  # noqa: E402 # after the line above
+from tests.engine.database import Database, InProcess, OverHttp
 
 
 @pytest.fixture(scope="session")

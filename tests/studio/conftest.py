@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
-from tablewright.studio.server import serving_studio
+from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tablewright.studio.server import serving_studio
+from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tests.studio.conftest import Browser
 

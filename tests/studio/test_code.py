@@ -16,12 +16,12 @@ import pytest
 from tablewright import Engine
 from tablewright.errors import TablewrightError
 from tablewright.server import serving
-from tablewright.studio.code.partiql import CannotExpress, Translated, keys_in, translate
-from tablewright.studio.code.python import python_code
-from tablewright.studio.code.requests import boto3_code, cli_code
-from tablewright.studio.preview import preview
-from tablewright.studio.running import run
+from tablewright.studio.patterns.code.partiql import CannotExpress, Translated, keys_in, translate
+from tablewright.studio.patterns.code.python import python_code
+from tablewright.studio.patterns.code.requests import boto3_code, cli_code
+from tablewright.studio.patterns.running import run
 from tablewright.studio.workspace import Workspace
+from tablewright.studio.writes.preview import preview
 from tablewright.values import Item
 from tablewright.verify import seed
 from tablewright.verify.run import _result_problem

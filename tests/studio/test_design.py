@@ -12,9 +12,9 @@ from tablewright.cli.studio import open_workspace
 from tablewright.designs.catalog import bundled
 from tablewright.publish.cost import cost, load_prices
 from tablewright.publish.cost.rates import Rates
-from tablewright.studio.condition import Comparison, comparisons, condition_lines
-from tablewright.studio.documents import DOCUMENTS
-from tablewright.studio.server import serving_studio
+from tablewright.studio.design.documents import DOCUMENTS
+from tablewright.studio.markup.condition import Comparison, comparisons, condition_lines
+from tablewright.studio.web.server import serving_studio
 from tests.studio.conftest import Browser
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
-from tablewright.studio.finding import MAX_TRIES, search
-from tablewright.studio.kinds import kind_of
-from tablewright.studio.layout import key_text
-from tablewright.studio.server import serving_studio
+from tablewright.studio.items.finding import MAX_TRIES, search
+from tablewright.studio.items.kinds import kind_of
+from tablewright.studio.items.layout import key_text
+from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tests.studio.conftest import Browser
 from tests.studio.tables import KEYS, create_keys_table, put

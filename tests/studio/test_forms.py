@@ -19,9 +19,9 @@ from tablewright import Query, access_pattern
 from tablewright.designs.commerce import Commerce, CustomerOrder
 from tablewright.errors import TablewrightError
 from tablewright.model.pattern import AccessPattern
-from tablewright.studio.form_values import read_form, texts
-from tablewright.studio.forms import Field, call, field, fields_of
-from tablewright.studio.http import Fields
+from tablewright.studio.patterns.form_values import read_form, texts
+from tablewright.studio.patterns.forms import Field, call, field, fields_of
+from tablewright.studio.web.http import Fields
 from tests.studio.calls import EACH_DESIGN, checked_calls, sample_workspace
 
 

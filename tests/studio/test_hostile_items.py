@@ -11,8 +11,8 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.studio.layout import encode_cursor
-from tablewright.studio.server import serving_studio
+from tablewright.studio.items.layout import encode_cursor
+from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tests.studio.conftest import Answer, Browser
 from tests.studio.tables import key_schema, put

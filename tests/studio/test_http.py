@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tablewright.server.limits import Limits
-from tablewright.studio.http import Connection, Response
+from tablewright.studio.web.http import Connection, Response
 from tests.studio.conftest import Browser
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tablewright.publish.html.style import HUES, TOKENS
-from tablewright.studio.frame import static_file
+from tablewright.studio.web.frame import static_file
 
 
 def test_the_style_sheet_has_the_hues_and_tokens_of_the_page() -> None:

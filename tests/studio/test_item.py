@@ -11,11 +11,11 @@ import pytest
 from tablewright.cli.studio import open_workspace
 from tablewright.designs import commerce
 from tablewright.engine import Engine
-from tablewright.studio.kinds import kind_of
-from tablewright.studio.layout import Layout, key_text, read_layout
-from tablewright.studio.parts import content
-from tablewright.studio.places import places_of
-from tablewright.studio.server import serving_studio
+from tablewright.studio.items.kinds import kind_of
+from tablewright.studio.items.layout import Layout, key_text, read_layout
+from tablewright.studio.items.places import places_of
+from tablewright.studio.markup.parts import content
+from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tests.studio.conftest import Browser
 from tests.studio.tables import KEYS, create_keys_table, put

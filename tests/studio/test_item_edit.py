@@ -9,8 +9,8 @@ import pytest
 
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
-from tablewright.studio.kinds import kind_of
-from tablewright.studio.server import serving_studio
+from tablewright.studio.items.kinds import kind_of
+from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tests.studio.conftest import Answer, Browser
 from tests.studio.form_reader import form_pairs

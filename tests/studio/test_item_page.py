@@ -8,7 +8,7 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.errors import InvalidValue
-from tablewright.studio.item_page import (
+from tablewright.studio.items.item_page import (
     FILTERED_LIMIT,
     MAX_REQUESTS,
     PAGE_SIZE,
@@ -17,7 +17,7 @@ from tablewright.studio.item_page import (
     prepare,
     read_page,
 )
-from tablewright.studio.layout import Layout, read_layout
+from tablewright.studio.items.layout import Layout, read_layout
 from tests.studio.tables import KEYS, create_keys_table, put
 
 

@@ -15,10 +15,10 @@ import pytest
 
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
-from tablewright.studio.item_page import PAGE_SIZE
-from tablewright.studio.layout import read_layout
-from tablewright.studio.parts import content
-from tablewright.studio.server import serving_studio
+from tablewright.studio.items.item_page import PAGE_SIZE
+from tablewright.studio.items.layout import read_layout
+from tablewright.studio.markup.parts import content
+from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tests.studio.conftest import Browser
 from tests.studio.tables import KEYS, create_keys_table, put

@@ -7,7 +7,7 @@ import pytest
 from tablewright.engine import Engine
 from tablewright.errors import InvalidValue
 from tablewright.schema import KeyAttribute
-from tablewright.studio.layout import (
+from tablewright.studio.items.layout import (
     decode_cursor,
     encode_cursor,
     key_text,

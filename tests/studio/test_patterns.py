@@ -9,10 +9,10 @@ import pytest
 
 from tablewright import Engine
 from tablewright.cli.studio import open_workspace
-from tablewright.studio.form_values import texts
-from tablewright.studio.forms import fields_of
-from tablewright.studio.result_parts import result_tree
-from tablewright.studio.server import serving_studio
+from tablewright.studio.markup.result_parts import result_tree
+from tablewright.studio.patterns.form_values import texts
+from tablewright.studio.patterns.forms import fields_of
+from tablewright.studio.web.server import serving_studio
 from tablewright.verify.checks import Raises
 from tests.studio.calls import DESIGNS, EACH_DESIGN, Call, checked_calls
 from tests.studio.conftest import Answer, Browser

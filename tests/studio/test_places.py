@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, key, unique
 from tablewright.engine import Engine
-from tablewright.studio.key_parts import column_widths, key_pieces
-from tablewright.studio.kinds import kind_of
-from tablewright.studio.layout import Layout, read_layout
-from tablewright.studio.lookups import lookup, run
-from tablewright.studio.neighbours import read_neighbours
-from tablewright.studio.places import Place, places_of
-from tablewright.studio.relations import relations_of
+from tablewright.studio.items.key_parts import column_widths, key_pieces
+from tablewright.studio.items.kinds import kind_of
+from tablewright.studio.items.layout import Layout, read_layout
+from tablewright.studio.items.lookups import lookup, run
+from tablewright.studio.items.neighbours import read_neighbours
+from tablewright.studio.items.places import Place, places_of
+from tablewright.studio.items.relations import relations_of
 from tablewright.values import Item
 
 

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from tablewright import Engine
 from tablewright.errors import TablewrightError
 from tablewright.model.database import Database
-from tablewright.studio.applying import apply
-from tablewright.studio.preview import Preview, preview
 from tablewright.studio.workspace import Workspace
+from tablewright.studio.writes.applying import apply
+from tablewright.studio.writes.preview import Preview, preview
 from tablewright.transport import Response
 from tablewright.values import Item
 from tablewright.verify.run import Scanner, _result_problem

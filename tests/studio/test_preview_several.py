@@ -28,10 +28,16 @@ from tablewright import (
 from tablewright.database import Database
 from tablewright.errors import ConditionalCheckFailedException, ConditionFailed, NotFound
 from tablewright.plans import Plan
-from tablewright.studio.applying import CannotGuard, apply
-from tablewright.studio.overlay import MAX_ITEMS, PreviewTooLarge
-from tablewright.studio.preview import preview
-from tablewright.studio.preview_parts import differences, not_atomic, totals, touched, verdict
+from tablewright.studio.markup.preview_parts import (
+    differences,
+    not_atomic,
+    totals,
+    touched,
+    verdict,
+)
+from tablewright.studio.writes.applying import CannotGuard, apply
+from tablewright.studio.writes.overlay import MAX_ITEMS, PreviewTooLarge
+from tablewright.studio.writes.preview import preview
 from tests.studio.test_preview import changes, listed_units, previewed, state
 
 

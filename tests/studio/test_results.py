@@ -13,9 +13,9 @@ from tablewright import Engine
 from tablewright.designs.commerce import CustomerProfile
 from tablewright.plan.reads.page import Page
 from tablewright.server import serving
-from tablewright.studio.result_parts import result_tree
-from tablewright.studio.running import MAX_REQUESTS, Recorder, RunTooLarge
-from tablewright.studio.server import serving_studio
+from tablewright.studio.markup.result_parts import result_tree
+from tablewright.studio.patterns.running import MAX_REQUESTS, Recorder, RunTooLarge
+from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import seed
 from tests.studio.calls import bundled

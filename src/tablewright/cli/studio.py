@@ -156,7 +156,7 @@ async def _serve(workspace: Workspace, port: int, browser: bool) -> None:
     import asyncio
     import webbrowser
 
-    from tablewright.studio.server import StudioServer
+    from tablewright.studio.web.server import StudioServer
 
     def announce(link: str) -> None:
         typer.echo(f"for another browser: {link}", err=True)

@@ -1,32 +1,16 @@
 """The studio: a design and its data in the browser.
 
-    server      listens on loopback, and runs a view for each request in a thread
-    http        requests and responses, and the connection that reads and writes them
-    access      who may use the studio: Host, token, cookie, Origin; the security headers
-    routes      URL -> view
-    views/      one module for each view: a function from a request to a page or a response
-    frame       what surrounds each page: navigation, search, target, footer
-    parts       what pages share: chips, keys, values, code, tables of facts
     workspace   the design and the target: databases, tables, what may be written
-    hues        the colour of each entity, and of each attribute that identifies one
-    forms       the parameters of patterns as typed fields; form_values: texts and values
-    running     runs a read and records its requests; result_parts, run_parts: as markup
-    overlay     a transport that keeps writes in memory, above a target that is only read
-    preview     what a write would do; applying: do exactly that, or nothing; pending: until then
-    code/       the same as Python, boto3, AWS CLI and PartiQL
+    views/      one module for each view: a function from a request to a page or a response
+    web/        server, http, access (Host, token, cookie, Origin), routes, and the frame of pages
+    markup/     what several views show: keys, entities and their hues, conditions, results, code
+    items/      what an item is, where it is in each index, what belongs to it; pages and searches
+    patterns/   parameters as typed forms; runs, with the requests that they made; the same as code
+    writes/     the overlay and the preview of a write, and how to do exactly what it showed
+    target/     tables, changes as they happen, statements, designs inferred from items
+    design/     findings, costs and documents of a design
+    export      static pages
     static/     style sheet, scripts, icon
-
-What views show, without markup:
-
-    layout, kinds           the keys of a table at the target; what an item is in the design
-    item_page               a filter -> a Query or a Scan -> one page of items
-    places, neighbours      where an item is in each index, or why not; what is next to it
-    lookups, relations      one request for the items of an entity; what belongs to an item
-    finding, editing        ids and unique values -> items; the plans of edits and deletions
-    inventory, exporting    the tables of a target; items as files, page by page
-    inferring               a design in memory for a table that has none
-    statements, similar     PartiQL: plan, page, preview; patterns that read with the same key
-    changes                 what happens to items, from streams
 
     GET /items/shop?pk=USER%231  ──http──▶ Request ──access──▶ ──routes──▶ views.items.show
                                  ◀──http── Response ◀──frame── Page ◀──────────┘

@@ -15,9 +15,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tablewright.errors import InvalidValue
-from tablewright.studio import routes
-from tablewright.studio.frame import Page, framed, static_file
-from tablewright.studio.http import Fields, Request, Response
+from tablewright.studio.web import routes
+from tablewright.studio.web.frame import Page, framed, static_file
+from tablewright.studio.web.http import Fields, Request, Response
 from tablewright.studio.workspace import Workspace
 
 START = "/design"

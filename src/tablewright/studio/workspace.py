@@ -34,9 +34,9 @@ from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.model.table import Table
 from tablewright.plan.plan import Context
-from tablewright.studio.analysis import Analysis
-from tablewright.studio.inferring import Inference, infer_table
-from tablewright.studio.pending import Pending
+from tablewright.studio.design.analysis import Analysis
+from tablewright.studio.target.inferring import Inference, infer_table
+from tablewright.studio.writes.pending import Pending
 from tablewright.transport import Local, Remote, Response, Transport, open_target
 from tablewright.verify import Design
 

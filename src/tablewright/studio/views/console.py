@@ -22,13 +22,11 @@ from tablewright.errors import EndpointUnavailable, TablewrightError
 from tablewright.partiql.completion import Names, complete
 from tablewright.partiql.printing import format_name
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.exporting import FORMATS, export_response
-from tablewright.studio.frame import Page, static_url
-from tablewright.studio.http import Request, Response, redirect
-from tablewright.studio.inventory import format_size
-from tablewright.studio.parts import heading
-from tablewright.studio.similar import similar_patterns
-from tablewright.studio.statements import (
+from tablewright.studio.items.exporting import FORMATS, export_response
+from tablewright.studio.markup.parts import heading
+from tablewright.studio.patterns.similar import similar_patterns
+from tablewright.studio.target.inventory import format_size
+from tablewright.studio.target.statements import (
     CONFIRM_BYTES,
     ItemChanged,
     StatementPlan,
@@ -38,7 +36,6 @@ from tablewright.studio.statements import (
     read_pages,
     write,
 )
-from tablewright.studio.url import url
 from tablewright.studio.views.console_answer import (
     confirm_scan,
     done_panel,
@@ -49,6 +46,9 @@ from tablewright.studio.views.console_answer import (
     preview_panel,
     result_panel,
 )
+from tablewright.studio.web.frame import Page, static_url
+from tablewright.studio.web.http import Request, Response, redirect
+from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 
 #: DynamoDB's limit for the text of a statement.

@@ -11,10 +11,9 @@ from tablewright.mapping.table import TableMap
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.shape import read_units
 from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.exporting import FORMATS
-from tablewright.studio.inventory import format_size
-from tablewright.studio.item_parts import key_url
-from tablewright.studio.parts import (
+from tablewright.studio.items.exporting import FORMATS
+from tablewright.studio.markup.item_parts import key_url
+from tablewright.studio.markup.parts import (
     NOTHING,
     chip,
     content,
@@ -23,8 +22,9 @@ from tablewright.studio.parts import (
     scroll,
     stored_key,
 )
-from tablewright.studio.statements import ResultPage, StatementPlan, WritePreview
-from tablewright.studio.url import url
+from tablewright.studio.target.inventory import format_size
+from tablewright.studio.target.statements import ResultPage, StatementPlan, WritePreview
+from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 

@@ -12,14 +12,14 @@ from tablewright.publish.advice.finding import Severity
 from tablewright.publish.erd import Erd, erd
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.publish.html.erd_svg import erd_svg
-from tablewright.studio import parts
-from tablewright.studio.documents import BY_NAME, DOCUMENTS
-from tablewright.studio.frame import Page
-from tablewright.studio.http import TEXT, Request, Response
-from tablewright.studio.key_map import key_map
-from tablewright.studio.pattern_matrix import calls_in, pattern_matrix
-from tablewright.studio.problems import missing_page
-from tablewright.studio.url import url
+from tablewright.studio.design.documents import BY_NAME, DOCUMENTS
+from tablewright.studio.markup import parts
+from tablewright.studio.markup.key_map import key_map
+from tablewright.studio.markup.pattern_matrix import calls_in, pattern_matrix
+from tablewright.studio.web.frame import Page
+from tablewright.studio.web.http import TEXT, Request, Response
+from tablewright.studio.web.problems import missing_page
+from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design
 

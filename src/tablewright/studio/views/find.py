@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.finding import MAX_TRIES, Hit, Search, Try, search
-from tablewright.studio.frame import Page
-from tablewright.studio.http import Request, Response, redirect
-from tablewright.studio.item_parts import condition_url, item_url, key_line, kind_chip
-from tablewright.studio.key_parts import key_pieces
-from tablewright.studio.kinds import kind_of
-from tablewright.studio.layout import Layout, read_layout
-from tablewright.studio.meter import Meter
-from tablewright.studio.parts import NOTHING, chip, heading, note
+from tablewright.studio.items.finding import MAX_TRIES, Hit, Search, Try, search
+from tablewright.studio.items.key_parts import key_pieces
+from tablewright.studio.items.kinds import kind_of
+from tablewright.studio.items.layout import Layout, read_layout
+from tablewright.studio.items.meter import Meter
+from tablewright.studio.markup.item_parts import condition_url, item_url, key_line, kind_chip
+from tablewright.studio.markup.parts import NOTHING, chip, heading, note
+from tablewright.studio.web.frame import Page
+from tablewright.studio.web.http import Request, Response, redirect
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from tablewright.infer import SAMPLE_SIZE
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.frame import Page
-from tablewright.studio.http import TEXT, Request, Response
-from tablewright.studio.inferring import PAGE_SAMPLE, infer_table
-from tablewright.studio.parts import NOTHING, chip, data_table, heading, note, scroll
-from tablewright.studio.problems import missing_page
-from tablewright.studio.url import url
+from tablewright.studio.markup.parts import NOTHING, chip, data_table, heading, note, scroll
+from tablewright.studio.target.inferring import PAGE_SAMPLE, infer_table
+from tablewright.studio.web.frame import Page
+from tablewright.studio.web.http import TEXT, Request, Response
+from tablewright.studio.web.problems import missing_page
+from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 
 #: How much of an example value is shown.

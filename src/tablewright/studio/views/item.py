@@ -16,9 +16,12 @@ from tablewright.errors import InvalidValue
 from tablewright.limits import READ_UNIT_SIZE
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.frame import Page
-from tablewright.studio.http import Request
-from tablewright.studio.item_parts import (
+from tablewright.studio.items.key_parts import key_pieces, short_title
+from tablewright.studio.items.kinds import ItemKind, kind_of, unreadable
+from tablewright.studio.items.layout import Layout, key_value, read_layout
+from tablewright.studio.items.meter import Meter
+from tablewright.studio.items.places import places_of
+from tablewright.studio.markup.item_parts import (
     item_url,
     items_url,
     key_line,
@@ -26,17 +29,14 @@ from tablewright.studio.item_parts import (
     partition_url,
     size_text,
 )
-from tablewright.studio.key_parts import key_pieces, short_title
-from tablewright.studio.kinds import ItemKind, kind_of, unreadable
-from tablewright.studio.layout import Layout, key_value, read_layout
-from tablewright.studio.meter import Meter
-from tablewright.studio.parts import NOTHING, heading, json_code, note
-from tablewright.studio.places import places_of
+from tablewright.studio.markup.parts import NOTHING, heading, json_code, note
 from tablewright.studio.views.inferred import inferred_note
 from tablewright.studio.views.item_attributes import attributes_panel
 from tablewright.studio.views.item_drawer import typed_view
 from tablewright.studio.views.item_places import key_panel, places_panels
 from tablewright.studio.views.item_relations import history_panels, relations_panel
+from tablewright.studio.web.frame import Page
+from tablewright.studio.web.http import Request
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 

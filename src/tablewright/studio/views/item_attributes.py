@@ -5,9 +5,9 @@ from __future__ import annotations
 from tablewright.mapping.entity import AttributeMap, EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Child, Markup, element
-from tablewright.studio.item_parts import value_class
-from tablewright.studio.kinds import ItemKind
-from tablewright.studio.parts import content
+from tablewright.studio.items.kinds import ItemKind
+from tablewright.studio.markup.item_parts import value_class
+from tablewright.studio.markup.parts import content
 from tablewright.values import Item, Value, tag_of
 
 TYPES = {

@@ -13,15 +13,15 @@ from msgspec import Struct
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.plan.plan import Plan
 from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.studio import preview_parts
-from tablewright.studio.applying import CannotGuard, Outcome, apply
-from tablewright.studio.frame import Page
-from tablewright.studio.item_parts import item_url, items_url
-from tablewright.studio.kinds import unreadable
-from tablewright.studio.parts import NOTHING, note
-from tablewright.studio.preview import Preview, preview
+from tablewright.studio.items.kinds import unreadable
+from tablewright.studio.markup import preview_parts
+from tablewright.studio.markup.item_parts import item_url, items_url
+from tablewright.studio.markup.parts import NOTHING, note
 from tablewright.studio.views.item import Subject, subject_head
+from tablewright.studio.web.frame import Page
 from tablewright.studio.workspace import Workspace
+from tablewright.studio.writes.applying import CannotGuard, Outcome, apply
+from tablewright.studio.writes.preview import Preview, preview
 
 #: The input with the token of the preview.
 TOKEN = "~preview"

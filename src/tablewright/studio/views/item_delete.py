@@ -11,17 +11,17 @@ from typing import Any
 
 from tablewright.plan.plan import Plan
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.editing import RawDelete, delete_plan
-from tablewright.studio.frame import Page
-from tablewright.studio.http import Request
-from tablewright.studio.lookups import run
-from tablewright.studio.meter import Meter
-from tablewright.studio.parts import NOTHING, chip, note
-from tablewright.studio.places import values_of
-from tablewright.studio.relations import relations_of
+from tablewright.studio.items.lookups import run
+from tablewright.studio.items.meter import Meter
+from tablewright.studio.items.places import values_of
+from tablewright.studio.items.relations import relations_of
+from tablewright.studio.markup.parts import NOTHING, chip, note
 from tablewright.studio.views.item import NoSubject, find_subject
 from tablewright.studio.views.item_change import TOKEN, Asked, Change, is_edited_raw
+from tablewright.studio.web.frame import Page
+from tablewright.studio.web.http import Request
 from tablewright.studio.workspace import Workspace
+from tablewright.studio.writes.editing import RawDelete, delete_plan
 
 
 def show_delete(workspace: Workspace, request: Request, table: str) -> Page:

@@ -6,18 +6,18 @@ from tablewright.encoding.items import item_size
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.item_parts import (
+from tablewright.studio.items.key_parts import key_pieces
+from tablewright.studio.items.kinds import ItemKind, kind_of
+from tablewright.studio.items.layout import Layout, decode_cursor
+from tablewright.studio.markup.item_parts import (
     item_url,
     key_line,
     kind_chip,
     partition_url,
     size_text,
 )
-from tablewright.studio.key_parts import key_pieces
-from tablewright.studio.kinds import ItemKind, kind_of
-from tablewright.studio.layout import Layout, decode_cursor
-from tablewright.studio.parts import json_code, note
-from tablewright.studio.typed_text import entity_code
+from tablewright.studio.markup.parts import json_code, note
+from tablewright.studio.patterns.typed_text import entity_code
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 

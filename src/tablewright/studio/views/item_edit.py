@@ -19,7 +19,16 @@ import msgspec
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.plan.plan import Plan
 from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.editing import (
+from tablewright.studio.items.meter import Meter
+from tablewright.studio.markup.form_parts import FormState, form_fields
+from tablewright.studio.markup.parts import NOTHING, note
+from tablewright.studio.patterns.form_values import escape_invisible, read_form
+from tablewright.studio.views.item import NoSubject, Subject, find_subject
+from tablewright.studio.views.item_change import TOKEN, Asked, Change, is_edited_raw
+from tablewright.studio.web.frame import Page
+from tablewright.studio.web.http import Fields, Request
+from tablewright.studio.workspace import Workspace
+from tablewright.studio.writes.editing import (
     RawUpdate,
     changes_of,
     complete,
@@ -29,15 +38,6 @@ from tablewright.studio.editing import (
     item_changes,
     parse_item,
 )
-from tablewright.studio.form_parts import FormState, form_fields
-from tablewright.studio.form_values import escape_invisible, read_form
-from tablewright.studio.frame import Page
-from tablewright.studio.http import Fields, Request
-from tablewright.studio.meter import Meter
-from tablewright.studio.parts import NOTHING, note
-from tablewright.studio.views.item import NoSubject, Subject, find_subject
-from tablewright.studio.views.item_change import TOKEN, Asked, Change, is_edited_raw
-from tablewright.studio.workspace import Workspace
 
 #: The inputs with what the form had at first, with an item, and with what histories record.
 WAS, JSON = "~was", "json"

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.item_page import Send
-from tablewright.studio.item_parts import (
+from tablewright.studio.items.item_page import Send
+from tablewright.studio.items.key_parts import key_pieces
+from tablewright.studio.items.kinds import ItemKind, kind_of
+from tablewright.studio.items.layout import Collection, Layout
+from tablewright.studio.items.neighbours import read_neighbours
+from tablewright.studio.items.places import Place
+from tablewright.studio.markup.item_parts import (
     item_url,
     items_url,
     key_explained,
@@ -12,12 +17,7 @@ from tablewright.studio.item_parts import (
     kind_chip,
     partition_url,
 )
-from tablewright.studio.key_parts import key_pieces
-from tablewright.studio.kinds import ItemKind, kind_of
-from tablewright.studio.layout import Collection, Layout
-from tablewright.studio.neighbours import read_neighbours
-from tablewright.studio.parts import NOTHING, content, note
-from tablewright.studio.places import Place
+from tablewright.studio.markup.parts import NOTHING, content, note
 from tablewright.values import Item
 
 

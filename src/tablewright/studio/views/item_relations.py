@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.hues import entity_hue
-from tablewright.studio.item_page import Send
-from tablewright.studio.item_parts import condition_url, item_url
-from tablewright.studio.key_parts import key_pieces, short_title
-from tablewright.studio.kinds import ItemKind
-from tablewright.studio.layout import Layout, key_text
-from tablewright.studio.lookups import Found, Lookup, run
-from tablewright.studio.parts import NOTHING, chip, content
-from tablewright.studio.places import values_of
-from tablewright.studio.relations import (
+from tablewright.studio.items.item_page import Send
+from tablewright.studio.items.key_parts import key_pieces, short_title
+from tablewright.studio.items.kinds import ItemKind
+from tablewright.studio.items.layout import Layout, key_text
+from tablewright.studio.items.lookups import Found, Lookup, run
+from tablewright.studio.items.places import values_of
+from tablewright.studio.items.relations import (
     Event,
     Related,
     Reserved,
@@ -22,6 +19,9 @@ from tablewright.studio.relations import (
     relations_of,
     reserved_by,
 )
+from tablewright.studio.markup.hues import entity_hue
+from tablewright.studio.markup.item_parts import condition_url, item_url
+from tablewright.studio.markup.parts import NOTHING, chip, content
 from tablewright.values import Item
 
 #: The links to single items of one relation.

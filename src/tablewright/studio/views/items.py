@@ -14,19 +14,19 @@ from __future__ import annotations
 
 from tablewright.errors import InvalidValue
 from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.frame import Page
-from tablewright.studio.http import Request, Response, redirect
-from tablewright.studio.item_page import PAGE_SIZE, ItemPage, prepare
-from tablewright.studio.item_parts import items_url
-from tablewright.studio.layout import Collection, Layout, encode_cursor, read_layout
-from tablewright.studio.parts import NOTHING, heading, note, panel
-from tablewright.studio.url import url
+from tablewright.studio.items.item_page import PAGE_SIZE, ItemPage, prepare
+from tablewright.studio.items.layout import Collection, Layout, encode_cursor, read_layout
+from tablewright.studio.markup.item_parts import items_url
+from tablewright.studio.markup.parts import NOTHING, heading, note, panel
 from tablewright.studio.views.inferred import inferred_note
 from tablewright.studio.views.item_drawer import drawer
 from tablewright.studio.views.items_asked import Asked, read_asked, read_asked_page
 from tablewright.studio.views.items_export import MAX_EXPORTED, MAX_EXPORTED_BYTES
 from tablewright.studio.views.items_filter import filter_form, planned_line, read_line
 from tablewright.studio.views.items_grid import grid
+from tablewright.studio.web.frame import Page
+from tablewright.studio.web.http import Request, Response, redirect
+from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 
 #: The characters of all cursors before a page; older ones are dropped. A URL may have 16 KB.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tablewright.mapping.table import TableMap
-from tablewright.studio.http import Fields
-from tablewright.studio.item_page import Choice, ItemPage, Reading, prepare, read_page
-from tablewright.studio.item_parts import items_url
-from tablewright.studio.kinds import kind_of
-from tablewright.studio.layout import Collection, Layout, decode_cursor
+from tablewright.studio.items.item_page import Choice, ItemPage, Reading, prepare, read_page
+from tablewright.studio.items.kinds import kind_of
+from tablewright.studio.items.layout import Collection, Layout, decode_cursor
+from tablewright.studio.markup.item_parts import items_url
+from tablewright.studio.web.http import Fields
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 

@@ -9,12 +9,12 @@ from msgspec.structs import replace
 from tablewright.encoding.items import item_size
 from tablewright.errors import InvalidValue
 from tablewright.mapping.table import TableMap
-from tablewright.studio.exporting import export_response
-from tablewright.studio.http import Request, Response, redirect
-from tablewright.studio.item_page import ItemPage
-from tablewright.studio.layout import encode_cursor, read_layout
-from tablewright.studio.url import url
+from tablewright.studio.items.exporting import export_response
+from tablewright.studio.items.item_page import ItemPage
+from tablewright.studio.items.layout import encode_cursor, read_layout
 from tablewright.studio.views.items_asked import Asked, read_asked, read_asked_page
+from tablewright.studio.web.http import Request, Response, redirect
+from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 

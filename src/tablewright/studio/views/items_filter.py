@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.item_page import (
+from tablewright.studio.items.item_page import (
     FILTERED_LIMIT,
     MAX_REQUESTS,
     OPERATORS,
@@ -12,12 +12,12 @@ from tablewright.studio.item_page import (
     ItemPage,
     Reading,
 )
-from tablewright.studio.item_parts import field
-from tablewright.studio.kinds import UNIQUE_VALUES, UNKNOWN_ITEMS, kind_of
-from tablewright.studio.layout import Collection
-from tablewright.studio.parts import NOTHING, panel
-from tablewright.studio.url import url
+from tablewright.studio.items.kinds import UNIQUE_VALUES, UNKNOWN_ITEMS, kind_of
+from tablewright.studio.items.layout import Collection
+from tablewright.studio.markup.item_parts import field
+from tablewright.studio.markup.parts import NOTHING, panel
 from tablewright.studio.views.items_asked import Asked
+from tablewright.studio.web.url import url
 
 _SIGNS = {"<=": "≤", ">=": "≥"}
 

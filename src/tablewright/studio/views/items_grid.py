@@ -11,9 +11,12 @@ from msgspec import Struct
 from tablewright.encoding.items import item_size
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.hues import entity_hue
-from tablewright.studio.item_page import ItemPage
-from tablewright.studio.item_parts import (
+from tablewright.studio.items.item_page import ItemPage
+from tablewright.studio.items.key_parts import Piece, column_widths, key_pieces
+from tablewright.studio.items.kinds import ItemKind, kind_of, unreadable
+from tablewright.studio.items.layout import Collection, Layout, encode_cursor
+from tablewright.studio.markup.hues import entity_hue
+from tablewright.studio.markup.item_parts import (
     items_url,
     key_line,
     kind_chip,
@@ -23,10 +26,7 @@ from tablewright.studio.item_parts import (
     strip,
     value_class,
 )
-from tablewright.studio.key_parts import Piece, column_widths, key_pieces
-from tablewright.studio.kinds import ItemKind, kind_of, unreadable
-from tablewright.studio.layout import Collection, Layout, encode_cursor
-from tablewright.studio.parts import NOTHING, scroll
+from tablewright.studio.markup.parts import NOTHING, scroll
 from tablewright.values import Item
 
 #: The attributes of one row, and the columns of a table without a design.

@@ -17,11 +17,8 @@ from typing import Any
 from tablewright.errors import InvalidValue
 from tablewright.mapping.keys import KeyMap
 from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.changes import KINDS, POLL_SECONDS, Feed, LiveChange, open_feed
-from tablewright.studio.frame import Page, static_url
-from tablewright.studio.http import EVENTS, Fields, Request, Response, redirect
-from tablewright.studio.item_parts import key_url
-from tablewright.studio.parts import (
+from tablewright.studio.markup.item_parts import key_url
+from tablewright.studio.markup.parts import (
     NOTHING,
     chip,
     content,
@@ -31,7 +28,10 @@ from tablewright.studio.parts import (
     scroll,
     stored_key,
 )
-from tablewright.studio.url import url
+from tablewright.studio.target.changes import KINDS, POLL_SECONDS, Feed, LiveChange, open_feed
+from tablewright.studio.web.frame import Page, static_url
+from tablewright.studio.web.http import EVENTS, Fields, Request, Response, redirect
+from tablewright.studio.web.url import url
 from tablewright.studio.workspace import MAX_LIVE_VIEWS, Workspace
 from tablewright.values import Item, Value
 

@@ -18,19 +18,19 @@ from tablewright.model.tenancy import Tenancy
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query
 from tablewright.publish.html.element import Child, Markup, element
-from tablewright.studio.code.partiql import keys_in, partiql_code
-from tablewright.studio.code.python import python_code
-from tablewright.studio.code.requests import boto3_code, cli_code
-from tablewright.studio.code_parts import code_tabs
-from tablewright.studio.form_parts import FormState, form_fields
-from tablewright.studio.form_values import Submitted, read_form
-from tablewright.studio.forms import Field, call, fields_of
-from tablewright.studio.http import Fields
-from tablewright.studio.offers import first_values, offers
-from tablewright.studio.parts import NOTHING, note
-from tablewright.studio.shapes import shape_of
-from tablewright.studio.url import url
+from tablewright.studio.markup.code_parts import code_tabs
+from tablewright.studio.markup.form_parts import FormState, form_fields
+from tablewright.studio.markup.parts import NOTHING, note
+from tablewright.studio.patterns.code.partiql import keys_in, partiql_code
+from tablewright.studio.patterns.code.python import python_code
+from tablewright.studio.patterns.code.requests import boto3_code, cli_code
+from tablewright.studio.patterns.form_values import Submitted, read_form
+from tablewright.studio.patterns.forms import Field, call, fields_of
+from tablewright.studio.patterns.offers import first_values, offers
+from tablewright.studio.patterns.shapes import shape_of
 from tablewright.studio.views.pattern_list import operation_badge
+from tablewright.studio.web.http import Fields
+from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 from tablewright.verify.failure import describe_failure
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.shape import READS
 from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.parts import NOTHING, scroll
-from tablewright.studio.shapes import shape_of
-from tablewright.studio.url import url
+from tablewright.studio.markup.parts import NOTHING, scroll
+from tablewright.studio.patterns.shapes import shape_of
+from tablewright.studio.web.url import url
 from tablewright.verify import Design
 
 #: Short names of operations in the list.

@@ -19,21 +19,21 @@ from tablewright.errors import TablewrightError, WriteRejected
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.reads.page import Page as ResultPage
 from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.studio import preview_parts
-from tablewright.studio.applying import Outcome, apply
-from tablewright.studio.frame import Page
-from tablewright.studio.http import Fields, Request
-from tablewright.studio.parts import NOTHING, content, heading, note
-from tablewright.studio.preview import Preview, preview
-from tablewright.studio.problems import missing_page
-from tablewright.studio.result_parts import plain_text, result_tree
-from tablewright.studio.run_parts import key_conditions, measured, requests_made
-from tablewright.studio.running import Ran, run
-from tablewright.studio.shapes import shape_of
-from tablewright.studio.url import url
+from tablewright.studio.markup import preview_parts
+from tablewright.studio.markup.parts import NOTHING, content, heading, note
+from tablewright.studio.markup.result_parts import plain_text, result_tree
+from tablewright.studio.markup.run_parts import key_conditions, measured, requests_made
+from tablewright.studio.patterns.running import Ran, run
+from tablewright.studio.patterns.shapes import shape_of
 from tablewright.studio.views.pattern_form import AFTER, PREVIEW, PatternForm, described
 from tablewright.studio.views.pattern_list import overview, pattern_list
+from tablewright.studio.web.frame import Page
+from tablewright.studio.web.http import Fields, Request
+from tablewright.studio.web.problems import missing_page
+from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
+from tablewright.studio.writes.applying import Outcome, apply
+from tablewright.studio.writes.preview import Preview, preview
 
 BEFORE = "~before"
 #: The name of a parameter that is compared with what is stored begins like this.

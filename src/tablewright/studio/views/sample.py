@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tablewright.errors import TablewrightError
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.frame import Page
-from tablewright.studio.http import Request
-from tablewright.studio.inventory import find_table
-from tablewright.studio.parts import NOTHING, data_table, heading, note, scroll
-from tablewright.studio.problems import missing_page
-from tablewright.studio.url import url
+from tablewright.studio.markup.parts import NOTHING, data_table, heading, note, scroll
+from tablewright.studio.target.inventory import find_table
 from tablewright.studio.views.tables import faint
+from tablewright.studio.web.frame import Page
+from tablewright.studio.web.http import Request
+from tablewright.studio.web.problems import missing_page
+from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 from tablewright.verify.seeding import load_into
 

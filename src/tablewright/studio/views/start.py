@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 from tablewright.errors import TablewrightError
-from tablewright.studio.frame import Page, connection_state, static_file
-from tablewright.studio.http import TEXT, Request, Response, redirect
+from tablewright.studio.web.frame import Page, connection_state, static_file
+from tablewright.studio.web.http import TEXT, Request, Response, redirect
 from tablewright.studio.workspace import Workspace
 
 TYPES = {

@@ -9,15 +9,15 @@ from tablewright.model.provision import Provision
 from tablewright.model.table_definition import definition
 from tablewright.plan.shape import read_units
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.exporting import FORMATS, export_response, scan_pages
-from tablewright.studio.frame import Page
-from tablewright.studio.http import Request, Response, redirect
-from tablewright.studio.inventory import FoundTable, find_table, format_size
-from tablewright.studio.parts import data_table, facts, heading, json_code, note, scroll
-from tablewright.studio.problems import missing_page
-from tablewright.studio.url import url
+from tablewright.studio.items.exporting import FORMATS, export_response, scan_pages
+from tablewright.studio.markup.parts import data_table, facts, heading, json_code, note, scroll
+from tablewright.studio.target.inventory import FoundTable, find_table, format_size
 from tablewright.studio.views.inferred import inferred_panel
 from tablewright.studio.views.tables import STREAMS, design_tag, status_tag
+from tablewright.studio.web.frame import Page
+from tablewright.studio.web.http import Request, Response, redirect
+from tablewright.studio.web.problems import missing_page
+from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 
 

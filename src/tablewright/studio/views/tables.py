@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.frame import Page
-from tablewright.studio.http import Request
-from tablewright.studio.inventory import FoundTable, format_size, overview
-from tablewright.studio.parts import NOTHING, data_table, heading, note, scroll
-from tablewright.studio.url import url
+from tablewright.studio.markup.parts import NOTHING, data_table, heading, note, scroll
+from tablewright.studio.target.inventory import FoundTable, format_size, overview
+from tablewright.studio.web.frame import Page
+from tablewright.studio.web.http import Request
+from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 
 STREAMS = {

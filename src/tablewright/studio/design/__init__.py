@@ -1,0 +1,1 @@
+"""What is derived from a design: findings, costs and documents."""

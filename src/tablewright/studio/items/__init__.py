@@ -1,0 +1,1 @@
+"""Items: where they are, what they are, and what belongs to them."""

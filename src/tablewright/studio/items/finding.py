@@ -1,0 +1,283 @@
+"""Finding: which items have a text as their id, their unique value, or their key.
+
+A text is tried as the value of each attribute that a key of an entity begins with, as each unique
+value, and as a whole key; several words as the parts of a key. Each try is a GetItem or a Query of
+one page, never a Scan, and there are at most MAX_TRIES of them. A unique value that is found takes
+a second request, for the item that has it.
+
+    C1            CustomerProfile C1 (its whole key), and the orders of C1 (a partition)
+    C1 O101       CustomerOrder O101 of C1
+    CUST#C1       the partition with this key
+    tomatoes      the Ingredient whose unique name it is
+
+This module must not know HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from tablewright.errors import InvalidValue
+from tablewright.mapping.entity import EntityMap, UniqueMap
+from tablewright.mapping.key_condition import KeyCondition
+from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.table import TableMap
+from tablewright.plan.reads.query_request import QueryRequest, Selection
+from tablewright.studio.items.item_page import Send, show_condition
+from tablewright.studio.items.kinds import ItemKind, parser
+from tablewright.studio.items.layout import Collection, Layout, key_value
+from tablewright.studio.items.lookups import SHOWN, Found, GetRequest, Lookup, lookups, run
+from tablewright.studio.items.relations import owner_of
+from tablewright.values import Item
+
+MAX_TRIES = 40
+
+
+class Try(Struct, frozen=True):
+    """One request that may find something."""
+
+    layout: Layout
+    #: What the text is tried as: `CustomerProfile by customer_id`.
+    what: str
+    collection: Collection
+    condition: KeyCondition
+    #: Whether what it finds has the text as its own id, and not only in its partition.
+    is_exact: bool
+    request: GetRequest | QueryRequest
+    run: Callable[[Send], Found]
+
+    def show(self) -> str:
+        index = f"{self.collection.name}: " if self.collection.name else ""
+        return f"{self.request.operation} {index}{show_condition(self.condition)}"
+
+
+class Hit(Struct, frozen=True):
+    """What a try has found."""
+
+    tried: Try
+    found: Found
+
+
+class Search(Struct, frozen=True):
+    """What was found, and what was tried."""
+
+    hits: list[Hit]
+    tried: list[Try]
+    #: How many tries were left out.
+    left_out: int
+
+    @property
+    def items(self) -> list[tuple[Try, Item]]:
+        """The items whose own id or key it is, each once; those of the first try first."""
+        found: dict[bytes, tuple[Try, Item]] = {}
+        for hit in self.hits:
+            if hit.tried.is_exact:
+                for item in hit.found.items:
+                    found.setdefault(_identity(hit.tried.layout, item), (hit.tried, item))
+        return list(found.values())
+
+    @property
+    def collections(self) -> list[Hit]:
+        """The tries that found items with the text in another part of their key."""
+        return [hit for hit in self.hits if not hit.tried.is_exact]
+
+    @property
+    def only(self) -> tuple[Layout, Item] | None:
+        """The item that was meant, if there is only one."""
+        found = [(tried.layout, item) for tried, item in self.items]
+        if not found:
+            found = [(hit.tried.layout, item) for hit in self.hits for item in hit.found.items]
+        return found[0] if len(found) == 1 else None
+
+
+def _identity(layout: Layout, item: Item) -> bytes:
+    return msgspec.json.encode([layout.table, layout.key(item)])
+
+
+def search(send: Send, tables: Mapping[str, tuple[Layout, TableMap | None]], text: str) -> Search:
+    """Find the items that a text stands for, in these tables."""
+    wanted = list(_tries(tables, text.strip()))
+    unique: dict[bytes, Try] = {}
+    for each in wanted:
+        request = msgspec.json.encode([each.request.operation, each.request.body])
+        if request not in unique or each.is_exact > unique[request].is_exact:
+            unique[request] = each
+    chosen = list(unique.values())[:MAX_TRIES]
+    hits = [Hit(each, found) for each in chosen if (found := each.run(send)).items]
+    return Search(hits, chosen, len(unique) - len(chosen))
+
+
+def _tries(tables: Mapping[str, tuple[Layout, TableMap | None]], text: str) -> Iterator[Try]:
+    words = text.split()
+    for layout, known in tables.values():
+        if known is not None:
+            for entity in known.entities:
+                yield from _by_parts(layout, entity, words)
+            for entity in known.entities:
+                yield from _by_values(layout, entity, text)
+                for unique in entity.uniques:
+                    yield from _by_unique(layout, entity, unique, text)
+        yield from _by_whole_key(layout, text)
+        yield from _by_partition(layout, known, text)
+
+
+# --- as the value of an attribute ----------------------------------------------------------------
+
+
+def _by_values(layout: Layout, entity: EntityMap, text: str) -> Iterator[Try]:
+    """Try a text as each attribute with which a key of an entity begins."""
+    parts = {
+        part.attribute: part
+        for key in (entity.primary, *entity.indexes)
+        for part in key.parameters
+        if part.notation.derive is None
+    }
+    own = [part.attribute for part in entity.primary.parameters]
+    for name, part in parts.items():
+        value = _value(entity, part, text)
+        if value is None:
+            continue
+        for each in lookups(layout, entity, {name: value}, (name,)):
+            is_own = each.is_exact and (name == own[-1] or each.key.index is not None)
+            yield _try(layout, each, f"{entity.name} by {name}", is_exact=is_own)
+
+
+def _by_parts(layout: Layout, entity: EntityMap, words: list[str]) -> Iterator[Try]:
+    """Try several words as the parts of the key of an entity, in their order."""
+    parts = list({part.attribute: part for part in entity.primary.parameters}.values())
+    if len(words) < 2 or len(words) != len(parts):
+        return
+    known = {
+        part.attribute: _value(entity, part, word) for part, word in zip(parts, words, strict=True)
+    }
+    for each in lookups(layout, entity, known, known):
+        if each.key.index is None:
+            yield _try(layout, each, f"{entity.name} by {' and '.join(known)}", is_exact=True)
+
+
+def _value(entity: EntityMap, part: KeyPart, text: str) -> Any:
+    """Return the value of an attribute that a text stands for; None if it is of another type."""
+    kind = entity.attributes[part.attribute].converter.kind
+    if kind is str:
+        return text or None
+    try:
+        if kind in (int, Decimal):
+            return kind(text)
+        return part.read(text)
+    except (ValueError, ArithmeticError):
+        return None
+
+
+def _try(layout: Layout, each: Lookup, what: str, *, is_exact: bool) -> Try:
+    name = each.key.index.name if each.key.index is not None else ""
+    collection = layout.find(name) or layout.base
+    return Try(
+        layout, what, collection, each.condition, is_exact, each.request,
+        lambda send: run(send, each),
+    )  # fmt: skip
+
+
+# --- as a unique value ---------------------------------------------------------------------------
+
+
+def _by_unique(layout: Layout, entity: EntityMap, unique: UniqueMap, text: str) -> Iterator[Try]:
+    """Try a text as a unique value: its sentinel says whose it is."""
+    parts = {part.attribute: part for part in unique.key.parameters}
+    if len(parts) != 1:
+        return
+    ((name, part),) = parts.items()
+    value = _value(entity, part, text)
+    if value is None:
+        return
+    try:
+        key = unique.key.encode([value] * len(unique.key.parameters))
+    except InvalidValue:
+        return
+    kind = ItemKind(entity, unique)
+
+    def find(send: Send) -> Found:
+        answer = send("GetItem", TableName=layout.table, Key=key)
+        owner = owner_of(layout, kind, answer["Item"]) if "Item" in answer else None
+        found = Found([], False) if owner is None else run(send, owner)
+        return found if found.items or "Item" not in answer else Found([answer["Item"]], False)
+
+    request = GetRequest({"TableName": layout.table, "Key": key})
+    what = f"{unique.key.name}, a unique {name}"
+    yield Try(layout, what, layout.base, KeyCondition(key), True, request, find)
+
+
+# --- as a key ------------------------------------------------------------------------------------
+
+
+def _by_whole_key(layout: Layout, text: str) -> Iterator[Try]:
+    """Try a text as a whole key of the table: its attributes, separated by a space, / or |."""
+    attributes = tuple(layout.base.keys)
+    for separator in (None, "/", "|"):
+        texts = [each.strip() for each in text.split(separator)] if len(attributes) > 1 else [text]
+        if len(texts) != len(attributes):
+            continue
+        try:
+            key = {
+                each.name: key_value(given, each)
+                for each, given in zip(attributes, texts, strict=True)
+            }
+        except InvalidValue:
+            continue
+        body = {"TableName": layout.table, "Key": key}
+
+        def find(send: Send, body: dict[str, Any] = body) -> Found:
+            answer = send("GetItem", **body)
+            return Found([answer["Item"]] if "Item" in answer else [], False)
+
+        names = " and ".join(key)
+        yield Try(
+            layout, f"{names} of an item", layout.base, KeyCondition(key), True,
+            GetRequest(body), find,
+        )  # fmt: skip
+
+
+def _by_partition(layout: Layout, known: TableMap | None, text: str) -> Iterator[Try]:
+    """Try a text as a partition key of the table and of each index."""
+    for collection in layout.collections:
+        if len(collection.keys.partition) != 1 or not collection.is_ready:
+            continue
+        (attribute,) = collection.keys.partition
+        if known is not None and not _is_partition(known, collection, text):
+            continue
+        try:
+            condition = KeyCondition({attribute.name: key_value(text, attribute)})
+        except InvalidValue:
+            continue
+        members: dict[str, Any] = {"TableName": layout.table, "Limit": SHOWN + 1}
+        if collection.name:
+            members["IndexName"] = collection.name
+        request = QueryRequest("Query", members, Selection(condition))
+
+        def find(send: Send, body: dict[str, Any] = request.body) -> Found:
+            answer = send("Query", **body)
+            items = answer["Items"]
+            return Found(items[:SHOWN], "LastEvaluatedKey" in answer or len(items) > SHOWN)
+
+        what = f"{attribute.name} of {collection.name or 'the table'}"
+        yield Try(layout, what, collection, condition, False, request, find)
+
+
+def _is_partition(known: TableMap, collection: Collection, text: str) -> bool:
+    """Return whether a partition key of the design can be a text."""
+    (attribute,) = collection.keys.partition
+    keys = [
+        key
+        for entity in known.entities
+        for kind in (ItemKind(entity), *(ItemKind(entity, each) for each in entity.uniques))
+        for key in kind.keys_in(collection.name)
+    ]
+    return any(
+        key.templates[attribute.name].is_text
+        and parser(key, attribute.name).texts(text) is not None
+        for key in keys
+    )

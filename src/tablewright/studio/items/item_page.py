@@ -1,0 +1,193 @@
+"""One page of items: what a filter asks for, the request that it becomes, and its answer.
+
+    partition given          Query: reads the items of the page, no others
+    no partition             Scan of the table or of the index
+    a filter DynamoDB does not apply by key (an entity, a sort key without a partition)
+                             up to MAX_REQUESTS requests of FILTERED_LIMIT items, then the page ends
+                             with a cursor, even if it is not full
+
+Invariants: a page without such a filter is one request. A page never holds more than its size.
+This module must not know HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias, cast
+
+from msgspec import Struct
+
+from tablewright.errors import InvalidValue
+from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
+from tablewright.plan.expressions import Placeholders
+from tablewright.plan.reads.query_request import QueryRequest, Selection, key_expression
+from tablewright.studio.items.layout import Collection, Layout, key_text, key_value
+from tablewright.values import Item, Value
+
+PAGE_SIZE = 50
+#: A page with a filter that DynamoDB applies after reading, or that the studio applies.
+FILTERED_LIMIT = 250
+MAX_REQUESTS = 4
+#: The operators of a sort key; "any" compares nothing.
+OPERATORS = ("any", "=", "<", "<=", ">", ">=", "between", "begins_with")
+
+#: Sends a request: `send("Query", TableName=…)`.
+Send: TypeAlias = Callable[..., dict[str, Any]]
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """What the filter of a page asks for, as it was typed."""
+
+    #: A value for each partition key attribute; all empty: every partition.
+    partition: tuple[str, ...] = ()
+    operator: str = "any"
+    #: A value for each sort key attribute, from the left; the operator applies to the last one.
+    sort: tuple[str, ...] = ()
+    #: The upper bound of `between`.
+    upper: str = ""
+    descending: bool = False
+
+
+class Reading(Struct, frozen=True):
+    """What a page will be: a Query or a Scan, and its key condition or filter."""
+
+    request: QueryRequest
+    condition: KeyCondition
+
+    @property
+    def is_query(self) -> bool:
+        return self.request.operation == "Query"
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether DynamoDB reads items that it does not return."""
+        return not self.is_query and self.condition.sort is not None
+
+    def show(self) -> str:
+        """Return the condition as a person reads it; "" if there is none."""
+        return show_condition(self.condition)
+
+
+class ItemPage(Struct, frozen=True):
+    """Items, what was read for them, and the key after which the next page starts."""
+
+    items: list[Item]
+    next: Item | None
+    read: int
+    units: float
+    requests: int
+
+
+def show_condition(condition: KeyCondition) -> str:
+    """Return a key condition as a person reads it.
+
+    >>> sort = SortCondition("SK", "begins_with", ({"S": "ORDER#"},))
+    >>> show_condition(KeyCondition({"PK": {"S": "C1"}}, sort))
+    'PK = C1 AND begins_with(SK, ORDER#)'
+    """
+    terms = [f"{name} = {key_text(value)}" for name, value in condition.equal.items()]
+    sort = condition.sort
+    if sort is not None:
+        values = [key_text(value) for value in sort.values]
+        if sort.comparison == "between":
+            terms.append(f"{sort.attribute} BETWEEN {values[0]} AND {values[1]}")
+        elif sort.comparison == "begins_with":
+            terms.append(f"begins_with({sort.attribute}, {values[0]})")
+        else:
+            terms.append(f"{sort.attribute} {sort.comparison} {values[0]}")
+    return " AND ".join(terms)
+
+
+class _KeyFilter(Struct, frozen=True):
+    """A condition on key attributes, as a filter of a Scan."""
+
+    condition: KeyCondition
+
+    def factor(self, marks: Placeholders) -> str:
+        return key_expression(self.condition, marks)
+
+
+def prepare(layout: Layout, collection: Collection, choice: Choice) -> Reading:
+    """Return what a page will be. Raises InvalidValue if a value is not of the type of its key."""
+    condition = _condition(collection, choice)
+    members: dict[str, Any] = {"TableName": layout.table}
+    if collection.name:
+        members["IndexName"] = collection.name
+    if any(choice.partition):
+        members["ScanIndexForward"] = not choice.descending
+        return Reading(QueryRequest("Query", members, Selection(condition)), condition)
+    if condition.equal or condition.sort is not None:
+        selection = Selection(None, (_KeyFilter(condition),))
+    else:
+        selection = Selection(None)
+    return Reading(QueryRequest("Scan", members, selection), condition)
+
+
+def _condition(collection: Collection, choice: Choice) -> KeyCondition:
+    equal: dict[str, Value] = {}
+    if any(choice.partition):
+        for attribute, text in zip(collection.keys.partition, choice.partition, strict=False):
+            equal[attribute.name] = key_value(text, attribute)
+        missing = [each.name for each in collection.keys.partition if each.name not in equal]
+        if missing:
+            raise InvalidValue(
+                f"a partition of {collection.title} has {len(collection.keys.partition)} "
+                f"attributes; give {', '.join(missing)}, too"
+            )
+    if choice.operator not in OPERATORS:
+        raise InvalidValue(f"{choice.operator!r} is not an operator of a sort key")
+    if choice.operator == "any":
+        return KeyCondition(equal)
+    given = list(zip(collection.keys.sort, choice.sort, strict=False))
+    while given and not given[-1][1]:
+        given.pop()
+    if not given:
+        names = ", ".join(each.name for each in collection.keys.sort)
+        if not names:
+            raise InvalidValue(f"{collection.title} has no sort key; choose the operator any")
+        raise InvalidValue(f"{choice.operator} needs a value for {names}; or choose any")
+    *before, (attribute, text) = given
+    equal |= {each.name: key_value(value, each) for each, value in before}
+    values = [key_value(text, attribute)]
+    if choice.operator == "between":
+        values.append(key_value(choice.upper, attribute))
+    if choice.operator == "begins_with" and attribute.type == "N":
+        raise InvalidValue(f"{attribute.name} is a number, which has no beginning; use = or <")
+    comparison = cast(Comparison, choice.operator)
+    return KeyCondition(equal, SortCondition(attribute.name, comparison, tuple(values)))
+
+
+def read_page(
+    send: Send,
+    layout: Layout,
+    collection: Collection,
+    reading: Reading,
+    start: Item | None = None,
+    *,
+    accepts: Callable[[Mapping[str, Value]], bool] | None = None,
+    size: int = PAGE_SIZE,
+) -> ItemPage:
+    """Read one page; with `accepts`, of the items for which it returns True."""
+    is_filtered = reading.is_filtered or accepts is not None
+    items: list[Item] = []
+    read, units, requests = 0, 0.0, 0
+    members = {"Limit": FILTERED_LIMIT if is_filtered else size, "ReturnConsumedCapacity": "TOTAL"}
+    request = reading.request.with_members(**members)
+    if start is not None:
+        request = request.next_page(start)
+    while True:
+        answer = send(request.operation, **request.body)
+        requests += 1
+        read += answer["ScannedCount"]
+        units += answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
+        last: Item | None = answer.get("LastEvaluatedKey")
+        found = [item for item in answer["Items"] if accepts is None or accepts(item)]
+        for item in found:
+            items.append(item)
+            if len(items) == size and is_filtered:
+                end = layout.start_key(collection, item)
+                is_end = last is None and item is found[-1]
+                return ItemPage(items, None if is_end else end, read, units, requests)
+        if last is None or not is_filtered or requests == MAX_REQUESTS:
+            return ItemPage(items, last, read, units, requests)
+        request = request.next_page(last)

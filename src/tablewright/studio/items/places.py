@@ -1,0 +1,137 @@
+"""The places of an item: its key in the table and in each index, or why it is not there.
+
+DynamoDB has an item in every index whose key attributes it has. The design says which attributes
+these are, from which values, and under which condition:
+
+    in the index            the key, taken apart
+    a part has no value     the key that it would have, with ∅ for the part
+    `when` is false         the condition, and the values that it reads
+    no key is declared      the attributes that the item does not have
+
+Invariant: `is_in` is what DynamoDB does, whatever the design says. This module must not know HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from tablewright.errors import InvalidValue, UnreadableItem
+from tablewright.mapping.entity import EntityMap, Values
+from tablewright.mapping.keys import KeyMap
+from tablewright.studio.items.key_parts import Piece, explain_missing, key_pieces
+from tablewright.studio.items.kinds import ItemKind
+from tablewright.studio.items.layout import Collection, Layout
+from tablewright.values import Item, Value, tag_of
+
+
+class Place(Struct, frozen=True):
+    """An item in the table or in an index, or its absence from it."""
+
+    collection: Collection
+    is_in: bool
+    #: The pieces of each key attribute; empty if there is nothing to show.
+    keys: dict[str, list[Piece]]
+    #: Why the item is not there, or what is unusual about its place; "" if nothing is.
+    reason: str = ""
+    #: The stored attributes that the reason is about.
+    about: tuple[str, ...] = ()
+
+
+def places_of(layout: Layout, kind: ItemKind, item: Item) -> list[Place]:
+    """Return the place of an item in the table and in each index."""
+    values = values_of(kind, item)
+    return [_place(each, kind, item, values) for each in layout.collections]
+
+
+def values_of(kind: ItemKind, item: Item) -> Values | None:
+    """Return the values of an item's entity; None if it cannot be decoded, or is of none."""
+    if kind.entity is None or kind.unique is not None:
+        return None
+    try:
+        return kind.entity.values(item)
+    except UnreadableItem:
+        return None
+
+
+def _place(collection: Collection, kind: ItemKind, item: Item, values: Values | None) -> Place:
+    if collection.contains(item):
+        keys = {name: key_pieces(collection, kind, item, name) for name in collection.keys.names}
+        return Place(collection, True, keys, _unusual(collection, kind, item, values))
+    declared = kind.keys_in(collection.name)
+    if kind.entity is not None and declared and values is not None:
+        return _declared_absence(collection, kind.entity, declared, item, values)
+    reason = _missing(collection, item)
+    if kind.entity is not None and not declared:
+        reason = f"{kind.entity.name} declares no key for it: {reason}"
+    return Place(collection, False, {}, reason)
+
+
+def _missing(collection: Collection, item: Mapping[str, Value]) -> str:
+    """Return which key attributes an item does not have, or has with another type."""
+    absent = [each.name for each in collection.keys if each.name not in item]
+    wrong = [
+        f"{each.name} has the type {tag_of(item[each.name])}, and the key takes {each.type}"
+        for each in collection.keys
+        if each.name in item and each.type not in item[each.name]
+    ]
+    parts = [f"the item has no {' and no '.join(absent)}"] * bool(absent) + wrong
+    return "; ".join(parts)
+
+
+def _declared_absence(
+    collection: Collection,
+    entity: EntityMap,
+    declared: tuple[KeyMap, ...],
+    item: Item,
+    values: Values,
+) -> Place:
+    """Return why an item is not in an index for which its entity declares keys."""
+    reasons: list[str] = []
+    about: list[str] = []
+    shown: dict[str, list[Piece]] = {}
+    for key in declared:
+        stored = [entity.attributes[name].stored for name in sorted(key.depends_on)]
+        if key.when is not None and not key.when.holds(values):
+            reasons.append(f"its condition is false: {key.when!r}")
+            about += [entity.attributes[name].stored for name in sorted(key.when.attributes)]
+            continue
+        pieces = {name: explain_missing(values, key, name, entity) for name in key.attributes}
+        shown = shown or pieces
+        labels = [each.label for part in pieces.values() for each in part if each.is_missing]
+        if labels:
+            reasons.append(f"{' and '.join(dict.fromkeys(labels))} has no value")
+            about += [name for name in stored if name in labels]
+        else:
+            reasons.append(
+                f"{_missing(collection, item)}, although its values give a key: it was written "
+                "without it"
+            )
+    return Place(collection, False, shown, "; ".join(reasons), tuple(dict.fromkeys(about)))
+
+
+def _unusual(collection: Collection, kind: ItemKind, item: Item, values: Values | None) -> str:
+    """Return what is unusual about an item that is in an index; "" if nothing is."""
+    declared = kind.keys_in(collection.name)
+    if kind.entity is None or not collection.name:
+        return ""
+    if not declared:
+        names = " and ".join(collection.keys.names)
+        return f"{kind.entity.name} declares no key for it; the item is here because it has {names}"
+    if values is None:
+        return ""
+    composed = [each for key in declared if (each := _composed(key, values)) is not None]
+    if not composed:
+        return "by its values it would not be here: its key was written before they changed"
+    if all(any(item.get(name) != value for name, value in each.items()) for each in composed):
+        keys = ", ".join(f"{name}={value[tag_of(value)]}" for name, value in composed[0].items())
+        return f"by its values its key would be {keys}"
+    return ""
+
+
+def _composed(key: KeyMap, values: Values) -> Item | None:
+    try:
+        return key.compose(values)
+    except InvalidValue:
+        return None

@@ -1,0 +1,1 @@
+"""Markup that several views share."""

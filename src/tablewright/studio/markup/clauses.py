@@ -1,0 +1,134 @@
+"""Conditions as a person reads them: each clause with its values, and what is stored.
+
+    #0 = :0 AND attribute_exists(#1)   ──▶   version = 3              stored: 3
+                                             attribute_exists(PK)
+
+A condition that joins clauses with AND is taken apart; each clause is evaluated on its own, with
+the engine's expressions. This module must not know requests of other kinds, plans or markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from tablewright.expression import Scope, tree
+from tablewright.expression.parse import parse_condition
+from tablewright.studio.markup.parts import content
+from tablewright.values import Item, Value
+
+
+class Clause(Struct, frozen=True):
+    """One clause of a condition, and what is stored."""
+
+    text: str
+    #: The attributes that it reads, as they are stored; None for a missing one.
+    stored: dict[str, Value | None]
+    holds: bool
+
+
+def clauses(body: Mapping[str, Any], item: Item | None) -> list[Clause]:
+    """Return the clauses of the condition of a write, evaluated on the stored item."""
+    text = body.get("ConditionExpression")
+    if text is None:
+        return []
+    names: dict[str, str] = body.get("ExpressionAttributeNames", {})
+    values: dict[str, Value] = body.get("ExpressionAttributeValues", {})
+    scope = Scope(names or None, values or None)
+    found = []
+    for clause in split(parse_condition("ConditionExpression", text)):
+        condition = scope.condition(render(clause))
+        read = {_name(path.parts[0], names): path for path in _paths(clause)}
+        found.append(
+            Clause(
+                render(clause, names, values),
+                {name: None if item is None else item.get(name) for name in read},
+                condition is None or condition.holds(item or {}),
+            )
+        )
+    return found
+
+
+def split(condition: tree.Condition) -> tuple[tree.Condition, ...]:
+    """Return the conditions that a condition joins with AND."""
+    return condition.conditions if isinstance(condition, tree.And) else (condition,)
+
+
+def render(
+    condition: tree.Condition,
+    names: Mapping[str, str] | None = None,
+    values: Mapping[str, Value] | None = None,
+) -> str:
+    """Render a condition; with names and values, these stand where the placeholders are."""
+    return _Renderer(names or {}, values or {}).condition(condition)
+
+
+class _Renderer:
+    def __init__(self, names: Mapping[str, str], values: Mapping[str, Value]) -> None:
+        self.names = names
+        self.values = values
+
+    def condition(self, node: tree.Condition) -> str:
+        match node:
+            case tree.And(conditions):
+                return " AND ".join(map(self.factor, conditions))
+            case tree.Or(conditions):
+                return " OR ".join(map(self.factor, conditions))
+            case tree.Not(condition):
+                return f"NOT {self.factor(condition)}"
+            case tree.Comparison(comparator, left, right):
+                return f"{self.operand(left)} {comparator} {self.operand(right)}"
+            case tree.Between(operand, low, high):
+                bounds = f"{self.operand(low)} AND {self.operand(high)}"
+                return f"{self.operand(operand)} BETWEEN {bounds}"
+            case tree.In(operand, options):
+                return f"{self.operand(operand)} IN ({', '.join(map(self.operand, options))})"
+            case tree.Call():
+                return self.operand(node)
+
+    def factor(self, node: tree.Condition) -> str:
+        text = self.condition(node)
+        return f"({text})" if isinstance(node, (tree.And, tree.Or)) else text
+
+    def operand(self, node: tree.Operand) -> str:
+        match node:
+            case tree.Path(parts):
+                return path_text(tuple(_name(part, self.names) for part in parts))
+            case tree.Value(name):
+                return self._value(name)
+            case tree.Call(function, arguments):
+                return f"{function}({', '.join(map(self.operand, arguments))})"
+            case tree.Arithmetic(operator, left, right):
+                return f"{self.operand(left)} {operator} {self.operand(right)}"
+
+    def _value(self, name: str) -> str:
+        value = self.values.get(name)
+        if value is None:
+            return name
+        return f'"{value["S"]}"' if "S" in value else content(value)
+
+
+def path_text(parts: tuple[str | int, ...]) -> str:
+    """Render a path: `lines.I1[0]`."""
+    shown = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
+    return "".join(shown).removeprefix(".")
+
+
+def _name(part: str | int, names: Mapping[str, str]) -> Any:
+    return names.get(part, part) if isinstance(part, str) else part
+
+
+def _paths(node: Any) -> Iterator[tree.Path]:
+    """Yield the paths that a condition reads."""
+    if isinstance(node, tree.Path):
+        yield node
+    elif isinstance(node, tuple):
+        for each in node:
+            yield from _paths(each)
+    elif isinstance(node, (tree.Comparison, tree.Between, tree.In, tree.Call, tree.Not)):
+        for name in node.__dataclass_fields__:
+            yield from _paths(getattr(node, name))
+    elif isinstance(node, (tree.And, tree.Or)):
+        yield from _paths(node.conditions)

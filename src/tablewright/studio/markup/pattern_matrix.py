@@ -1,0 +1,190 @@
+"""The access-pattern matrix: pattern, operation, index, key condition, units, cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tablewright.errors import InvalidValue
+from tablewright.mapping.entity import EntityMap
+from tablewright.model.pattern import AccessPattern
+from tablewright.plan.shape import READS, Shape
+from tablewright.publish.cost import CostReport, PatternCost
+from tablewright.publish.html.element import Markup, element, join
+from tablewright.studio.markup import parts
+from tablewright.studio.markup.condition import condition_lines
+from tablewright.studio.web.http import Fields
+from tablewright.studio.web.url import url
+from tablewright.verify import Design
+
+HEADER = ("Pattern", "Entities", "Operation and index", "Key condition")
+NUMBERS = ("Units per call", "Calls a second", "Cost a month")
+BAR = 72
+
+
+def calls_in(query: Fields, design: Design) -> dict[str, float] | None:
+    """Return the calls a second that a form gives, by pattern; None if it gives none.
+
+    Raises InvalidValue for a number that is none.
+    """
+    labels = {found.label for found in design.patterns}
+    found = {name: value for name, value in query.pairs if name in labels}
+    if not found:
+        return None
+    return {name: _rate(name, value) for name, value in found.items() if value.strip()}
+
+
+def _rate(name: str, value: str) -> float:
+    try:
+        rate = float(value)
+    except ValueError:
+        rate = math.nan
+    if not 0 <= rate < math.inf:
+        raise InvalidValue(
+            f"{name.rpartition('.')[2]}: {value!r} is not a number of calls; write 0 or more"
+        )
+    return rate
+
+
+def pattern_matrix(design: Design, report: CostReport | None, *, is_form: bool = True) -> Markup:
+    """Return the matrix; without a report, the units are the estimates of `explain`.
+
+    In a form, the number of calls can be changed.
+    """
+    costs = {} if report is None else {found.label: found for found in report.patterns}
+    total = 0 if report is None else report.on_demand_month
+    groups = []
+    for title, is_read in (("Reads", True), ("Writes", False)):
+        rows = [
+            _row(found, costs.get(found.label), total, is_form)
+            for found in design.patterns
+            if found.shape.writes != is_read
+        ]
+        if rows:
+            heading = element("th", title, colspan=7, scope="colgroup")
+            groups.append(element("tbody", element("tr", heading, class_="grp"), rows))
+    header = [
+        *(element("th", name, scope="col") for name in HEADER),
+        *(element("th", name, scope="col", class_="num") for name in NUMBERS),
+    ]
+    drawn = element(
+        "table",
+        element("caption", "Access patterns", class_="vh"),
+        element("thead", element("tr", header)),
+        groups,
+        _total(design, report),
+        class_="matrix",
+    )
+    apply = element("button", "Compute costs", class_="btn go sm end", type="submit")
+    about = [element("h2", "Access patterns"), element("p", _about(report))]
+    content = element(
+        "section",
+        element("header", about, apply if is_form else parts.NOTHING),
+        parts.scroll("Access patterns", drawn),
+        class_="panel",
+        aria_label="Access patterns",
+    )
+    return element("form", content, action="/design/patterns") if is_form else content
+
+
+def _about(report: CostReport | None) -> str:
+    if report is None:
+        return "R and W: read and write units, estimated: the checks of the design fail."
+    prices = report.prices
+    return (
+        "R and W: read and write units of one call, measured by the checks of the design. "
+        f"Prices on demand: {prices.title}, {prices.on_demand.date}."
+    )
+
+
+def _row(found: AccessPattern, cost: PatternCost | None, total: float, is_form: bool) -> Markup:
+    shape, entities = found.shape, list(found.plan._entities())
+    condition = shape.condition or next((step.condition for step in shape.steps), "")
+    name = join(found.name.split("_"), join(["_", element("wbr")]))
+    cells = [
+        element(
+            "td",
+            element("a", element("code", name), href=url("/patterns/{}", found.label)),
+            element("span", found.doc.partition("\n")[0], class_="doc"),
+        ),
+        element("td", join([parts.chip(each) for each in _unique(entities)], " ")),
+        element("td", join(_operation(shape)), class_="idx"),
+        element("td", condition_lines(condition, entities), class_="cond key"),
+        element("td", _units(shape, cost), class_="num", data_l="units"),
+        element("td", _calls(found, cost, is_form), class_="num", data_l="calls a second"),
+        element("td", _month(cost, total), class_="num", data_l="a month"),
+    ]
+    return element("tr", cells)
+
+
+def _unique(entities: Sequence[EntityMap]) -> list[EntityMap]:
+    return list(dict.fromkeys(entities))
+
+
+def _operation(shape: Shape) -> list[Markup]:
+    operations = list(dict.fromkeys(request.operation for request in shape.requests))
+    badges = [
+        element("span", name, class_="op" if name in READS else "op w") for name in operations
+    ]
+    return [join(badges, " "), element("br"), _where(shape)]
+
+
+def _where(shape: Shape) -> Markup:
+    if shape.index is None or not shape.writes:
+        return element("span", shape.index or "table")
+    count = len(shape.index.split(", "))
+    indexes = "1 index" if count == 1 else f"{count} indexes"
+    return element("span", f"table + {indexes}", title=shape.index)
+
+
+def _units(shape: Shape, cost: PatternCost | None) -> str:
+    if cost is None:
+        reads, writes = shape.read_units, shape.write_units
+    else:
+        reads, writes = cost.read_units, cost.write_units + cost.index_units
+    shown = [
+        f"{round(units, 1):g} {kind}" for units, kind in ((reads, "R"), (writes, "W")) if units
+    ]
+    return " + ".join(shown) or "0"
+
+
+def _calls(found: AccessPattern, cost: PatternCost | None, is_form: bool) -> Markup:
+    rate = cost.rate if cost is not None else found.rate
+    text = "" if rate is None else f"{rate:g}"
+    if not is_form:
+        return element("span", text)
+    return element(
+        "input",
+        name=found.label,
+        value=text,
+        inputmode="decimal",
+        size=6,
+        class_="mono num",
+        aria_label=f"Calls a second of {found.name}",
+    )
+
+
+def _month(cost: PatternCost | None, total: float) -> Markup:
+    if cost is None or cost.month is None:
+        return element("span", "not known", class_="faint")
+    share = cost.month / total if total else 0
+    bar = element(
+        "svg",
+        element("rect", width=BAR, height=6, rx=3),
+        element("rect", width=max(1.5, BAR * share), height=6, rx=3),
+        class_="bar",
+        viewBox=f"0 0 {BAR} 6",
+        aria_hidden="true",
+    )
+    return join([f"${cost.month:,.2f}", element("br"), bar])
+
+
+def _total(design: Design, report: CostReport | None) -> Markup:
+    scans = sum(found.shape.operation == "Scan" for found in design.patterns)
+    what = "no Scan" if not scans else f"{scans} with a declared Scan"
+    month = 0 if report is None else report.on_demand_month
+    cells = [
+        element("td", f"All {len(design.patterns)} patterns: {what}", colspan=6),
+        element("td", f"${month:,.2f}" if month else "", class_="num"),
+    ]
+    return element("tfoot", element("tr", cells))

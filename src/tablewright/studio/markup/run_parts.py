@@ -1,0 +1,147 @@
+"""What running a pattern has asked of the target, as markup: conditions, numbers, requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tablewright.expression import tree
+from tablewright.expression.parse import parse_condition
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.template import Template
+from tablewright.publish.html.element import Markup, element, join
+from tablewright.studio.items.key_parts import Piece, label
+from tablewright.studio.markup.clauses import render, split
+from tablewright.studio.markup.item_parts import key_line
+from tablewright.studio.markup.parts import NOTHING, content, facts, json_code
+from tablewright.studio.patterns.running import Exchange, Ran
+from tablewright.values import Value
+
+#: How many requests are shown.
+SHOWN = 10
+
+
+def measured(ran: Ran) -> Markup:
+    """Return the numbers of a run: items read against returned, units, requests, time."""
+    numbers = facts(
+        [
+            ("items read", str(ran.read)),
+            ("items returned", str(ran.returned)),
+            ("read units", f"{ran.units:g}"),
+            ("requests", str(len(ran.exchanges))),
+            ("ms", f"{ran.seconds * 1000:.1f}"),
+        ]
+    )
+    return element("div", numbers, class_="body", aria_live="polite")
+
+
+def requests_made(requests: Sequence[tuple[str, dict[str, Any]]]) -> Markup:
+    """Return the requests as they were sent; the first one is open."""
+    shown = []
+    for number, (operation, body) in enumerate(requests[:SHOWN], 1):
+        badge = element("span", operation, class_="op")
+        code = json_code(body, f"Request {number}")
+        if number == 1:
+            title = element("h3", f"Request 1 of {len(requests)} ", badge, class_="sh")
+            shown.append(join([title, code]))
+        else:
+            title = element("summary", f"Request {number} of {len(requests)} ", badge)
+            shown.append(element("details", title, code))
+    if len(requests) > SHOWN:
+        shown.append(element("p", f"and {len(requests) - SHOWN} more", class_="body muted"))
+    return element("section", shown, class_="left-line fillpre", aria_label="Requests")
+
+
+def key_conditions(exchanges: Sequence[Exchange], entities: Sequence[EntityMap]) -> Markup:
+    """Return the key condition, or the keys, of each request, its values coloured."""
+    lines = dict.fromkeys(_condition(each, entities) for each in exchanges[:SHOWN])
+    return element("div", [line for line in lines if line], class_="cond-line")
+
+
+def _condition(exchange: Exchange, entities: Sequence[EntityMap]) -> Markup:
+    body = exchange.body
+    index = body.get("IndexName", "")
+    if "Key" in body:
+        terms = [
+            join([f"{name} = ", coloured(value, name, index, entities)])
+            for name, value in body["Key"].items()
+        ]
+    elif "KeyConditionExpression" in body:
+        condition = parse_condition("KeyConditionExpression", body["KeyConditionExpression"])
+        terms = [_term(part, body, index, entities) for part in split(condition)]
+    else:
+        return NOTHING
+    where = element("span", index, class_="idx faint") if index else NOTHING
+    return element("div", element("span", join(terms, " and "), class_="key"), " ", where)
+
+
+def _term(
+    part: tree.Condition, body: dict[str, Any], index: str, entities: Sequence[EntityMap]
+) -> Markup:
+    names: dict[str, str] = body.get("ExpressionAttributeNames", {})
+    values: dict[str, Value] = body.get("ExpressionAttributeValues", {})
+
+    def path(operand: tree.Operand) -> str:
+        assert isinstance(operand, tree.Path)
+        first = str(operand.parts[0])
+        return names.get(first, first)
+
+    def value(operand: tree.Operand, name: str) -> Markup:
+        assert isinstance(operand, tree.Value)
+        return coloured(values[operand.name], name, index, entities)
+
+    match part:
+        case tree.Comparison(comparator, left, right):
+            name = path(left)
+            return join([f"{name} {comparator} ", value(right, name)])
+        case tree.Between(operand, low, high):
+            name = path(operand)
+            return join([f"{name} between ", value(low, name), " and ", value(high, name)])
+        case tree.Call("begins_with", (left, right)):
+            name = path(left)
+            return join([f"{name} begins with ", value(right, name)])
+        case _:
+            return element("span", render(part, names, values))
+
+
+def coloured(value: Value, attribute: str, index: str, entities: Sequence[EntityMap]) -> Markup:
+    """Return a value of a key, or the beginning of one, with the hues of its parts."""
+    text = content(value)
+    for entity in entities:
+        keys = [entity.primary] if not index else list(entity.indexes)
+        for key in keys:
+            is_here = (
+                key.index is None
+                if not index
+                else (key.index is not None and key.index.name == index)
+            )
+            if is_here and attribute in key.templates:
+                pieces = beginning(text, key.templates[attribute], entity)
+                if pieces is not None:
+                    return key_line(pieces, entity)
+    return element("span", text, class_="key")
+
+
+def beginning(text: str, template: Template, entity: EntityMap) -> list[Piece] | None:
+    """Take the beginning of a key apart; None if no key of the template begins like this."""
+    if not template.is_text:
+        part = template.parts[0] if template.parts else None
+        return None if part is None else [Piece(text, part.attribute, part.label)]
+    found: list[Piece] = []
+    rest, pieces = text, list(template.pieces)
+    for number, piece in enumerate(pieces):
+        if not rest:
+            break
+        if isinstance(piece, str):
+            if not rest.startswith(piece) and not piece.startswith(rest):
+                return None
+            taken = min(len(piece), len(rest))
+            found.append(Piece(rest[:taken]))
+        else:
+            following = pieces[number + 1] if number + 1 < len(pieces) else ""
+            stop = rest.find(following) if isinstance(following, str) and following else -1
+            taken = len(rest) if stop < 0 else stop
+            shown = label(entity, piece.attribute, piece.label)
+            found.append(Piece(rest[:taken], piece.attribute, shown))
+        rest = rest[taken:]
+    return found

@@ -1,0 +1,1 @@
+"""Patterns: their parameters as forms, their runs, and the same as code."""

@@ -1,0 +1,203 @@
+"""A call of a pattern as a Python program: imports, connect, and the call with its arguments."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+from pydantic import BaseModel
+
+from tablewright.engine import Engine
+from tablewright.mapping.entity import EntityMap
+from tablewright.model.pattern import AccessPattern
+from tablewright.model.table import Table
+from tablewright.studio.patterns.typed_text import value_code
+from tablewright.verify import Design
+
+#: Arguments that are longer than this are on lines of their own.
+LINE = 60
+
+
+def python_code(
+    design: Design,
+    target: str | Engine,
+    pattern: AccessPattern,
+    values: dict[str, Any],
+    *,
+    after: str = "",
+    tenant: tuple[str, str] | None = None,
+    with_times: bool = True,
+) -> str:
+    """Return a program that runs a pattern with these arguments; its result is `result`.
+
+    `with_times`: the times of entities that the library sets are part of the arguments.
+    """
+    imports = Imports()
+    tables = [imports.name(table) for table in _tables(design, pattern)]
+    function = _function(imports, pattern, tables)
+    arguments = [
+        f"{name}={Expression(imports, with_times).of(value)}" for name, value in values.items()
+    ]
+    lines = _connect(imports, design, target, tables)
+    if tenant is not None:
+        lines.append(f"db = db.for_tenant({tenant[0]}={tenant[1]!r})")
+    call = f"{function}({_joined(arguments)})"
+    if after:
+        call += f".after({after!r})"
+    lines += [f"result = db.run({call})", "print(result)"]
+    return "\n".join([*imports.lines(), "", *lines])
+
+
+def _tables(design: Design, pattern: AccessPattern) -> list[type[Table]]:
+    """Return the tables of the pattern; they are connected to."""
+    needed = {entity.table for entity in pattern.plan._entities()}
+    return [table for table in design.tables if table.__table__ in needed]
+
+
+def _connect(
+    imports: Imports, design: Design, target: str | Engine, tables: list[str]
+) -> list[str]:
+    imports.add("tablewright", "connect")
+    named = ", ".join(tables)
+    if isinstance(target, str):
+        return [f"db = connect({target!r}, {named})"]
+    imports.add("tablewright", "Engine")
+    imports.add("tablewright.designs.catalog", "load")
+    imports.add("tablewright.verify", "seed")
+    return [
+        'engine = Engine(":memory:")',
+        f"seed(load({design.name!r}), engine)",
+        f"db = connect(engine, {named})",
+    ]
+
+
+def _function(imports: Imports, pattern: AccessPattern, tables: list[str]) -> str:
+    """Return the name of the function, or how to find it if it is no name of its module."""
+    module, name = pattern.function.__module__, pattern.function.__qualname__
+    if getattr(sys.modules.get(module), name, None) is pattern.function:
+        imports.add(module, name)
+        return name
+    imports.add("tablewright", "access_patterns")
+    found = f"p.function for p in access_patterns({tables[0]}) if p.label == {pattern.label!r}"
+    return f"next({found})"
+
+
+def _joined(arguments: list[str]) -> str:
+    short = ", ".join(arguments)
+    if len(short) <= LINE and "\n" not in short:
+        return short
+    lines = "".join(f"    {each.replace(chr(10), chr(10) + '    ')},\n" for each in arguments)
+    return f"\n{lines}"
+
+
+class Imports:
+    """The imports of a program; a name that two modules have gets another one."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, dict[str, str]] = {}
+
+    def add(self, module: str, name: str) -> str:
+        """Import a name of a module, and return what it is called."""
+        module = module.rpartition(" ")[2]  # a design from a file: its folder is the working one
+        names = self._names.setdefault(module, {})
+        if name not in names:
+            taken = {each for other in self._names.values() for each in other.values()}
+            names[name] = f"{module.rpartition('.')[2]}_{name}" if name in taken else name
+        return names[name]
+
+    def name(self, kind: type) -> str:
+        """Import a class, and return what it is called."""
+        outer, _, inner = kind.__qualname__.partition(".")
+        name = self.add(kind.__module__, outer)
+        return f"{name}.{inner}" if inner else name
+
+    def lines(self) -> Iterator[str]:
+        for module in sorted(self._names):
+            names = [
+                name if name == alias else f"{name} as {alias}"
+                for name, alias in sorted(self._names[module].items())
+            ]
+            yield f"from {module} import {', '.join(names)}"
+
+
+class Expression:
+    """Writes values as Python expressions, and imports what they need."""
+
+    def __init__(self, imports: Imports, with_times: bool) -> None:
+        self._imports = imports
+        self._with_times = with_times
+
+    def of(self, value: Any) -> str:
+        """Return a value as an expression."""
+        entity = getattr(type(value), "__entity__", None)
+        match value:
+            case _ if isinstance(entity, EntityMap):
+                return self._entity(value, entity)
+            case Enum():
+                return f"{self._imports.name(type(value))}.{value.name}"
+            case datetime() | date() | time() | timedelta():
+                self._imports.add("datetime", type(value).__name__)
+                if getattr(value, "tzinfo", None) is not None:
+                    self._imports.add("datetime", "UTC")
+                return value_code(value)
+            case Decimal():
+                self._imports.add("decimal", "Decimal")
+                return value_code(value)
+            case dict():
+                pairs = [f"{self.of(name)}: {self.of(each)}" for name, each in value.items()]
+                return f"{{{', '.join(pairs)}}}"
+            case list():
+                return self._list(value)
+            case tuple():
+                inner = ", ".join(map(self.of, value))
+                return f"({inner},)" if len(value) == 1 else f"({inner})"
+            case set() | frozenset():
+                inner = ", ".join(sorted(map(self.of, value)))
+                return f"{type(value).__name__}([{inner}])"
+            case BaseModel():
+                return self._made(type(value), dict(value))
+            case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
+                members = {
+                    each.name: getattr(value, each.name) for each in dataclasses.fields(value)
+                }
+                return self._made(type(value), members)
+            case _ if type(value).__module__ == "builtins":
+                return repr(value)
+            case str():
+                return f"{self._imports.name(type(value))}({str(value)!r})"
+            case _:
+                self._imports.name(type(value))
+                return repr(value)
+
+    def _list(self, value: list[Any]) -> str:
+        members = [self.of(each) for each in value]
+        short = ", ".join(members)
+        if len(short) <= LINE and "\n" not in short:
+            return f"[{short}]"
+        lines = "".join(f"    {each.replace(chr(10), chr(10) + '    ')},\n" for each in members)
+        return f"[\n{lines}]"
+
+    def _made(self, kind: type, members: dict[str, Any]) -> str:
+        inner = [f"{name}={self.of(each)}" for name, each in members.items()]
+        return f"{self._imports.name(kind)}({_joined(inner)})"
+
+    def _entity(self, value: Any, entity: EntityMap) -> str:
+        """Return the constructor; what the library sets is added if it has another value."""
+        stamps = {stamp.name: stamp for stamp in entity.stamps}
+        members = {name: each for name, each in vars(value).items() if name not in stamps}
+        made = self._made(type(value), members)
+        given = {
+            name: vars(value)[name]
+            for name, stamp in stamps.items()
+            if (vars(value)[name] != 0 if stamp.role == "version" else self._with_times)
+        }
+        if not given:
+            return made
+        self._imports.add("tablewright.verify", "changed")
+        inner = ", ".join(f"{name}={self.of(each)}" for name, each in given.items())
+        return f"changed({made}, {inner})"

@@ -1,0 +1,1 @@
+"""The target: its tables, its changes, statements, and designs inferred from it."""

@@ -1,0 +1,285 @@
+"""Statements of PartiQL: what one will do, its items page by page, and what a write changes.
+
+    plan(workspace, text)            the operation, its keys, its filter and its units
+    read_page(workspace, text, …)    a page of items of a SELECT
+    preview(workspace, text)         the item of a write, before and after it
+    write(workspace, text, seen)     runs it, if the item is still what the preview showed
+
+A statement is planned with the description of its table, so nothing is read for it. What a write
+would store is computed by the engine in memory, on a copy of the item.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from hashlib import sha256
+from math import ceil
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from tablewright.engine import Engine
+from tablewright.engine.statements.explain import (
+    Explanation,
+    explain_statement,
+    table_from_description,
+)
+from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
+from tablewright.errors import (
+    ConditionalCheckFailedException,
+    DuplicateItemException,
+    ResourceNotFoundException,
+    TablewrightError,
+    ValidationException,
+)
+from tablewright.hints import did_you_mean
+from tablewright.mapping.table import TableMap
+from tablewright.partiql import Exists, Insert
+from tablewright.plan.shape import read_units
+from tablewright.studio.markup.parts import content
+from tablewright.studio.workspace import Workspace
+from tablewright.values import Item
+
+#: The items that a page reads; with a filter, most of them are not returned.
+PAGE = 100
+FILTERED_PAGE = 1000
+#: A Scan of more bytes needs a confirmation.
+CONFIRM_BYTES = 1024 * 1024
+
+
+class StatementPlan(Struct, frozen=True):
+    """What a statement will do."""
+
+    explanation: Explanation
+    is_read: bool
+    #: Items and bytes of what it reads from, as described.
+    items: int
+    size: int
+    key_names: tuple[str, ...]
+
+    @property
+    def needs_confirmation(self) -> bool:
+        """Whether it reads all of something large."""
+        return self.explanation.is_scan and self.size > CONFIRM_BYTES
+
+    @property
+    def page(self) -> int:
+        """The number of items that a page reads."""
+        return PAGE if self.explanation.filter is None else FILTERED_PAGE
+
+    @property
+    def average(self) -> float:
+        """The average size of an item; 0 if there are none."""
+        return self.size / self.items if self.items else 0.0
+
+    @property
+    def units(self) -> str:
+        """An estimate of the units that it takes."""
+        match self.explanation.operation:
+            case "GetItem":
+                count = max(len(self.explanation.key_conditions), 1)
+                return f"{count * read_units(self.average, consistent=False):g} read"
+            case "Query":
+                most = read_units(min(self.page, self.items) * self.average, consistent=False)
+                return f"{f'0.5 to {most:,g}' if most > 0.5 else '0.5'} read for a page"
+            case "Scan":
+                return f"about {read_units(self.size, consistent=False):,g} read for all pages"
+            case _:
+                each = max(ceil(self.average / 1024), 1)
+                return f"about {each} write, and as many for each index row that changes"
+
+
+def plan(workspace: Workspace, text: str) -> StatementPlan:
+    """Plan a statement. Raises what the statement would raise; nothing is read."""
+    prepared = prepare_statement(text)
+    description = _describe(workspace, prepared.table_name)
+    explanation = explain_statement(text, None, lambda _: table_from_description(description))
+    source = description
+    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+        for index in description.get(member, ()):
+            if index["IndexName"] == explanation.index:
+                source = index
+    return StatementPlan(
+        explanation,
+        prepared.is_read,
+        source.get("ItemCount", 0),
+        source.get("TableSizeBytes", source.get("IndexSizeBytes", 0)),
+        tuple(key["AttributeName"] for key in description["KeySchema"]),
+    )
+
+
+def _describe(workspace: Workspace, table: str) -> dict[str, Any]:
+    found = workspace.describe(table)
+    if found is None:
+        names = list(dict.fromkeys([*workspace.maps, *workspace.table_names()]))
+        hint = did_you_mean(table, names) or f"; the tables are: {', '.join(names) or 'none'}"
+        raise ResourceNotFoundException(f"the target has no table {table!r}{hint}")
+    return found
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+class ResultPage(Struct, frozen=True):
+    """A page of items of a SELECT."""
+
+    items: list[Item]
+    next_token: str | None
+    units: float
+    seconds: float
+
+
+def read_page(workspace: Workspace, text: str, limit: int, token: str = "") -> ResultPage:
+    """Read a page of a SELECT."""
+    request: dict[str, Any] = {
+        "Statement": text,
+        "Limit": limit,
+        "ReturnConsumedCapacity": "TOTAL",
+    }
+    if token:
+        request["NextToken"] = token
+    start = time.perf_counter()
+    answer = workspace.send("ExecuteStatement", **request)
+    return ResultPage(
+        answer.get("Items", []),
+        answer.get("NextToken"),
+        answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0.0),
+        time.perf_counter() - start,
+    )
+
+
+def read_pages(workspace: Workspace, text: str) -> Iterator[list[Item]]:
+    """Yield all items of a SELECT, page by page."""
+    token = ""
+    while True:
+        page = read_page(workspace, text, FILTERED_PAGE, token)
+        yield page.items
+        if page.next_token is None:
+            return
+        token = page.next_token
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+class WritePreview(Struct, frozen=True):
+    """What a write would do to its item."""
+
+    table: str
+    key: Item
+    before: Item | None
+    after: Item | None
+    #: Why it would fail.
+    problem: str = ""
+    #: What the design loses by it.
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def seen(self) -> str:
+        """A text that stands for the item before the write."""
+        return sha256(msgspec.json.encode(self.before, order="deterministic")).hexdigest()
+
+
+class ItemChanged(TablewrightError):
+    """The item is not what the preview showed."""
+
+
+def preview(workspace: Workspace, text: str) -> WritePreview:
+    """Return what a write would do. Raises what the statement would raise."""
+    prepared = prepare_statement(text)
+    if isinstance(prepared.statement, Exists):
+        raise ValidationException("EXISTS is a condition of a transaction; it cannot run alone")
+    if prepared.parsed.parameter_count:
+        raise ValidationException("a statement of the console has no parameters: write the values")
+    description = _describe(workspace, prepared.table_name)
+    key = _key(prepared, description)
+    request = {"TableName": prepared.table_name, "Key": key}
+    before: Item | None = workspace.send("GetItem", **request, ConsistentRead=True).get("Item")
+    try:
+        after = _apply(text, description, request, before)
+    except (ConditionalCheckFailedException, DuplicateItemException) as error:
+        reason = "the item exists already" if isinstance(prepared.statement, Insert) else str(error)
+        return WritePreview(prepared.table_name, key, before, before, f"It would fail: {reason}")
+    warnings = _warnings(workspace.maps.get(prepared.table_name), before, after)
+    return WritePreview(prepared.table_name, key, before, after, warnings=tuple(warnings))
+
+
+def write(workspace: Workspace, text: str, seen: str) -> tuple[WritePreview, float]:
+    """Run a write and return what it did, and its units.
+
+    Raises ItemChanged if its item is not what the preview showed.
+    """
+    found = preview(workspace, text)
+    if found.seen != seen:
+        raise ItemChanged("the item has changed since the preview; this is how it is now")
+    answer = workspace.send("ExecuteStatement", Statement=text, ReturnConsumedCapacity="TOTAL")
+    return found, answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0.0)
+
+
+def _key(prepared: PreparedStatement, description: dict[str, Any]) -> Item:
+    values = prepared.bind(None)
+    names = [each["AttributeName"] for each in description["KeySchema"]]
+    if isinstance(prepared.statement, Insert):
+        item: Item = values[prepared.statement.item.name]["M"]
+        return {name: item[name] for name in names if name in item}
+    tests = prepared.plan_write(table_from_description(description)).key
+    return {test.name: values[test.operands[0]] for test in tests}
+
+
+def _apply(
+    text: str, description: dict[str, Any], request: dict[str, Any], before: Item | None
+) -> Item | None:
+    """Return the item after a statement, which runs in memory on a copy of the item."""
+    names = [each["AttributeName"] for each in description["KeySchema"]]
+    with Engine(":memory:") as engine:
+        engine.call(
+            "CreateTable",
+            {
+                "TableName": description["TableName"],
+                "KeySchema": description["KeySchema"],
+                "AttributeDefinitions": [
+                    each
+                    for each in description["AttributeDefinitions"]
+                    if each["AttributeName"] in names
+                ],
+                "BillingMode": "PAY_PER_REQUEST",
+            },
+        )
+        if before is not None:
+            engine.call("PutItem", {"TableName": description["TableName"], "Item": before})
+        engine.call("ExecuteStatement", {"Statement": text})
+        after: Item | None = engine.call("GetItem", request).get("Item")
+    return after
+
+
+def _warnings(table: TableMap | None, before: Item | None, after: Item | None) -> Iterator[str]:
+    """Yield what the design would do in a write of its own, and the statement does not."""
+    entity = None if table is None else table.entity_of(after or before or {})
+    if entity is None:
+        return
+    if after is not None:
+        try:
+            expected = entity.rekey(after)
+        except (TablewrightError, ValueError) as error:
+            yield f"{entity.name} cannot be read after it: {error}"
+        else:
+            for name in sorted(expected.keys() | after.keys()):
+                if expected.get(name) != after.get(name):
+                    yield (
+                        f"{name} is not kept in step: it would be {_shown(after, name)}, and the "
+                        f"attributes of {entity.name} give {_shown(expected, name)}"
+                    )
+    if entity.uniques:
+        yield f"the sentinels of the unique values of {entity.name} are not changed"
+    if entity.histories:
+        yield f"no event is added to the history of {entity.name}"
+    if entity.version is not None and before is not None and after is not None:
+        stored = entity.version.stored
+        if before.get(stored) == after.get(stored):
+            yield f"the version of {entity.name} is not increased"
+
+
+def _shown(item: Item, name: str) -> str:
+    return content(item[name]) if name in item else "missing"

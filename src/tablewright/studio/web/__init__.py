@@ -1,0 +1,1 @@
+"""The studio on HTTP: the server, who may use it, and what surrounds each page."""

@@ -1,0 +1,115 @@
+"""Access: who may use the studio, and what a browser may do with its pages.
+
+- Host: only the addresses of this server, with its port; others get 421. So a page of a host whose
+  name was pointed to 127.0.0.1 cannot read anything (DNS rebinding).
+- Session: the first visit brings a token, which the command printed and which is valid once. It is
+  exchanged for a cookie that is sent with requests of the studio's own pages only. Other users of
+  the machine have neither.
+- Origin: a request that may change something must come from a page of the studio.
+- Content security policy: a page runs scripts and uses styles of the studio only, and no inline
+  ones; it sends requests to the studio only.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Callable
+
+from tablewright.publish.html.element import element
+from tablewright.studio.web.frame import bare_page
+from tablewright.studio.web.http import Request, Response
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+#: The headers of every response.
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+SAFE_METHODS = frozenset({"GET", "HEAD"})
+
+
+class Access:
+    """The rules of one server; `on_use` is called with the next link when a link was used."""
+
+    def __init__(self, port: int, on_use: Callable[[str], None] = lambda _: None) -> None:
+        self._origins = {f"http://{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+        self._hosts = {origin.removeprefix("http://") for origin in self._origins}
+        self._url = f"http://127.0.0.1:{port}"
+        #: Cookies are shared by all ports of a host, so the name contains the port.
+        self._cookie = f"tablewright_studio_{port}"
+        self._session = secrets.token_urlsafe(32)
+        self._token = secrets.token_urlsafe(32)
+        self._on_use = on_use
+
+    @property
+    def link(self) -> str:
+        """The URL for the first visit."""
+        return f"{self._url}/?token={self._token}"
+
+    def check(self, request: Request) -> Response | None:
+        """Return the response to a request that is refused, or that brings the token."""
+        if request.headers.get("host", "").lower() not in self._hosts:
+            return refusal(421, "Another server", f"The studio is at {self._url}.")
+        if request.path.startswith("/static/"):
+            return None  # the refusals use them, too
+        if not self._is_known(request):
+            if _equal(request.query.get("token"), self._token):
+                return self._open_session(request)
+            return refusal(
+                403,
+                "The link is needed",
+                "Open the link that the command tablewright studio printed. A link works once; "
+                "after it was used, the command printed another one.",
+            )
+        if request.method not in SAFE_METHODS and not self._is_own_page(request):
+            return refusal(
+                403, "Another page", "Only pages of the studio may change data; this was another."
+            )
+        if "token" in request.query:  # the link was opened again
+            return _forward(request, {})
+        return None
+
+    def _is_known(self, request: Request) -> bool:
+        return _equal(request.cookie(self._cookie), self._session)
+
+    def _is_own_page(self, request: Request) -> bool:
+        site = request.headers.get("sec-fetch-site")
+        if site is not None:
+            return site in ("same-origin", "none")
+        origin = request.headers.get("origin")
+        return origin is None or origin in self._origins
+
+    def _open_session(self, request: Request) -> Response:
+        self._token = secrets.token_urlsafe(32)
+        self._on_use(self.link)
+        cookie = f"{self._cookie}={self._session}; HttpOnly; SameSite=Strict; Path=/"
+        return _forward(request, {"Set-Cookie": cookie})
+
+
+def _forward(request: Request, headers: dict[str, str]) -> Response:
+    """Return a page that leads to the same URL without the token.
+
+    A redirection would not do: if a link in another page was followed, the browser would not send
+    the cookie with the redirected request.
+    """
+    url = "/" + request.path.lstrip("/")  # "//name" would be another host
+    refresh = element("meta", http_equiv="refresh", content=f"0; url={url}")
+    body = bare_page("Tablewright Studio", element("p", "Opening the studio …"), refresh)
+    return Response(body=body, headers={**headers, "Cache-Control": "no-store"})
+
+
+def refusal(status: int, title: str, message: str) -> Response:
+    """Return a small page that explains why a request was refused."""
+    content = [element("h1", title), element("p", message)]
+    return Response(status=status, body=bare_page(title, content))
+
+
+def _equal(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(), other.encode())

@@ -1,0 +1,76 @@
+"""Routes: which view answers a URL.
+
+A view is a function `(workspace, request, *parts) -> Page | Response`; `parts` are the parts of
+the path that stand for `{}` in the route. Each module of views lists its routes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from urllib.parse import unquote
+
+from tablewright.studio.views import (
+    console,
+    design,
+    find,
+    inferred,
+    item,
+    item_delete,
+    item_edit,
+    items,
+    items_export,
+    live,
+    patterns,
+    sample,
+    start,
+    table,
+    tables,
+)
+from tablewright.studio.web.frame import Page
+from tablewright.studio.web.http import Request, Response
+
+View = Callable[..., Page | Response]
+
+MODULES = (
+    start,
+    design,
+    find,
+    item,
+    item_delete,
+    item_edit,
+    console,
+    live,
+    items,
+    items_export,
+    patterns,
+    table,
+    tables,
+    inferred,
+    sample,
+)
+_ROUTES: list[tuple[str, re.Pattern[str], View]] = [
+    (method, re.compile(re.escape(route).replace(r"\{\}", "([^/]+)")), view)
+    for module in MODULES
+    for (method, route), view in module.ROUTES.items()
+]
+
+
+def find_view(request: Request) -> tuple[View, list[str]] | None:
+    """Return the view of a request and the parts of its path, or None."""
+    method = "GET" if request.method == "HEAD" else request.method
+    for view, accepted, parts in _matches(request.path):
+        if accepted == method:
+            return view, parts
+    return None
+
+
+def methods(path: str) -> list[str]:
+    """Return the methods that a path accepts."""
+    return sorted({accepted for _, accepted, _ in _matches(path)})
+
+
+def _matches(path: str) -> Iterator[tuple[View, str, list[str]]]:
+    for method, pattern, view in _ROUTES:
+        if (found := pattern.fullmatch(path)) is not None:
+            yield view, method, [unquote(part) for part in found.groups()]

@@ -1,0 +1,107 @@
+"""The server of the studio: it listens on loopback and answers each request with a view."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from weakref import WeakSet
+
+from tablewright.errors import TablewrightError
+from tablewright.server.limits import Limits
+from tablewright.studio.web import routes
+from tablewright.studio.web.access import HEADERS, Access
+from tablewright.studio.web.frame import Page, framed
+from tablewright.studio.web.http import TEXT, Connection, Request, Response
+from tablewright.studio.web.problems import missing_page, problem_page, unexpected_page
+from tablewright.studio.workspace import Workspace
+
+log = logging.getLogger("tablewright.studio")
+
+HOST = "127.0.0.1"
+#: Requests that are answered at the same time, live views included.
+THREADS = 16
+
+
+class StudioServer:
+    """Serves a workspace."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+
+    async def start(self, port: int = 0, on_use: Callable[[str], None] = lambda _: None) -> str:
+        """Listen and return the link for the first visit. Raises OSError if the port is in use.
+
+        `on_use` is called with the next link when a link was used.
+        """
+        self._connections = WeakSet[Connection]()
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="studio")
+        limits = Limits()
+        self._server = await asyncio.get_running_loop().create_server(
+            lambda: self._connect(limits), HOST, port
+        )
+        self._access = Access(self._server.sockets[0].getsockname()[1], on_use)
+        return self._access.link
+
+    def _connect(self, limits: Limits) -> Connection:
+        connection = Connection(self.answer, self._threads, limits)
+        self._connections.add(connection)
+        return connection
+
+    async def stop(self) -> None:
+        self._server.close()
+        for connection in list(self._connections):
+            connection.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def answer(self, request: Request) -> Response:
+        """Answer a request; every response has the security headers."""
+        response = self._access.check(request) or self._run(request)
+        headers = {"Cache-Control": "no-store", **HEADERS, **response.headers}
+        return Response(
+            body=response.body,
+            status=response.status,
+            type=response.type,
+            headers=headers,
+            stream=response.stream,
+        )
+
+    def _run(self, request: Request) -> Response:
+        found = routes.find_view(request)
+        if found is None:
+            accepted = routes.methods(request.path)
+            if accepted:
+                headers = {"Allow": ", ".join(accepted)}
+                return Response(status=405, type=TEXT, body=b"Not allowed\n", headers=headers)
+            return self._framed(missing_page(request))
+        view, parts = found
+        try:
+            answer = view(self.workspace, request, *parts)
+        except TablewrightError as error:
+            answer = problem_page(error, request, self.workspace)
+        except Exception:
+            log.exception("%s %s failed", request.method, request.path)
+            answer = unexpected_page()
+        return answer if isinstance(answer, Response) else self._framed(answer)
+
+    def _framed(self, page: Page) -> Response:
+        return Response(body=framed(page, self.workspace), status=page.status)
+
+
+@contextmanager
+def serving_studio(workspace: Workspace) -> Iterator[str]:
+    """Serve a workspace in a thread while the block runs; the value is the link."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="studio")
+    thread.start()
+    server = StudioServer(workspace)
+    try:
+        yield asyncio.run_coroutine_threadsafe(server.start(), loop).result()
+    finally:
+        asyncio.run_coroutine_threadsafe(server.stop(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

@@ -1,0 +1,1 @@
+"""Writes: what a plan would do, and how to do exactly that."""

@@ -1,0 +1,289 @@
+"""Previews: what the plan of a write would do, without doing it.
+
+    found = preview(database, plan)      the plan runs on an overlay: nothing is written
+    found.items                          items that it adds, changes and removes, with index rows
+    found.checks                         the conditions that it requires, and what is stored
+    found.error                          why it would be refused; None if it would not
+    outcome = apply(found, transport)    in `tablewright.studio.writes.applying`
+
+The changes follow from the requests that the plan makes: each is applied to the items as they are
+stored, by the engine. The units are those of the engine, and they are the sum of those that each
+item, index row and check has.
+
+A plan is run once: it may set the version of the entity that it writes. Make a new one for another
+preview.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import closing
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tablewright.encoding.items import item_size
+from tablewright.engine.capacity import write_units
+from tablewright.errors import CannotOpen, DynamoDBError, EndpointUnavailable, TablewrightError
+from tablewright.mapping.table import TableMap
+from tablewright.model.database import Database
+from tablewright.plan.plan import Plan
+from tablewright.studio.items.kinds import ItemKind, kind_of
+from tablewright.studio.items.layout import Collection, Layout, read_layout
+from tablewright.studio.markup.clauses import Clause, clauses
+from tablewright.studio.writes.overlay import (
+    Overlay,
+    PreviewTooLarge,
+    SentRead,
+    SentWrite,
+    Touched,
+    identity,
+)
+from tablewright.values import Item
+
+Kind: TypeAlias = Literal["added", "changed", "moved", "removed", "same"]
+
+#: What a transaction costs, compared with single writes.
+TRANSACTION = 2
+
+
+class RowChange(Struct, frozen=True):
+    """A row of an index, before and after; only its projected attributes."""
+
+    index: Collection
+    before: Item | None
+    after: Item | None
+    units: float
+
+    @property
+    def kind(self) -> Kind:
+        if self.before is None or self.after is None:
+            return _kind(self.before, self.after)
+        moved = any(self.before[name] != self.after[name] for name in self.index.keys.names)
+        return "moved" if moved else "changed"
+
+
+class ItemChange(Struct, frozen=True):
+    """An item before and after, and its rows in the indexes."""
+
+    layout: Layout
+    key: Item
+    before: Item | None
+    after: Item | None
+    what: ItemKind
+    #: Those of the item itself; its index rows have their own.
+    units: float
+    rows: tuple[RowChange, ...]
+
+    @property
+    def kind(self) -> Kind:
+        """What happens to the item; "same" if it is written as it was."""
+        return _kind(self.before, self.after)
+
+    @property
+    def table(self) -> str:
+        """The name of the table at the target."""
+        return self.layout.table
+
+    @property
+    def changed(self) -> list[str]:
+        """The attributes that are added, changed and removed, those of the new item first."""
+        before, after = self.before or {}, self.after or {}
+        return [name for name in {**after, **before} if before.get(name) != after.get(name)]
+
+
+class CheckedItem(Struct, frozen=True):
+    """The conditions that a write, or a check alone, requires of one item."""
+
+    layout: Layout
+    key: Item
+    what: ItemKind
+    clauses: list[Clause]
+    #: Whether the item is only checked, not written.
+    is_alone: bool
+    #: Those of a check alone.
+    units: float
+
+
+class Preview(Struct, frozen=True):
+    """What a plan would do."""
+
+    items: tuple[ItemChange, ...]
+    checks: tuple[CheckedItem, ...]
+    #: The result of the plan; None if it has an error.
+    result: Any
+    error: TablewrightError | None
+    reads: tuple[SentRead, ...]
+    writes: tuple[SentWrite, ...]
+    #: All requests of the plan, in order: their operations and bodies.
+    requests: tuple[tuple[str, dict[str, Any]], ...]
+    #: The tables that it writes, by name.
+    layouts: dict[str, Layout]
+    maps: dict[str, TableMap]
+
+    @property
+    def write_units(self) -> float:
+        return sum(write.units for write in self.writes)
+
+    @property
+    def read_units(self) -> float:
+        return sum(read.units for read in self.reads)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the plan would write nothing."""
+        return not self.writes
+
+    @property
+    def is_atomic(self) -> bool:
+        """Whether all or none of the writes happen: they are one request, and not a batch."""
+        return len(self.writes) <= 1 and all(
+            write.operation != "BatchWriteItem" or len(write.touched) == 1 for write in self.writes
+        )
+
+
+def preview(database: Database, plan: Plan[Any]) -> Preview:
+    """Run a plan on an overlay above a database, and return what it would do.
+
+    A plan that would be refused gives a preview with its error. Raises PreviewTooLarge, or what
+    the target raises if it cannot be read.
+    """
+    context = database._context
+    maps = {name: table for table, name in context.names.items()}
+    with closing(Overlay(database._transport)) as overlay:
+        over = Database(overlay, replace(context, observe=None), database._tables)
+        result, error = None, None
+        try:
+            result = over.run(plan)
+        except (EndpointUnavailable, CannotOpen, PreviewTooLarge):
+            raise
+        except TablewrightError as refusal:
+            if isinstance(refusal, DynamoDBError) and not overlay.refused:
+                raise  # the target has refused a read
+            error = refusal
+        sent = overlay.refused[-1:] if error is not None else []
+        layouts = {name: read_layout(found) for name, found in overlay.tables.items()}
+        changes = _Changes(layouts, maps)
+        return Preview(
+            items=changes.of(overlay.writes),
+            checks=changes.checks([*overlay.writes, *sent]),
+            result=result,
+            error=error,
+            reads=tuple(overlay.reads),
+            writes=tuple(overlay.writes),
+            requests=tuple(overlay.requests),
+            layouts=layouts,
+            maps=maps,
+        )
+
+
+class _Changes:
+    """Computes the changes of items and index rows from the requests of a plan."""
+
+    def __init__(self, layouts: dict[str, Layout], maps: dict[str, TableMap]) -> None:
+        self._layouts = layouts
+        self._maps = maps
+
+    def of(self, writes: Iterable[SentWrite]) -> tuple[ItemChange, ...]:
+        """Return the changes of all writes; an item that is written twice is listed once."""
+        found: dict[tuple[str, bytes], ItemChange] = {}
+        for write in writes:
+            factor = TRANSACTION if write.is_transaction else 1
+            for touched in write.touched:
+                if touched.write.kind == "ConditionCheck":
+                    continue
+                change = self._change(touched, factor)
+                place = identity(change.table, change.key)
+                found[place] = _joined(found[place], change) if place in found else change
+        return tuple(found.values())
+
+    def _change(self, touched: Touched, factor: int) -> ItemChange:
+        layout = self._layouts[touched.write.table]
+        before, after = touched.before, touched.after
+        rows = [_row_change(layout, index, before, after, factor) for index in layout.indexes]
+        return ItemChange(
+            layout=layout,
+            key=touched.key,
+            before=before,
+            after=after,
+            what=self._what(layout, after or before or touched.key),
+            units=factor * write_units(max(_size(before), _size(after))),
+            rows=tuple(row for row in rows if row is not None),
+        )
+
+    def checks(self, writes: Iterable[SentWrite]) -> tuple[CheckedItem, ...]:
+        """Return the conditions of writes, with what is stored."""
+        return tuple(
+            self._check(touched)
+            for write in writes
+            for touched in write.touched
+            if "ConditionExpression" in touched.write.body
+        )
+
+    def _check(self, touched: Touched) -> CheckedItem:
+        layout, body = self._layouts[touched.write.table], touched.write.body
+        is_alone = touched.write.kind == "ConditionCheck"
+        return CheckedItem(
+            layout=layout,
+            key=touched.key,
+            what=self._what(layout, touched.before or body.get("Item") or touched.key),
+            clauses=clauses(body, touched.before),
+            is_alone=is_alone,
+            units=TRANSACTION * write_units(_size(touched.before)) if is_alone else 0.0,
+        )
+
+    def _what(self, layout: Layout, item: Item) -> ItemKind:
+        return kind_of(self._maps.get(layout.table), item)
+
+
+def index_row(layout: Layout, index: Collection, item: Item | None) -> Item | None:
+    """Return the row that DynamoDB keeps of an item in an index; None if it is not in it."""
+    if item is None or not index.contains(item):
+        return None
+    if index.projection == "ALL":
+        return item
+    held = {*layout.base.keys.names, *index.keys.names, *index.included}
+    return {name: value for name, value in item.items() if name in held}
+
+
+def _row_change(
+    layout: Layout, index: Collection, before: Item | None, after: Item | None, factor: int
+) -> RowChange | None:
+    was, now = (index_row(layout, index, item) for item in (before, after))
+    if was == now:
+        return None
+    names = index.keys.names
+    if was is not None and now is not None and all(was[name] == now[name] for name in names):
+        units = write_units(max(_size(was), _size(now)))
+    else:
+        units = sum(write_units(_size(row)) for row in (was, now) if row is not None)
+    return RowChange(index, was, now, factor * units)
+
+
+def _joined(first: ItemChange, second: ItemChange) -> ItemChange:
+    """Return one change for two changes of an item, one after the other."""
+    rows = {row.index.name: row for row in first.rows}
+    for row in second.rows:
+        earlier = rows.get(row.index.name)
+        if earlier is not None:
+            row = replace(row, before=earlier.before, units=earlier.units + row.units)
+        rows[row.index.name] = row
+    return replace(
+        second,
+        before=first.before,
+        units=first.units + second.units,
+        rows=tuple(rows.values()),
+    )
+
+
+def _size(item: Item | None) -> int:
+    return 0 if item is None else item_size(item)
+
+
+def _kind(before: Item | None, after: Item | None) -> Kind:
+    if before == after:
+        return "same"
+    if before is None:
+        return "added"
+    return "removed" if after is None else "changed"
