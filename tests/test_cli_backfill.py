@@ -64,9 +64,9 @@ def run(*arguments: str, code: int = 0) -> str:
 def test_items_get_their_keys(target: str) -> None:
     missing = "blog: not readable yet:\n  gsi1: does not exist\n  gsi2: does not exist\n"
     assert run("blog.py", target, "--dry-run") == (
-        f"blog: 5 of 5 items would get other index keys\n{missing}"
+        f"blog: 5 of 5 items would get new index keys\n{missing}"
     )
-    assert run("blog.py", target) == f"blog: 5 of 5 items got other index keys\n{missing}"
+    assert run("blog.py", target) == f"blog: 5 of 5 items got new index keys\n{missing}"
     assert run("blog.py", target).startswith("blog: 0 of 6 items")
     (table,) = load("blog.py").tables
     post: Any = table.__table__.entities[0].type

@@ -124,12 +124,12 @@ def test_json_is_one_item_on_each_line_and_nothing_else(target: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["get", "shop", "PK=C#1"], "the key is not complete; add SK=VALUE (a text)"),
+        (["get", "shop", "PK=C#1"], "the key is not complete; add SK=VALUE (a string)"),
         (["get", "shop", "pk=C#1"], "'pk' is not an attribute of the key; did you mean 'PK'?"),
         (["get", "shop", "PK=C#1", "SK>O"], "SK >: the key of one item needs SK=VALUE"),
         (["get", "shop", "PK=C#1", "PK=C#2", "SK=1"], "PK has two values"),
         (["get", "readings", "sensor=one", "at=1"], "sensor: 'one' is not a number"),
-        (["query", "shop", "SK=O#1"], "the key is not complete; add PK=VALUE (a text)"),
+        (["query", "shop", "SK=O#1"], "the key is not complete; add PK=VALUE (a string)"),
         (["query", "shop", "PK=C#1", "SK"], "SK has no value; write SK=VALUE"),
         (["query", "shop", "PK=C#1", "SK", "between", "1"], "SK between needs LOW HIGH"),
         (["query", "shop", "PK=C#1", "SK", "begins_with", "1"], "did you mean 'begins-with'?"),

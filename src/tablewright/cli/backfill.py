@@ -127,7 +127,7 @@ def _run(
         )
         changed = database.run(plan)
     (last,) = reports
-    done = "would get other index keys" if dry_run else "got other index keys"
+    done = "would get new index keys" if dry_run else "got new index keys"
     typer.echo(f"{last.table}: {changed} of {last.items} items {done}")
 
 

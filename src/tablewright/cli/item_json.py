@@ -82,8 +82,8 @@ def _read_key_value(value: Any, attribute: KeyAttribute, where: str) -> Value:
     if isinstance(content, str) and (not isinstance(content, _Number) or attribute.type == "N"):
         return encode_key_value(str(content), attribute)
     raise InvalidValue(
-        f"{where}: the key attribute {attribute.name} has the type {attribute.type}, and "
-        f"{_show(value)} is not of it"
+        f"{where}: the key attribute {attribute.name} has the type {attribute.type}, but "
+        f"the value is {_show(value)}"
     )
 
 

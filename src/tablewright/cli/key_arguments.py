@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: The number of values of each operator.
 OPERATORS = {"=": 1, "<": 1, "<=": 1, ">": 1, ">=": 1, "between": 2, "begins-with": 1}
 _SYMBOL = re.compile(r"(<=|>=|=|<|>)(.*)", re.DOTALL).fullmatch
-_TYPES = {"S": "a text", "N": "a number", "B": "a binary in base64"}
+_TYPES = {"S": "a string", "N": "a number", "B": "a binary in base64"}
 
 
 class KeyAttribute(NamedTuple):

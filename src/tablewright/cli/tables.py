@@ -61,7 +61,7 @@ def create_table(
         typer.Argument(
             metavar="KEY",
             help="The partition key and the sort key: `PK SK`, or with a type `PK created:N`. The "
-            "types are S (text, the default), N and B.",
+            "types are S (string, the default), N and B.",
         ),
     ] = None,
     index: Annotated[
