@@ -224,3 +224,26 @@ def test_the_reservation_of_a_unique_value_is_no_unknown_item(tmp_path: Path) ->
     done = run("scan", file, name, "--all", "--design", "recipes")
     assert "reserves a unique value (" in done.stdout
     assert "not in the design" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["PK=C#1", "SK=>O#1"], "SK=>O#1: unknown operator '=>'; did you mean >=?"),
+        (["PK==C#1"], "PK==C#1: unknown operator '=='; did you mean =?"),
+        (["PK>C#1"], "PK >: a query reads one partition, so the partition key needs PK=VALUE"),
+        (["PK=C#1", "--filter", "total => 20"], "'total => 20': unknown operator '=>'; did you"),
+        (["PK=C#1", "--filter", "total != 20"], "unknown operator '!='; did you mean <>?"),
+    ],
+)
+def test_an_operator_that_does_not_exist_is_refused(
+    file: Path, arguments: list[str], problem: str
+) -> None:
+    done = run("query", file, "shop", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert problem in done.stderr
+
+
+def test_a_value_may_begin_with_an_operator(file: Path) -> None:
+    assert run("query", file, "shop", "PK=C#1", "SK", "=", ">O").returncode == 0
+    assert run("scan", file, "shop", "--filter", "status = '=>'").returncode == 0

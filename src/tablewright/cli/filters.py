@@ -14,18 +14,19 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tablewright.cli.key_arguments import compare
+from tablewright.cli.key_arguments import check_symbol, compare
 from tablewright.errors import InvalidValue
 
 if TYPE_CHECKING:
     from tablewright.values import Value
 
 _FILTER = re.compile(
-    r"\s*(?P<name>[^\s=<>]+)\s*"
-    r"(?P<operator><=|>=|<>|=|<|>|\b(?:between|begins-with|contains|exists|not-exists)\b)"
+    r"\s*(?P<name>[^\s=<>!]+)\s*"
+    r"(?P<operator>[=<>!]+|\b(?:between|begins-with|contains|exists|not-exists)\b)"
     r"\s*(?P<value>.*?)\s*",
     re.DOTALL,
 ).fullmatch
+_SYMBOLS = ("=", "<>", "<", "<=", ">", ">=")
 _TESTS = {"exists": "attribute_exists", "not-exists": "attribute_not_exists"}
 
 
@@ -41,6 +42,7 @@ def filter_expression(filters: Sequence[str]) -> dict[str, Any]:
                 f"--filter {text!r}: write NAME OPERATOR VALUE, such as 'total >= 100', "
                 "'status begins-with P' or 'note exists'"
             )
+        check_symbol(found["operator"], _SYMBOLS, f"--filter {text!r}", "quote the value")
         parts = {f"#f{number}_{n}": part for n, part in enumerate(found["name"].split("."))}
         names |= parts
         path, operator = ".".join(parts), found["operator"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tablewright.errors import InvalidValue, ValidationException
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 #: The number of values of each operator.
 OPERATORS = {"=": 1, "<": 1, "<=": 1, ">": 1, ">=": 1, "between": 2, "begins-with": 1}
-_SYMBOL = re.compile(r"(<=|>=|=|<|>)(.*)", re.DOTALL).fullmatch
+_SYMBOL = re.compile(r"([=<>!]+)(.*)", re.DOTALL).fullmatch
+#: What is often written for another operator.
+_MISTAKES = {"==": "=", "=>": ">=", "=<": "<=", "!=": "<>"}
 _TYPES = {"S": "a string", "N": "a number", "B": "a binary in base64"}
 
 
@@ -90,6 +92,12 @@ def parse_conditions(words: Sequence[str], key: Sequence[KeyAttribute]) -> list[
     """Return the conditions of a query; raise InvalidValue if the partition is not given."""
     conditions = list(_parse(words, key))
     partition = [each for each in key if each.is_partition]
+    for condition in conditions:
+        if condition.operator != "=" and condition.name in [each.name for each in partition]:
+            raise InvalidValue(
+                f"{condition.name} {condition.operator}: a query reads one partition, so the "
+                f"partition key needs {condition.name}=VALUE"
+            )
     _require([each.name for each in conditions if each.operator == "="], partition)
     return conditions
 
@@ -169,11 +177,28 @@ def _split(word: str, key: Sequence[KeyAttribute]) -> tuple[KeyAttribute, str | 
         if not rest:
             return attribute, None, None
         if found := _SYMBOL(rest):
+            check_symbol(
+                found[1], OPERATORS, word, f"write `{attribute.name} = VALUE`, three words"
+            )
             return attribute, found[1], found[2]
     name = re.split("[=<>]", word)[0]
     names = [each.name for each in key]
     hint = did_you_mean(name, names) or f"; the key is {', '.join(names)}"
     raise InvalidValue(f"{name!r} is not an attribute of the key{hint}")
+
+
+def check_symbol(operator: str, known: Collection[str], where: str, otherwise: str) -> None:
+    """Raise InvalidValue for a sequence of `=<>!` that is no operator.
+
+    `otherwise` says how to write a value that begins with one of these characters.
+    """
+    if operator in known or operator.isidentifier() or "-" in operator:
+        return
+    meant = _MISTAKES.get(operator)
+    hint = f"did you mean {meant}? " if meant in known else f"use {', '.join(known)}. "
+    raise InvalidValue(
+        f"{where}: unknown operator {operator!r}; {hint}If the value begins with it, {otherwise}"
+    )
 
 
 def _require(given: Sequence[str], key: Sequence[KeyAttribute]) -> None:
