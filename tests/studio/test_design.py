@@ -13,7 +13,7 @@ from tablewright.designs.catalog import bundled
 from tablewright.publish.cost import cost, load_prices
 from tablewright.publish.cost.rates import Rates
 from tablewright.studio.design.documents import DOCUMENTS
-from tablewright.studio.markup.condition import Comparison, comparisons, condition_lines
+from tablewright.studio.markup.condition import KeyComparison, comparisons, condition_lines
 from tablewright.studio.web.server import serving_studio
 from tests.studio.conftest import Browser
 
@@ -98,8 +98,8 @@ def test_an_unknown_document_is_missing(browser: Browser) -> None:
 def test_a_condition_is_split_at_key_attributes_only() -> None:
     text = 'PK="A AND B=1" AND SK BETWEEN "X#{a}" AND "X#{a}$"'
     assert comparisons(text) == [
-        Comparison("PK", "=", '"A AND B=1"'),
-        Comparison("SK", "between", '"X#{a}" AND "X#{a}$"'),
+        KeyComparison("PK", "=", '"A AND B=1"'),
+        KeyComparison("SK", "between", '"X#{a}" AND "X#{a}$"'),
     ]
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tablewright.server.limits import Limits
-from tablewright.studio.web.http import Connection, Response
+from tablewright.studio.web.http import BrowserConnection, WebResponse
 from tests.studio.conftest import Browser
 
 
@@ -68,7 +68,7 @@ def test_a_response_that_fails_on_the_way_is_not_taken_for_a_whole_one() -> None
     async def receive() -> bytes:
         with ThreadPoolExecutor(1) as threads:
             server = await asyncio.get_running_loop().create_server(
-                lambda: Connection(lambda _: Response(stream=pieces), threads, Limits()),
+                lambda: BrowserConnection(lambda _: WebResponse(stream=pieces), threads, Limits()),
                 "127.0.0.1",
                 0,
             )

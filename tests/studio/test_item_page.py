@@ -12,7 +12,7 @@ from tablewright.studio.items.item_page import (
     FILTERED_LIMIT,
     MAX_REQUESTS,
     PAGE_SIZE,
-    Choice,
+    ItemChoice,
     ItemPage,
     prepare,
     read_page,
@@ -39,7 +39,7 @@ class Target:
         found: dict[str, Any] = self.engine.call(operation, request)
         return found
 
-    def read(self, choice: Choice, start: Any = None, accepts: Any = None) -> ItemPage:
+    def read(self, choice: ItemChoice, start: Any = None, accepts: Any = None) -> ItemPage:
         base = self.layout.base
         reading = prepare(self.layout, base, choice)
         return read_page(self.send, self.layout, base, reading, start, accepts=accepts)
@@ -55,8 +55,8 @@ def numbers(page: ItemPage) -> list[int]:
     return [int(item["n"]["N"]) for item in page.items]
 
 
-@pytest.mark.parametrize("choice", [Choice(), Choice(partition=("1",))])
-def test_a_page_is_one_request_that_reads_no_more_than_the_page(choice: Choice) -> None:
+@pytest.mark.parametrize("choice", [ItemChoice(), ItemChoice(partition=("1",))])
+def test_a_page_is_one_request_that_reads_no_more_than_the_page(choice: ItemChoice) -> None:
     target = Target(PAGE_SIZE + 10)
     page = target.read(choice)
     assert len(target.requests) == page.requests == 1
@@ -79,24 +79,24 @@ def test_every_operator_reads_the_range_that_it_says() -> None:
         "any": list(range(10)),
     }
     for operator, wanted in expected.items():
-        choice = Choice(partition=("1",), operator=operator, sort=(bound,), upper=_binary(6))
+        choice = ItemChoice(partition=("1",), operator=operator, sort=(bound,), upper=_binary(6))
         assert numbers(target.read(choice)) == wanted
-        scanned = Choice(operator=operator, sort=(bound,), upper=_binary(6))
+        scanned = ItemChoice(operator=operator, sort=(bound,), upper=_binary(6))
         assert numbers(target.read(scanned)) == wanted
 
 
 def test_the_order_can_be_descending() -> None:
-    choice = Choice(partition=("1",), descending=True)
+    choice = ItemChoice(partition=("1",), descending=True)
     assert numbers(Target(3).read(choice)) == [2, 1, 0]
 
 
 def test_a_filter_stops_after_a_few_requests_and_continues_with_its_cursor() -> None:
     count = FILTERED_LIMIT * MAX_REQUESTS + 5
     target = Target(count)
-    page = target.read(Choice(), accepts=lambda item: item["n"]["N"] == str(count - 1))
+    page = target.read(ItemChoice(), accepts=lambda item: item["n"]["N"] == str(count - 1))
     assert (page.items, page.requests) == ([], MAX_REQUESTS)
     assert page.read == FILTERED_LIMIT * MAX_REQUESTS
-    rest = target.read(Choice(), page.next, lambda item: item["n"]["N"] == str(count - 1))
+    rest = target.read(ItemChoice(), page.next, lambda item: item["n"]["N"] == str(count - 1))
     assert (numbers(rest), rest.next) == ([count - 1], None)
 
 
@@ -108,7 +108,7 @@ def test_a_filtered_page_loses_and_repeats_nothing() -> None:
 
     found, start = [], None
     while True:
-        page = target.read(Choice(partition=("1",)), start, even)
+        page = target.read(ItemChoice(partition=("1",)), start, even)
         assert len(page.items) <= PAGE_SIZE
         found += numbers(page)
         start = page.next
@@ -121,10 +121,12 @@ def test_a_key_of_several_attributes_binds_them_from_the_left() -> None:
     target = Target(0)
     wide = target.layout.find("wide")
     assert wide is not None
-    choice = Choice(partition=("x", "2"), operator=">=", sort=("y", "AA=="))
+    choice = ItemChoice(partition=("x", "2"), operator=">=", sort=("y", "AA=="))
     reading = prepare(target.layout, wide, choice)
     assert reading.show() == "a = x AND b = 2 AND c = y AND d >= AA=="
-    first = prepare(target.layout, wide, Choice(partition=("x", "2"), operator="=", sort=("y", "")))
+    first = prepare(
+        target.layout, wide, ItemChoice(partition=("x", "2"), operator="=", sort=("y", ""))
+    )
     assert first.show() == "a = x AND b = 2 AND c = y"
     for index, request in (("wide", reading), ("wide", first)):
         target.send(request.request.operation, **request.request.body)
@@ -134,16 +136,18 @@ def test_a_key_of_several_attributes_binds_them_from_the_left() -> None:
 @pytest.mark.parametrize(
     ("index", "choice", "message"),
     [
-        ("", Choice(partition=("x",)), "id must be a number; 'x' is not"),
-        ("", Choice(operator="=", sort=("",)), "= needs a value for at"),
-        ("", Choice(operator="like", sort=("x",)), "'like' is not an operator"),
-        ("", Choice(operator="between", sort=("AA==",)), "at must be a binary value in base64"),
-        ("wide", Choice(partition=("x", "")), "b must be a number"),
-        ("wide", Choice(partition=("x",)), "give b, too"),
-        ("local", Choice(operator="begins_with", sort=("1",)), "has no beginning"),
+        ("", ItemChoice(partition=("x",)), "id must be a number; 'x' is not"),
+        ("", ItemChoice(operator="=", sort=("",)), "= needs a value for at"),
+        ("", ItemChoice(operator="like", sort=("x",)), "'like' is not an operator"),
+        ("", ItemChoice(operator="between", sort=("AA==",)), "at must be a binary value in base64"),
+        ("wide", ItemChoice(partition=("x", "")), "b must be a number"),
+        ("wide", ItemChoice(partition=("x",)), "give b, too"),
+        ("local", ItemChoice(operator="begins_with", sort=("1",)), "has no beginning"),
     ],
 )
-def test_a_filter_that_no_key_takes_is_refused(index: str, choice: Choice, message: str) -> None:
+def test_a_filter_that_no_key_takes_is_refused(
+    index: str, choice: ItemChoice, message: str
+) -> None:
     target = Target(0)
     collection = target.layout.find(index)
     assert collection is not None

@@ -14,7 +14,7 @@ from tablewright.designs.commerce import CustomerProfile
 from tablewright.plan.reads.page import Page
 from tablewright.server import serving
 from tablewright.studio.markup.result_parts import result_tree
-from tablewright.studio.patterns.running import MAX_REQUESTS, Recorder, RunTooLarge
+from tablewright.studio.patterns.running import MAX_REQUESTS, RequestRecorder, RunTooLarge
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import seed
@@ -77,7 +77,7 @@ def test_a_hostile_value_passes_through_the_form_unchanged(browser: Browser) -> 
 
 def test_a_run_of_too_many_requests_stops() -> None:
     engine = Engine(":memory:")
-    recorder = Recorder(Workspace(None, engine).transport)
+    recorder = RequestRecorder(Workspace(None, engine).transport)
     for _ in range(MAX_REQUESTS):
         recorder.send("ListTables", {})
     with pytest.raises(RunTooLarge, match=r"run it with db\.run"):

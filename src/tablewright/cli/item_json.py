@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tablewright.cli.key_arguments import KeyAttribute, encode_key_value
+from tablewright.cli.key_arguments import TableKeyAttribute, encode_key_value
 from tablewright.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class _Number(str):
     __slots__ = ()
 
 
-def read_items(source: str, key: Sequence[KeyAttribute]) -> list[Item]:
+def read_items(source: str, key: Sequence[TableKeyAttribute]) -> list[Item]:
     """Read items from JSON text, from a file, or from standard input if the source is `-`.
 
     The text is one object, or a list of objects, or several of them one after the other, as in JSON
@@ -60,7 +60,7 @@ def read_items(source: str, key: Sequence[KeyAttribute]) -> list[Item]:
     return items
 
 
-def read_item(value: Any, key: Sequence[KeyAttribute], where: str) -> Item:
+def read_item(value: Any, key: Sequence[TableKeyAttribute], where: str) -> Item:
     """Return an item from DynamoDB's JSON or plain JSON."""
     if not isinstance(value, dict):
         raise InvalidValue(f"{where}: an item is a JSON object, not {_show(value)}")
@@ -74,7 +74,7 @@ def read_item(value: Any, key: Sequence[KeyAttribute], where: str) -> Item:
     return item | {each.name: _read_key_value(value[each.name], each, where) for each in key}
 
 
-def _read_key_value(value: Any, attribute: KeyAttribute, where: str) -> Value:
+def _read_key_value(value: Any, attribute: TableKeyAttribute, where: str) -> Value:
     """Return the value of a key attribute from either form."""
     content = value
     if isinstance(value, dict) and list(value) == [attribute.type]:

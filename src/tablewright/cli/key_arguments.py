@@ -28,7 +28,7 @@ _MISTAKES = {"==": "=", "=>": ">=", "=<": "<=", "!=": "<>"}
 _TYPES = {"S": "a string", "N": "a number", "B": "a binary in base64"}
 
 
-class KeyAttribute(NamedTuple):
+class TableKeyAttribute(NamedTuple):
     """An attribute of a key."""
 
     name: str
@@ -37,7 +37,7 @@ class KeyAttribute(NamedTuple):
     is_partition: bool
 
 
-class KeyCondition(NamedTuple):
+class KeyArgument(NamedTuple):
     """A condition on a key attribute."""
 
     name: str
@@ -45,7 +45,7 @@ class KeyCondition(NamedTuple):
     values: list[Value]
 
 
-def find_key(description: dict[str, Any], index: str | None = None) -> list[KeyAttribute]:
+def find_key(description: dict[str, Any], index: str | None = None) -> list[TableKeyAttribute]:
     """Return the key of a table, or of one of its indexes, from the table's description."""
     types = {one["AttributeName"]: one["AttributeType"] for one in _attributes(description)}
     schema = description["KeySchema"]
@@ -59,7 +59,9 @@ def find_key(description: dict[str, Any], index: str | None = None) -> list[KeyA
             )
         schema = found[index]
     return [
-        KeyAttribute(key["AttributeName"], types[key["AttributeName"]], key["KeyType"] == "HASH")
+        TableKeyAttribute(
+            key["AttributeName"], types[key["AttributeName"]], key["KeyType"] == "HASH"
+        )
         for key in schema
     ]
 
@@ -75,7 +77,7 @@ def _attributes(description: dict[str, Any]) -> list[dict[str, str]]:
     return found
 
 
-def parse_key(words: Sequence[str], key: Sequence[KeyAttribute]) -> Item:
+def parse_key(words: Sequence[str], key: Sequence[TableKeyAttribute]) -> Item:
     """Return the key of an item; raise InvalidValue unless each attribute has one value."""
     conditions = list(_parse(words, key))
     for condition in conditions:
@@ -88,7 +90,7 @@ def parse_key(words: Sequence[str], key: Sequence[KeyAttribute]) -> Item:
     return {condition.name: condition.values[0] for condition in conditions}
 
 
-def parse_conditions(words: Sequence[str], key: Sequence[KeyAttribute]) -> list[KeyCondition]:
+def parse_conditions(words: Sequence[str], key: Sequence[TableKeyAttribute]) -> list[KeyArgument]:
     """Return the conditions of a query; raise InvalidValue if the partition is not given."""
     conditions = list(_parse(words, key))
     partition = [each for each in key if each.is_partition]
@@ -102,7 +104,7 @@ def parse_conditions(words: Sequence[str], key: Sequence[KeyAttribute]) -> list[
     return conditions
 
 
-def key_expression(conditions: Sequence[KeyCondition]) -> dict[str, Any]:
+def key_expression(conditions: Sequence[KeyArgument]) -> dict[str, Any]:
     """Return the members of a Query request that select these keys."""
     terms = []
     names: dict[str, str] = {}
@@ -128,7 +130,7 @@ def compare(name: str, operator: str, values: Sequence[str]) -> str:
     return f"{name} {operator} {values[0]}"
 
 
-def encode_key_value(text: str, attribute: KeyAttribute) -> Value:
+def encode_key_value(text: str, attribute: TableKeyAttribute) -> Value:
     """Return the value of a key attribute; raise InvalidValue if it is not of its type."""
     from tablewright.encoding.numbers import normalise_number
 
@@ -142,12 +144,12 @@ def encode_key_value(text: str, attribute: KeyAttribute) -> Value:
     return {attribute.type: text}
 
 
-def describe_key(item: Item, key: Sequence[KeyAttribute]) -> str:
+def describe_key(item: Item, key: Sequence[TableKeyAttribute]) -> str:
     """Return a key as arguments: `PK=CUST#C1 SK=ORDER#1`."""
     return " ".join(f"{each.name}={item[each.name][each.type]}" for each in key)
 
 
-def _parse(words: Sequence[str], key: Sequence[KeyAttribute]) -> Iterator[KeyCondition]:
+def _parse(words: Sequence[str], key: Sequence[TableKeyAttribute]) -> Iterator[KeyArgument]:
     remaining = list(words)
     while remaining:
         attribute, operator, first = _split(remaining.pop(0), key)
@@ -165,10 +167,12 @@ def _parse(words: Sequence[str], key: Sequence[KeyAttribute]) -> Iterator[KeyCon
             raise InvalidValue(f"{attribute.name} {operator} needs {wanted}")
         del remaining[:count]
         values = [encode_key_value(text, attribute) for text in texts]
-        yield KeyCondition(attribute.name, operator, values)
+        yield KeyArgument(attribute.name, operator, values)
 
 
-def _split(word: str, key: Sequence[KeyAttribute]) -> tuple[KeyAttribute, str | None, str | None]:
+def _split(
+    word: str, key: Sequence[TableKeyAttribute]
+) -> tuple[TableKeyAttribute, str | None, str | None]:
     """Split `NAME=VALUE`; the operator and the value are None if the word is a name only."""
     for attribute in sorted(key, key=lambda each: -len(each.name)):
         rest = word.removeprefix(attribute.name)
@@ -201,7 +205,7 @@ def check_symbol(operator: str, known: Collection[str], where: str, otherwise: s
     )
 
 
-def _require(given: Sequence[str], key: Sequence[KeyAttribute]) -> None:
+def _require(given: Sequence[str], key: Sequence[TableKeyAttribute]) -> None:
     for name in given:
         if given.count(name) > 1:
             raise InvalidValue(f"{name} has two values")

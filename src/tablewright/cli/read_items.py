@@ -117,7 +117,7 @@ def query(
         add_expressions(request, key_expression(conditions), filters)
         view = make_view(session, table, index, entities, attributes)
         maximum = None if all_items else limit
-        print_pages(Pages(session, "Query", request, maximum, cursor), view, json=json)
+        print_pages(ReadPages(session, "Query", request, maximum, cursor), view, json=json)
 
 
 @app.command(rich_help_panel=STATEMENTS)
@@ -141,7 +141,7 @@ def scan(
         add_expressions(request, {}, filters)
         view = make_view(session, table, index, entities, attributes)
         maximum = None if all_items else limit
-        print_pages(Pages(session, "Scan", request, maximum, cursor), view, json=json)
+        print_pages(ReadPages(session, "Scan", request, maximum, cursor), view, json=json)
 
 
 def find_entities(design: str | None, table: str) -> TableMap | None:
@@ -189,7 +189,7 @@ def add_expressions(
             request[name] = request.get(name, {}) | value if isinstance(value, dict) else value
 
 
-class Pages:
+class ReadPages:
     """The pages of a query or a scan; after the last one, what was read and where it ended."""
 
     def __init__(
@@ -230,7 +230,7 @@ class Pages:
             self._request["ExclusiveStartKey"] = last
 
 
-def print_pages(pages: Pages, view: View, *, json: bool) -> None:
+def print_pages(pages: ReadPages, view: View, *, json: bool) -> None:
     """Print the items of pages, then on standard error how many there were."""
     items: list[Item] = []
     for page in pages:

@@ -59,7 +59,7 @@ FISH = """\
 """
 
 
-class Shell(enum.StrEnum):
+class CompletionShell(enum.StrEnum):
     """The shells that have a script."""
 
     bash = "bash"
@@ -84,14 +84,16 @@ class Command(NamedTuple):
 
 @app.command(rich_help_panel=HELP)
 def completion(
-    shell: Annotated[Shell, typer.Argument(metavar="bash|zsh|fish", help="The shell.")],
+    shell: Annotated[CompletionShell, typer.Argument(metavar="bash|zsh|fish", help="The shell.")],
 ) -> None:
     """Print the script that completes commands, options, designs and files in a shell.
 
     For bash, add this line to ~/.bashrc: `eval "$(tablewright completion bash)"`
     """
     commands = list(walk(typer.main.get_command(app)))
-    typer.echo(fish_script(commands) if shell is Shell.fish else bash_script(commands, shell))
+    typer.echo(
+        fish_script(commands) if shell is CompletionShell.fish else bash_script(commands, shell)
+    )
 
 
 def walk(command: Any, words: str = "") -> Iterator[Command]:
@@ -134,7 +136,7 @@ def _choices(kind: Any) -> list[str]:
     return []
 
 
-def bash_script(commands: list[Command], shell: Shell) -> str:
+def bash_script(commands: list[Command], shell: CompletionShell) -> str:
     """Return the script for bash, which also works in zsh with its `bashcompinit`."""
     designs = " ".join(_designs())
     words, cases = [], []
@@ -157,7 +159,7 @@ def bash_script(commands: list[Command], shell: Shell) -> str:
     text = BASH
     for marker, lines in (("@WORDS@", words), ("@COMMANDS@", cases), ("@ARGUMENTS@", taken)):
         text = text.replace(marker, "\n".join(lines))
-    return f"{ZSH if shell is Shell.zsh else ''}{text}".rstrip("\n")
+    return f"{ZSH if shell is CompletionShell.zsh else ''}{text}".rstrip("\n")
 
 
 def fish_script(commands: list[Command]) -> str:

@@ -15,7 +15,7 @@ import typer
 
 from tablewright.cli.commands import STATEMENTS, app, fail
 from tablewright.cli.item_json import read_items
-from tablewright.cli.key_arguments import KeyAttribute, describe_key, find_key, parse_key
+from tablewright.cli.key_arguments import TableKeyAttribute, describe_key, find_key, parse_key
 from tablewright.cli.read_items import Key, make_view
 from tablewright.cli.sessions import TableName, Target, open_session
 from tablewright.cli.views import count_items, note
@@ -95,7 +95,7 @@ def delete(target: Target, table: TableName, key: Key, yes: Yes = False) -> None
         note(f"{table}: 1 deleted")
 
 
-def refuse_duplicates(items: Sequence[Item], key: Sequence[KeyAttribute]) -> None:
+def refuse_duplicates(items: Sequence[Item], key: Sequence[TableKeyAttribute]) -> None:
     """Raise InvalidValue if two items have the same key: only one of them could stay."""
     seen = set()
     for item in items:

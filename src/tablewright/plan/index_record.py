@@ -51,7 +51,7 @@ _PARTITION: dict[str, Value] = {
 _SORT: dict[str, Value] = {"S": {"S": "indexes"}, "N": {"N": "0"}, "B": {"B": "aW5kZXhlcw=="}}
 
 
-class Position(Struct, frozen=True):
+class BackfillPosition(Struct, frozen=True):
     """How far a backfill is."""
 
     #: The keys that it writes; another backfill cannot continue it.
@@ -67,7 +67,7 @@ class IndexRecord(Struct, frozen=True):
 
     complete: frozenset[str]
     #: How far the last backfill is, unless it has ended.
-    position: Position | None = None
+    position: BackfillPosition | None = None
 
     def knows(self, entity: EntityMap) -> bool:
         return _entity_name(entity) in self.complete
@@ -162,7 +162,7 @@ def add_complete(
     return (yield from _add(table, name, names, ends_backfill=ends_backfill))
 
 
-def save_position(table: TableMap, name: str, position: Position) -> Steps[None]:
+def save_position(table: TableMap, name: str, position: BackfillPosition) -> Steps[None]:
     """Keep how far a backfill is."""
     expressions = _expressions(table)
     text = {"S": msgspec.json.encode(position).decode()}
@@ -206,7 +206,7 @@ def _record(item: Item) -> IndexRecord:
     position = None
     if _POSITION in item:
         with suppress(msgspec.MsgspecError, KeyError):
-            position = msgspec.json.decode(item[_POSITION]["S"], type=Position)
+            position = msgspec.json.decode(item[_POSITION]["S"], type=BackfillPosition)
     return IndexRecord(frozenset(item.get(_COMPLETE, {}).get("SS", ())), position)
 
 

@@ -12,8 +12,8 @@
     export      static pages
     static/     style sheet, scripts, icon
 
-    GET /items/shop?pk=USER%231  ──http──▶ Request ──access──▶ ──routes──▶ views.items.show
-                                 ◀──http── Response ◀──frame── Page ◀──────────┘
+    GET /items/shop?pk=USER%231  ──http──▶ WebRequest ──access──▶ ──routes──▶ items.show
+                                 ◀──http── WebResponse ◀──frame── WebPage ◀────────┘
 
 Invariants:
 - Pages are made on the server. Scripts only replace parts of a page by parts of another one, so

@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 
 from tablewright.errors import InvalidValue
 from tablewright.studio.web import routes
-from tablewright.studio.web.frame import Page, framed, static_file
-from tablewright.studio.web.http import Fields, Request, Response
+from tablewright.studio.web.frame import WebPage, framed, static_file
+from tablewright.studio.web.http import Fields, WebRequest, WebResponse
 from tablewright.studio.workspace import Workspace
 
 START = "/design"
@@ -77,12 +77,12 @@ def _answer(workspace: Workspace, url: str) -> str | bytes:
     parts = urlsplit(url)
     if parts.path.startswith("/static/"):
         return static_file(parts.path.removeprefix("/static/"))
-    request = Request(method="GET", path=parts.path, query=Fields.parse(parts.query), headers={})
+    request = WebRequest(method="GET", path=parts.path, query=Fields.parse(parts.query), headers={})
     found = routes.find_view(request)
     assert found is not None, url
     view, arguments = found
-    answer: Page | Response = view(workspace, request, *arguments)
-    return answer.body if isinstance(answer, Response) else framed(answer, workspace).decode()
+    answer: WebPage | WebResponse = view(workspace, request, *arguments)
+    return answer.body if isinstance(answer, WebResponse) else framed(answer, workspace).decode()
 
 
 def rewritten(page: str, name_of: Callable[[str], str | None]) -> str:

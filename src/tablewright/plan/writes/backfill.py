@@ -34,7 +34,7 @@ from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap, content_of
 from tablewright.mapping.keys import AlternativeKeys, IndexKeys
 from tablewright.mapping.table import TableMap
-from tablewright.plan.index_record import Position, add_complete, read_record, save_position
+from tablewright.plan.index_record import BackfillPosition, add_complete, read_record, save_position
 from tablewright.plan.plan import Context, Plan, Request, Steps, Together
 from tablewright.plan.reads.item import read_item
 from tablewright.plan.reads.pages import decode_page
@@ -215,7 +215,7 @@ class Backfill(Plan[int]):
             if page.last_evaluated_key is None:
                 break
             if not self._dry_run:
-                position = Position(texts, page.last_evaluated_key, items)
+                position = BackfillPosition(texts, page.last_evaluated_key, items)
                 yield from save_position(self._table, name, position)
             request = request.next_page(page.last_evaluated_key)
         if not self._dry_run:
@@ -228,7 +228,7 @@ class Backfill(Plan[int]):
         members = {"TableName": context.name_of(self._table), "ConsistentRead": True}
         return QueryRequest("Scan", members, Selection(None))
 
-    def _position(self, name: str, texts: list[str]) -> Steps[Position | None]:
+    def _position(self, name: str, texts: list[str]) -> Steps[BackfillPosition | None]:
         """Return how far an earlier run is that this one continues."""
         if self._dry_run or self._restart:
             return None

@@ -20,7 +20,7 @@ from tablewright.publish.workbench import nosql_workbench
 from tablewright.verify import Design
 
 
-class Document(Struct, frozen=True):
+class GeneratedDocument(Struct, frozen=True):
     """A file that is generated from a design."""
 
     name: str
@@ -38,29 +38,29 @@ def _as_json(value: Any) -> str:
 
 
 DOCUMENTS = (
-    Document("markdown", "Document (Markdown)", ".md", document),
-    Document("html", "Document (one page)", ".html", html_document),
-    Document(
+    GeneratedDocument("markdown", "Document (Markdown)", ".md", document),
+    GeneratedDocument("html", "Document (one page)", ".html", html_document),
+    GeneratedDocument(
         "cloudformation",
         "CloudFormation",
         ".template.json",
         lambda design: _as_json(cloudformation(design)),
     ),
-    Document("cdk", "CDK (Python)", "_cdk.py", cdk),
-    Document("terraform", "Terraform", ".tf", terraform),
-    Document(
+    GeneratedDocument("cdk", "CDK (Python)", "_cdk.py", cdk),
+    GeneratedDocument("terraform", "Terraform", ".tf", terraform),
+    GeneratedDocument(
         "boto3",
         "CreateTable (JSON)",
         ".create-table.json",
         lambda design: _as_json(create_table_requests(design)),
     ),
-    Document(
+    GeneratedDocument(
         "iam",
         "IAM policies",
         ".policies.json",
         lambda design: _as_json(policies(design, AwsAccount("*", "*", "aws"))),
     ),
-    Document(
+    GeneratedDocument(
         "nosql-workbench",
         "NoSQL Workbench",
         ".nosql-workbench.json",

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from tablewright.studio.markup.parts import content
-from tablewright.studio.web.http import Response
+from tablewright.studio.web.http import WebResponse
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item, Value
 
@@ -47,16 +47,16 @@ def scan_pages(workspace: Workspace, table: str, index: str | None = None) -> It
 
 def export_response(
     name: str, kind: str, pages: Iterable[list[Item]], columns: Sequence[str] = ()
-) -> Response:
+) -> WebResponse:
     """Return a file to download; its columns begin with these ones."""
     stem = "".join(each if each.isascii() and each.isalnum() else "_" for each in name)
     if kind == "csv":
-        return Response(
+        return WebResponse(
             type="text/csv; charset=utf-8",
             headers={"Content-Disposition": f'attachment; filename="{stem}.csv"'},
             stream=lambda: csv_rows(pages, columns),
         )
-    return Response(
+    return WebResponse(
         type="application/x-ndjson",
         headers={"Content-Disposition": f'attachment; filename="{stem}.json"'},
         stream=lambda: json_lines(pages),

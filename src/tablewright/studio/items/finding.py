@@ -30,7 +30,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.studio.items.item_page import Send, show_condition
 from tablewright.studio.items.kinds import ItemKind, parser
-from tablewright.studio.items.layout import Collection, Layout, key_value
+from tablewright.studio.items.layout import ItemCollection, Layout, key_value
 from tablewright.studio.items.lookups import SHOWN, Found, GetRequest, Lookup, lookups, run
 from tablewright.studio.items.relations import owner_of
 from tablewright.values import Item
@@ -44,7 +44,7 @@ class Try(Struct, frozen=True):
     layout: Layout
     #: What the text is tried as: `CustomerProfile by customer_id`.
     what: str
-    collection: Collection
+    collection: ItemCollection
     condition: KeyCondition
     #: Whether what it finds has the text as its own id, and not only in its partition.
     is_exact: bool
@@ -267,7 +267,7 @@ def _by_partition(layout: Layout, known: TableMap | None, text: str) -> Iterator
         yield Try(layout, what, collection, condition, False, request, find)
 
 
-def _is_partition(known: TableMap, collection: Collection, text: str) -> bool:
+def _is_partition(known: TableMap, collection: ItemCollection, text: str) -> bool:
     """Return whether a partition key of the design can be a text."""
     (attribute,) = collection.keys.partition
     keys = [

@@ -21,7 +21,7 @@ from tablewright.errors import InvalidValue
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
 from tablewright.plan.expressions import Placeholders
 from tablewright.plan.reads.query_request import QueryRequest, Selection, key_expression
-from tablewright.studio.items.layout import Collection, Layout, key_text, key_value
+from tablewright.studio.items.layout import ItemCollection, Layout, key_text, key_value
 from tablewright.values import Item, Value
 
 PAGE_SIZE = 50
@@ -35,7 +35,7 @@ OPERATORS = ("any", "=", "<", "<=", ">", ">=", "between", "begins_with")
 Send: TypeAlias = Callable[..., dict[str, Any]]
 
 
-class Choice(Struct, frozen=True, kw_only=True):
+class ItemChoice(Struct, frozen=True, kw_only=True):
     """What the filter of a page asks for, as it was typed."""
 
     #: A value for each partition key attribute; all empty: every partition.
@@ -107,7 +107,7 @@ class _KeyFilter(Struct, frozen=True):
         return key_expression(self.condition, marks)
 
 
-def prepare(layout: Layout, collection: Collection, choice: Choice) -> Reading:
+def prepare(layout: Layout, collection: ItemCollection, choice: ItemChoice) -> Reading:
     """Return what a page will be. Raises InvalidValue if a value is not of the type of its key."""
     condition = _condition(collection, choice)
     members: dict[str, Any] = {"TableName": layout.table}
@@ -123,7 +123,7 @@ def prepare(layout: Layout, collection: Collection, choice: Choice) -> Reading:
     return Reading(QueryRequest("Scan", members, selection), condition)
 
 
-def _condition(collection: Collection, choice: Choice) -> KeyCondition:
+def _condition(collection: ItemCollection, choice: ItemChoice) -> KeyCondition:
     equal: dict[str, Value] = {}
     if any(choice.partition):
         for attribute, text in zip(collection.keys.partition, choice.partition, strict=False):
@@ -160,7 +160,7 @@ def _condition(collection: Collection, choice: Choice) -> KeyCondition:
 def read_page(
     send: Send,
     layout: Layout,
-    collection: Collection,
+    collection: ItemCollection,
     reading: Reading,
     start: Item | None = None,
     *,

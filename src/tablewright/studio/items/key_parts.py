@@ -14,14 +14,14 @@ from msgspec import Struct
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.studio.items.kinds import ItemKind, parser
-from tablewright.studio.items.layout import Collection, key_text
+from tablewright.studio.items.layout import ItemCollection, key_text
 from tablewright.values import Value
 
 #: How much space is added at most to align a part.
 MAX_PADDING = 12
 
 
-class Piece(Struct, frozen=True):
+class KeyPiece(Struct, frozen=True):
     """A piece of a key: fixed text, or the value of an attribute."""
 
     text: str
@@ -33,55 +33,55 @@ class Piece(Struct, frozen=True):
     is_missing: bool = False
 
 
-def take_apart(value: Value, key: KeyMap, attribute: str, entity: EntityMap) -> list[Piece]:
+def take_apart(value: Value, key: KeyMap, attribute: str, entity: EntityMap) -> list[KeyPiece]:
     """Return the pieces of a stored key attribute; one without a label if it is another key."""
     text = key_text(value)
     template = key.templates[attribute]
     if not template.is_text:
         part = template.parts[0] if template.parts else None
         if part is None:
-            return [Piece(text)]
-        return [Piece(text, part.attribute, label(entity, part.attribute, part.label))]
+            return [KeyPiece(text)]
+        return [KeyPiece(text, part.attribute, label(entity, part.attribute, part.label))]
     texts = parser(key, attribute).texts(text)
     if texts is None:
-        return [Piece(text)]
+        return [KeyPiece(text)]
     values = iter(texts)
     return [
-        Piece(piece)
+        KeyPiece(piece)
         if isinstance(piece, str)
-        else Piece(next(values), piece.attribute, label(entity, piece.attribute, piece.label))
+        else KeyPiece(next(values), piece.attribute, label(entity, piece.attribute, piece.label))
         for piece in template.pieces
     ]
 
 
 def key_pieces(
-    collection: Collection, kind: ItemKind, item: Mapping[str, Value], attribute: str
-) -> list[Piece]:
+    collection: ItemCollection, kind: ItemKind, item: Mapping[str, Value], attribute: str
+) -> list[KeyPiece]:
     """Return the pieces of a key attribute of an item, in the table or in an index."""
     for key in kind.keys_in(collection.name):
         if kind.entity is not None and attribute in key.templates:
             pieces = take_apart(item[attribute], key, attribute, kind.entity)
             if len(pieces) > 1 or pieces[0].label:
                 return pieces
-    return [Piece(key_text(item[attribute]))]
+    return [KeyPiece(key_text(item[attribute]))]
 
 
 def explain_missing(
     values: Mapping[str, object], key: KeyMap, attribute: str, entity: EntityMap
-) -> list[Piece]:
+) -> list[KeyPiece]:
     """Return the pieces that a key attribute would have; those without a value are missing."""
     pieces = []
     for piece in key.templates[attribute].pieces:
         if isinstance(piece, str):
-            pieces.append(Piece(piece))
+            pieces.append(KeyPiece(piece))
             continue
         shown = label(entity, piece.attribute, piece.label)
         value = values.get(piece.attribute)
         argument = None if value is None else piece.argument(value)
         if argument is None:
-            pieces.append(Piece("∅", piece.attribute, shown, is_missing=True))
+            pieces.append(KeyPiece("∅", piece.attribute, shown, is_missing=True))
         else:
-            pieces.append(Piece(piece.text(argument), piece.attribute, shown))
+            pieces.append(KeyPiece(piece.text(argument), piece.attribute, shown))
     return pieces
 
 
@@ -91,7 +91,7 @@ def label(entity: EntityMap, attribute: str, shown: str) -> str:
     return shown if found is None else shown.replace(attribute, found.stored)
 
 
-def column_widths(keys: Iterable[list[Piece]]) -> dict[tuple[str, ...], int]:
+def column_widths(keys: Iterable[list[KeyPiece]]) -> dict[tuple[str, ...], int]:
     """Return the width of each part that is followed by others, for aligning keys in a column.
 
     Parts align if what is before them is the same: the order of an item with the order itself.
@@ -118,7 +118,7 @@ def short_title(entity: EntityMap, item: Mapping[str, Value]) -> str:
     return ""
 
 
-def paths(pieces: list[Piece]) -> list[tuple[tuple[str, ...], Piece]]:
+def paths(pieces: list[KeyPiece]) -> list[tuple[tuple[str, ...], KeyPiece]]:
     """Return each piece with what is before it: fixed texts, and the labels of values."""
     found = []
     path: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """The layout of a table at the target: the keys of the table and of each of its indexes.
 
-A `Collection` is the table itself or an index: a place where items are grouped by a partition key
-and sorted by a sort key. Texts that a person types become key values by the types of the key
+An `ItemCollection` is the table itself or an index: a place where items are grouped by a partition
+key and sorted by a sort key. Texts that a person types become key values by the types of the key
 attributes: a number as it is, a binary in base64.
 
 This module must not know a design, or HTML.
@@ -25,7 +25,7 @@ from tablewright.values import Item, Value, tag_of
 Kind: TypeAlias = Literal["table", "global", "local"]
 
 
-class Collection(Struct, frozen=True):
+class ItemCollection(Struct, frozen=True):
     """The table, whose name is "", or an index."""
 
     name: str
@@ -53,16 +53,16 @@ class Layout(Struct, frozen=True):
     """A table: its own collection, and those of its indexes."""
 
     table: str
-    base: Collection
-    indexes: tuple[Collection, ...]
+    base: ItemCollection
+    indexes: tuple[ItemCollection, ...]
     #: About how many items it has; DynamoDB updates the number every six hours.
     item_count: int = 0
 
     @property
-    def collections(self) -> tuple[Collection, ...]:
+    def collections(self) -> tuple[ItemCollection, ...]:
         return (self.base, *self.indexes)
 
-    def find(self, name: str) -> Collection | None:
+    def find(self, name: str) -> ItemCollection | None:
         """Return the index of a name, or the table for ""."""
         return next((each for each in self.collections if each.name == name), None)
 
@@ -75,7 +75,7 @@ class Layout(Struct, frozen=True):
         """Return the key of an item in the table."""
         return {name: item[name] for name in self.base.keys.names}
 
-    def start_key(self, collection: Collection, item: Mapping[str, Value]) -> Item:
+    def start_key(self, collection: ItemCollection, item: Mapping[str, Value]) -> Item:
         """Return the key after which a page of a collection starts: ExclusiveStartKey."""
         names = dict.fromkeys((*self.base.keys.names, *collection.keys.names))
         return {name: item[name] for name in names}
@@ -88,7 +88,7 @@ def read_layout(description: Mapping[str, Any]) -> Layout:
     }
     return Layout(
         description["TableName"],
-        Collection("", "table", _keys(description, types)),
+        ItemCollection("", "table", _keys(description, types)),
         (
             *(_index(each, "local", types) for each in _of(description, "LocalSecondaryIndexes")),
             *(_index(each, "global", types) for each in _of(description, "GlobalSecondaryIndexes")),
@@ -101,9 +101,9 @@ def _of(description: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     return description.get(name) or []
 
 
-def _index(index: Mapping[str, Any], kind: Kind, types: Mapping[str, str]) -> Collection:
+def _index(index: Mapping[str, Any], kind: Kind, types: Mapping[str, str]) -> ItemCollection:
     projection = index.get("Projection", {})
-    return Collection(
+    return ItemCollection(
         index["IndexName"],
         kind,
         _keys(index, types),

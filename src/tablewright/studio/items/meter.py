@@ -7,7 +7,7 @@ from typing import Any
 from tablewright.studio.items.item_page import Send
 
 
-class Meter:
+class RequestMeter:
     """Sends requests that read, and counts them."""
 
     def __init__(self, send: Send) -> None:

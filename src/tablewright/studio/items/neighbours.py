@@ -9,7 +9,7 @@ from msgspec import Struct
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.studio.items.item_page import Send
-from tablewright.studio.items.layout import Collection, Layout
+from tablewright.studio.items.layout import ItemCollection, Layout
 from tablewright.values import Item
 
 #: How many items are shown before and after.
@@ -39,7 +39,9 @@ class Neighbours(Struct, frozen=True):
         return "alone in its partition" if total == 1 else f"{place} of {total} in its partition"
 
 
-def read_neighbours(send: Send, layout: Layout, collection: Collection, item: Item) -> Neighbours:
+def read_neighbours(
+    send: Send, layout: Layout, collection: ItemCollection, item: Item
+) -> Neighbours:
     """Read the neighbours of an item in the table or in an index that it is in."""
     if not collection.name and not collection.keys.sort:
         return Neighbours([], [], False, False)  # a partition of the table is one item

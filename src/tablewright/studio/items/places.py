@@ -20,19 +20,19 @@ from msgspec import Struct
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import KeyMap
-from tablewright.studio.items.key_parts import Piece, explain_missing, key_pieces
+from tablewright.studio.items.key_parts import KeyPiece, explain_missing, key_pieces
 from tablewright.studio.items.kinds import ItemKind
-from tablewright.studio.items.layout import Collection, Layout
+from tablewright.studio.items.layout import ItemCollection, Layout
 from tablewright.values import Item, Value, tag_of
 
 
 class Place(Struct, frozen=True):
     """An item in the table or in an index, or its absence from it."""
 
-    collection: Collection
+    collection: ItemCollection
     is_in: bool
     #: The pieces of each key attribute; empty if there is nothing to show.
-    keys: dict[str, list[Piece]]
+    keys: dict[str, list[KeyPiece]]
     #: Why the item is not there, or what is unusual about its place; "" if nothing is.
     reason: str = ""
     #: The stored attributes that the reason is about.
@@ -55,7 +55,7 @@ def values_of(kind: ItemKind, item: Item) -> Values | None:
         return None
 
 
-def _place(collection: Collection, kind: ItemKind, item: Item, values: Values | None) -> Place:
+def _place(collection: ItemCollection, kind: ItemKind, item: Item, values: Values | None) -> Place:
     if collection.contains(item):
         keys = {name: key_pieces(collection, kind, item, name) for name in collection.keys.names}
         return Place(collection, True, keys, _unusual(collection, kind, item, values))
@@ -68,7 +68,7 @@ def _place(collection: Collection, kind: ItemKind, item: Item, values: Values | 
     return Place(collection, False, {}, reason)
 
 
-def _missing(collection: Collection, item: Mapping[str, Value]) -> str:
+def _missing(collection: ItemCollection, item: Mapping[str, Value]) -> str:
     """Return which key attributes an item does not have, or has with another type."""
     absent = [each.name for each in collection.keys if each.name not in item]
     wrong = [
@@ -81,7 +81,7 @@ def _missing(collection: Collection, item: Mapping[str, Value]) -> str:
 
 
 def _declared_absence(
-    collection: Collection,
+    collection: ItemCollection,
     entity: EntityMap,
     declared: tuple[KeyMap, ...],
     item: Item,
@@ -90,7 +90,7 @@ def _declared_absence(
     """Return why an item is not in an index for which its entity declares keys."""
     reasons: list[str] = []
     about: list[str] = []
-    shown: dict[str, list[Piece]] = {}
+    shown: dict[str, list[KeyPiece]] = {}
     for key in declared:
         stored = [entity.attributes[name].stored for name in sorted(key.depends_on)]
         if key.when is not None and not key.when.holds(values):
@@ -111,7 +111,7 @@ def _declared_absence(
     return Place(collection, False, shown, "; ".join(reasons), tuple(dict.fromkeys(about)))
 
 
-def _unusual(collection: Collection, kind: ItemKind, item: Item, values: Values | None) -> str:
+def _unusual(collection: ItemCollection, kind: ItemKind, item: Item, values: Values | None) -> str:
     """Return what is unusual about an item that is in an index; "" if nothing is."""
     declared = kind.keys_in(collection.name)
     if kind.entity is None or not collection.name:

@@ -25,7 +25,7 @@ _COMPARED = re.compile(r"([\w.-]+)( BETWEEN |<=|>=|=|<|>)(.*)", re.DOTALL)
 _ARGUMENT = re.compile(r"\{([^{}]*)\}")
 
 
-class Comparison(Struct, frozen=True):
+class KeyComparison(Struct, frozen=True):
     """What a key condition requires of one key attribute."""
 
     attribute: str
@@ -33,21 +33,21 @@ class Comparison(Struct, frozen=True):
     operands: str
 
 
-def comparisons(condition: str) -> list[Comparison]:
+def comparisons(condition: str) -> list[KeyComparison]:
     """Return the comparisons of a key condition, as `explain` writes it.
 
     >>> comparisons('PK="A#{id}" AND begins_with(SK, "B#")')[1]
-    Comparison(attribute='SK', operator='begins_with', operands='"B#"')
+    KeyComparison(attribute='SK', operator='begins_with', operands='"B#"')
     """
     return [_comparison(part) for part in _AND.split(condition) if part]
 
 
-def _comparison(text: str) -> Comparison:
+def _comparison(text: str) -> KeyComparison:
     if (found := _BEGINS.fullmatch(text)) is not None:
-        return Comparison(found[1], "begins_with", found[2])
+        return KeyComparison(found[1], "begins_with", found[2])
     if (found := _COMPARED.fullmatch(text)) is not None:
-        return Comparison(found[1], found[2].strip().lower(), found[3])
-    return Comparison("", "", text)
+        return KeyComparison(found[1], found[2].strip().lower(), found[3])
+    return KeyComparison("", "", text)
 
 
 def condition_lines(condition: str, entities: Sequence[EntityMap]) -> Markup:

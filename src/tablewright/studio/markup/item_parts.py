@@ -10,9 +10,9 @@ from enum import Enum
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.publish.html.element import Child, Markup, element
-from tablewright.studio.items.key_parts import Piece, paths
+from tablewright.studio.items.key_parts import KeyPiece, paths
 from tablewright.studio.items.kinds import ItemKind
-from tablewright.studio.items.layout import Collection, Layout, key_text
+from tablewright.studio.items.layout import ItemCollection, Layout, key_text
 from tablewright.studio.markup.hues import attribute_hue, entity_hue
 from tablewright.studio.markup.parts import chip, content
 from tablewright.studio.web.url import url
@@ -36,18 +36,20 @@ def key_url(table: str, key: Mapping[str, Value], **query: str) -> str:
     return url("/item/{}", table, **dict(zip(("pk", "sk"), texts, strict=False)), **query)
 
 
-def items_url(layout: Layout, collection: Collection, **query: Sequence[str] | str | None) -> str:
+def items_url(
+    layout: Layout, collection: ItemCollection, **query: Sequence[str] | str | None
+) -> str:
     """Return the URL of the items of a collection; a name may have several values."""
     return url("/items/{}", layout.table, index=collection.name or None, **query)
 
 
-def partition_url(layout: Layout, collection: Collection, item: Mapping[str, Value]) -> str:
+def partition_url(layout: Layout, collection: ItemCollection, item: Mapping[str, Value]) -> str:
     """Return the URL of the items of the partition that an item is in."""
     texts = [key_text(value) for value in collection.partition_of(item)]
     return items_url(layout, collection, pk=texts)
 
 
-def condition_url(layout: Layout, collection: Collection, condition: KeyCondition) -> str:
+def condition_url(layout: Layout, collection: ItemCollection, condition: KeyCondition) -> str:
     """Return the URL of the items that a key condition selects."""
     partition = {each.name for each in collection.keys.partition}
     pk = [key_text(value) for name, value in condition.equal.items() if name in partition]
@@ -73,7 +75,7 @@ def kind_chip(kind: ItemKind, href: str | None = None) -> Markup:
 
 
 def key_line(
-    pieces: list[Piece],
+    pieces: list[KeyPiece],
     entity: EntityMap | None,
     widths: Mapping[tuple[str, ...], int] | None = None,
 ) -> Markup:
@@ -94,7 +96,7 @@ def key_line(
     return element("span", shown, class_="key")
 
 
-def key_explained(pieces: list[Piece], entity: EntityMap | None) -> Markup:
+def key_explained(pieces: list[KeyPiece], entity: EntityMap | None) -> Markup:
     """Return a key taken apart: each piece above what it is."""
     shown = []
     for piece in pieces:

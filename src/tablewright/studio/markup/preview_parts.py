@@ -15,7 +15,7 @@ from tablewright.errors import TablewrightError, WriteRejected
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio.items.key_parts import key_pieces
 from tablewright.studio.items.kinds import ItemKind
-from tablewright.studio.items.layout import Collection
+from tablewright.studio.items.layout import ItemCollection
 from tablewright.studio.markup.clauses import Clause
 from tablewright.studio.markup.item_parts import item_url, key_line, kind_chip
 from tablewright.studio.markup.parts import NOTHING, content, note, scroll
@@ -279,7 +279,7 @@ def _sign(kind: Kind) -> Markup:
     )
 
 
-def _keys(collection: Collection, what: ItemKind, item: Item, was: Item | None) -> list[Markup]:
+def _keys(collection: ItemCollection, what: ItemKind, item: Item, was: Item | None) -> list[Markup]:
     """Return the key attributes of an item, or of a row in an index; `was` is the old row."""
     lines = []
     for name in collection.keys.names:

@@ -10,11 +10,11 @@ from tablewright.expression.parse import parse_condition
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.template import Template
 from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.items.key_parts import Piece, label
+from tablewright.studio.items.key_parts import KeyPiece, label
 from tablewright.studio.markup.clauses import render, split
 from tablewright.studio.markup.item_parts import key_line
 from tablewright.studio.markup.parts import NOTHING, content, facts, json_code
-from tablewright.studio.patterns.running import Exchange, Ran
+from tablewright.studio.patterns.running import Ran, SentRequest
 from tablewright.values import Value
 
 #: How many requests are shown.
@@ -52,13 +52,13 @@ def requests_made(requests: Sequence[tuple[str, dict[str, Any]]]) -> Markup:
     return element("section", shown, class_="left-line fillpre", aria_label="Requests")
 
 
-def key_conditions(exchanges: Sequence[Exchange], entities: Sequence[EntityMap]) -> Markup:
+def key_conditions(exchanges: Sequence[SentRequest], entities: Sequence[EntityMap]) -> Markup:
     """Return the key condition, or the keys, of each request, its values coloured."""
     lines = dict.fromkeys(_condition(each, entities) for each in exchanges[:SHOWN])
     return element("div", [line for line in lines if line], class_="cond-line")
 
 
-def _condition(exchange: Exchange, entities: Sequence[EntityMap]) -> Markup:
+def _condition(exchange: SentRequest, entities: Sequence[EntityMap]) -> Markup:
     body = exchange.body
     index = body.get("IndexName", "")
     if "Key" in body:
@@ -122,12 +122,12 @@ def coloured(value: Value, attribute: str, index: str, entities: Sequence[Entity
     return element("span", text, class_="key")
 
 
-def beginning(text: str, template: Template, entity: EntityMap) -> list[Piece] | None:
+def beginning(text: str, template: Template, entity: EntityMap) -> list[KeyPiece] | None:
     """Take the beginning of a key apart; None if no key of the template begins like this."""
     if not template.is_text:
         part = template.parts[0] if template.parts else None
-        return None if part is None else [Piece(text, part.attribute, part.label)]
-    found: list[Piece] = []
+        return None if part is None else [KeyPiece(text, part.attribute, part.label)]
+    found: list[KeyPiece] = []
     rest, pieces = text, list(template.pieces)
     for number, piece in enumerate(pieces):
         if not rest:
@@ -136,12 +136,12 @@ def beginning(text: str, template: Template, entity: EntityMap) -> list[Piece] |
             if not rest.startswith(piece) and not piece.startswith(rest):
                 return None
             taken = min(len(piece), len(rest))
-            found.append(Piece(rest[:taken]))
+            found.append(KeyPiece(rest[:taken]))
         else:
             following = pieces[number + 1] if number + 1 < len(pieces) else ""
             stop = rest.find(following) if isinstance(following, str) and following else -1
             taken = len(rest) if stop < 0 else stop
             shown = label(entity, piece.attribute, piece.label)
-            found.append(Piece(rest[:taken], piece.attribute, shown))
+            found.append(KeyPiece(rest[:taken], piece.attribute, shown))
         rest = rest[taken:]
     return found

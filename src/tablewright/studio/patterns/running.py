@@ -30,7 +30,7 @@ class RunTooLarge(TablewrightError):
     """A plan makes more requests than a page does."""
 
 
-class Exchange(Struct, frozen=True):
+class SentRequest(Struct, frozen=True):
     """One request, as the plan made it, and what came back."""
 
     operation: str
@@ -46,7 +46,7 @@ class Ran(Struct, frozen=True):
 
     result: Any
     error: TablewrightError | None
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[SentRequest, ...]
 
     @property
     def read(self) -> int:
@@ -65,13 +65,13 @@ class Ran(Struct, frozen=True):
         return sum(each.seconds for each in self.exchanges)
 
 
-class Recorder:
+class RequestRecorder:
     """A transport that records the requests that it sends."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self._lock = threading.Lock()
-        self.exchanges: list[Exchange] = []
+        self.exchanges: list[SentRequest] = []
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
         if len(self.exchanges) >= MAX_REQUESTS:
@@ -85,7 +85,7 @@ class Recorder:
         read = count_items(msgspec.json.decode(response.body))
         units = consumed_units(response.body)
         with self._lock:
-            self.exchanges.append(Exchange(operation, request, read, units, seconds))
+            self.exchanges.append(SentRequest(operation, request, read, units, seconds))
         return response
 
     def close(self) -> None:
@@ -94,7 +94,7 @@ class Recorder:
 
 def run(database: Database, plan: Plan[Any]) -> Ran:
     """Run a plan. An error of the plan is part of what is returned; those of the target too."""
-    recorder = Recorder(database._transport)
+    recorder = RequestRecorder(database._transport)
     recorded = Database(recorder, database._context, database._tables)
     result, error = None, None
     try:

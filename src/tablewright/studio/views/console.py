@@ -46,8 +46,8 @@ from tablewright.studio.views.console_answer import (
     preview_panel,
     result_panel,
 )
-from tablewright.studio.web.frame import Page, static_url
-from tablewright.studio.web.http import Request, Response, redirect
+from tablewright.studio.web.frame import WebPage, static_url
+from tablewright.studio.web.http import WebRequest, WebResponse, redirect
 from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 
@@ -57,7 +57,7 @@ MAX_COMPLETIONS = 12
 JSON = "application/json"
 
 
-def show(workspace: Workspace, request: Request) -> Page:
+def show(workspace: Workspace, request: WebRequest) -> WebPage:
     """Explain a statement, and run it if it only reads."""
     text = _statement(request.query.get("statement"))
     if not text:
@@ -74,7 +74,7 @@ def show(workspace: Workspace, request: Request) -> Page:
 
 
 def _answer(
-    workspace: Workspace, request: Request, text: str, found: StatementPlan
+    workspace: Workspace, request: WebRequest, text: str, found: StatementPlan
 ) -> list[Markup]:
     query = request.query
     if "run" not in query:
@@ -89,7 +89,7 @@ def _answer(
     return [result_panel(text, found, page, known, query.get("confirm"))]
 
 
-def run(workspace: Workspace, request: Request) -> Page:
+def run(workspace: Workspace, request: WebRequest) -> WebPage:
     """Run a statement that writes; show a new preview if its item has changed."""
     workspace.require_writable("a statement that writes")
     form = request.form
@@ -111,7 +111,7 @@ def run(workspace: Workspace, request: Request) -> Page:
     return _page(workspace, text, parts, kind=found.explanation.operation)
 
 
-def export(workspace: Workspace, request: Request) -> Page | Response:
+def export(workspace: Workspace, request: WebRequest) -> WebPage | WebResponse:
     """Send all items of a SELECT as a file."""
     text, kind = _statement(request.query.get("statement")), request.query.get("format", "json")
     found = plan(workspace, text)
@@ -127,7 +127,7 @@ def _statement(text: str) -> str:
     return text.replace("\r\n", "\n").strip()
 
 
-def suggest(workspace: Workspace, request: Request) -> Response:
+def suggest(workspace: Workspace, request: WebRequest) -> WebResponse:
     """Return what the word at the cursor can become."""
     names = Names(
         workspace.table_names,
@@ -135,7 +135,7 @@ def suggest(workspace: Workspace, request: Request) -> Response:
         partial(_attribute_names, workspace),
     )
     found = complete(request.query.get("before"), request.query.get("word"), names)
-    return Response(body=msgspec.json.encode(found[:MAX_COMPLETIONS]), type=JSON)
+    return WebResponse(body=msgspec.json.encode(found[:MAX_COMPLETIONS]), type=JSON)
 
 
 def _index_names(workspace: Workspace, table: str) -> list[str]:
@@ -166,7 +166,7 @@ def _attribute_names(workspace: Workspace, table: str) -> list[str]:
 
 def _page(
     workspace: Workspace, text: str, answer: list[Markup], kind: str = "", status: int = 200
-) -> Page:
+) -> WebPage:
     about = "PartiQL, explained before it runs. " + (
         "A statement that writes shows its item before and after, and runs when you confirm it."
         if workspace.is_writable
@@ -177,7 +177,7 @@ def _page(
     said = element("p", class_="vh", id="said", aria_live="polite")
     script = element("script", src=static_url("console.js"), defer="")
     content = [heading("Console", about), body, said, script]
-    return Page("Console", content, "Console", status=status)
+    return WebPage("Console", content, "Console", status=status)
 
 
 def _example(workspace: Workspace) -> str:

@@ -16,8 +16,8 @@ from tablewright.studio.design.documents import BY_NAME, DOCUMENTS
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.key_map import key_map
 from tablewright.studio.markup.pattern_matrix import calls_in, pattern_matrix
-from tablewright.studio.web.frame import Page
-from tablewright.studio.web.http import TEXT, Request, Response
+from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.http import TEXT, WebRequest, WebResponse
 from tablewright.studio.web.problems import missing_page
 from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
@@ -32,7 +32,7 @@ SIGNS: dict[Severity, tuple[str, str]] = {
 }
 
 
-def show(workspace: Workspace, request: Request) -> Page:
+def show(workspace: Workspace, request: WebRequest) -> WebPage:
     """Show the key map, the entities, the findings and the documents."""
     design = workspace.design
     if design is None:
@@ -41,10 +41,10 @@ def show(workspace: Workspace, request: Request) -> Page:
     for number, table in enumerate(table.__table__ for table in design.tables):
         content += [key_map(table), _diagram(table, number)]
     below = element("div", _findings(workspace), _documents(design), class_="cols c21")
-    return Page(design.name, [*content, below], "Design")
+    return WebPage(design.name, [*content, below], "Design")
 
 
-def show_patterns(workspace: Workspace, request: Request) -> Page:
+def show_patterns(workspace: Workspace, request: WebRequest) -> WebPage:
     """Show every access pattern with its request, its units and its cost."""
     design = workspace.design
     if design is None:
@@ -56,13 +56,13 @@ def show_patterns(workspace: Workspace, request: Request) -> Page:
         calls, problem = None, parts.note(str(error), "bad")
     costs = workspace.analysis.costs(calls)
     matrix = pattern_matrix(design, costs, is_form=not workspace.static_views)
-    return Page(
+    return WebPage(
         f"Access patterns of {design.name}", [_head(design, "/design/patterns"), problem, matrix],
         "Design",
     )  # fmt: skip
 
 
-def show_document(workspace: Workspace, request: Request, name: str) -> Page:
+def show_document(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
     """Show a generated document, with a link to download it."""
     design, document = workspace.design, BY_NAME.get(name)
     if design is None or document is None:
@@ -70,7 +70,9 @@ def show_document(workspace: Workspace, request: Request, name: str) -> Page:
     try:
         text = document.write(design)
     except TablewrightError as error:
-        return Page(document.title, [parts.heading(document.title), parts.note(str(error), "bad")])
+        return WebPage(
+            document.title, [parts.heading(document.title), parts.note(str(error), "bad")]
+        )
     file = document.file_name(design)
     download = element(
         "a",
@@ -86,16 +88,18 @@ def show_document(workspace: Workspace, request: Request, name: str) -> Page:
     heading = parts.heading(
         document.title, element("code", file), element("div", copy, " ", download, class_="row")
     )
-    return Page(document.title, [heading, parts.panel(file, code)], "Design")
+    return WebPage(document.title, [heading, parts.panel(file, code)], "Design")
 
 
-def download(workspace: Workspace, request: Request, name: str, file: str) -> Page | Response:
+def download(
+    workspace: Workspace, request: WebRequest, name: str, file: str
+) -> WebPage | WebResponse:
     """Return a generated document as a file."""
     design, document = workspace.design, BY_NAME.get(name)
     if design is None or document is None or file != document.file_name(design):
         return missing_page(request)
     headers = {"Content-Disposition": f'attachment; filename="{file}"'}
-    return Response(body=document.write(design).encode(), type=TEXT, headers=headers)
+    return WebResponse(body=document.write(design).encode(), type=TEXT, headers=headers)
 
 
 def _head(design: Design, current: str) -> Markup:

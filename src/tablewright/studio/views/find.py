@@ -11,11 +11,11 @@ from tablewright.studio.items.finding import MAX_TRIES, Hit, Search, Try, search
 from tablewright.studio.items.key_parts import key_pieces
 from tablewright.studio.items.kinds import kind_of
 from tablewright.studio.items.layout import Layout, read_layout
-from tablewright.studio.items.meter import Meter
+from tablewright.studio.items.meter import RequestMeter
 from tablewright.studio.markup.item_parts import condition_url, item_url, key_line, kind_chip
 from tablewright.studio.markup.parts import NOTHING, chip, heading, note
-from tablewright.studio.web.frame import Page
-from tablewright.studio.web.http import Request, Response, redirect
+from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.http import WebRequest, WebResponse, redirect
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 
@@ -23,13 +23,13 @@ from tablewright.values import Item
 MAX_TABLES = 10
 
 
-def show(workspace: Workspace, request: Request) -> Page | Response:
+def show(workspace: Workspace, request: WebRequest) -> WebPage | WebResponse:
     """Lead to the item that a text stands for, list several, or say what was tried."""
     text = request.query.get("q").strip()
     if not text:
-        return Page("Find", [heading("Find"), _help()], "")
+        return WebPage("Find", [heading("Find"), _help()], "")
     tables = _tables(workspace)
-    meter = Meter(workspace.send)
+    meter = RequestMeter(workspace.send)
     found = search(meter, tables, text)
     if found.only is not None:
         layout, item = found.only
@@ -43,7 +43,7 @@ def show(workspace: Workspace, request: Request) -> Page | Response:
     left = f"; {found.left_out} more were not tried" if found.left_out else ""
     line = f"{meter.show()}, of at most {MAX_TRIES} tries, and no Scan{left}."
     content = [heading(title, element("span", line)), *lists, _tried(found)]
-    return Page(f"Find {text}", content, "", 200 if found.hits else 404)
+    return WebPage(f"Find {text}", content, "", 200 if found.hits else 404)
 
 
 def _tables(workspace: Workspace) -> dict[str, tuple[Layout, TableMap | None]]:

@@ -9,8 +9,8 @@ from tablewright.infer import SAMPLE_SIZE
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.markup.parts import NOTHING, chip, data_table, heading, note, scroll
 from tablewright.studio.target.inferring import PAGE_SAMPLE, infer_table
-from tablewright.studio.web.frame import Page
-from tablewright.studio.web.http import TEXT, Request, Response
+from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.http import TEXT, WebRequest, WebResponse
 from tablewright.studio.web.problems import missing_page
 from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
@@ -91,7 +91,7 @@ def _share(count: int, total: int) -> list[Markup | str]:
     return [f"{100 * count / total:.0f} % ", bar]
 
 
-def design(workspace: Workspace, request: Request, name: str) -> Page | Response:
+def design(workspace: Workspace, request: WebRequest, name: str) -> WebPage | WebResponse:
     """Show the inferred design of a table as a module."""
     found = None
     if name not in workspace.maps:
@@ -100,7 +100,7 @@ def design(workspace: Workspace, request: Request, name: str) -> Page | Response
         return missing_page(request)
     if request.query.get("format") == "py":
         headers = {"Content-Disposition": 'attachment; filename="design.py"'}
-        return Response(body=found.source.encode(), type=TEXT, headers=headers)
+        return WebResponse(body=found.source.encode(), type=TEXT, headers=headers)
     save = element("a", "Save design.py", class_="btn go", download="",
                    href=url("/tables/{}/design", name, format="py"))  # fmt: skip
     about = (
@@ -112,7 +112,7 @@ def design(workspace: Workspace, request: Request, name: str) -> Page | Response
         heading(f"A design of {name}", about, element("div", save, class_="row")),
         element("section", code, class_="panel", aria_label="design.py"),
     ]
-    return Page(f"A design of {name}", content, "Tables")
+    return WebPage(f"A design of {name}", content, "Tables")
 
 
 ROUTES = {("GET", "/tables/{}/design"): design}

@@ -19,7 +19,7 @@ from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.items.key_parts import key_pieces, short_title
 from tablewright.studio.items.kinds import ItemKind, kind_of, unreadable
 from tablewright.studio.items.layout import Layout, key_value, read_layout
-from tablewright.studio.items.meter import Meter
+from tablewright.studio.items.meter import RequestMeter
 from tablewright.studio.items.places import places_of
 from tablewright.studio.markup.item_parts import (
     item_url,
@@ -35,8 +35,8 @@ from tablewright.studio.views.item_attributes import attributes_panel
 from tablewright.studio.views.item_drawer import typed_view
 from tablewright.studio.views.item_places import key_panel, places_panels
 from tablewright.studio.views.item_relations import history_panels, relations_panel
-from tablewright.studio.web.frame import Page
-from tablewright.studio.web.http import Request
+from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.http import WebRequest
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 
@@ -65,23 +65,28 @@ class Subject(Struct, frozen=True):
 class NoSubject(Exception):
     """There is no such item; the page says so."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: WebPage) -> None:
         super().__init__(page.title)
         self.page = page
 
 
-def show(workspace: Workspace, request: Request, table: str) -> Page:
+def show(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     """Show an item."""
-    meter = Meter(workspace.send)
+    meter = RequestMeter(workspace.send)
     try:
         subject = find_subject(workspace, meter, request, table, infer=True)
     except NoSubject as missing:
         return missing.page
-    return Page(f"{subject.title} · {table}", _content(workspace, meter, subject), "Items")
+    return WebPage(f"{subject.title} · {table}", _content(workspace, meter, subject), "Items")
 
 
 def find_subject(
-    workspace: Workspace, meter: Meter, request: Request, table: str, *, infer: bool = False
+    workspace: Workspace,
+    meter: RequestMeter,
+    request: WebRequest,
+    table: str,
+    *,
+    infer: bool = False,
 ) -> Subject:
     """Read the whole item that a URL names; `infer` its entity for a page. Raises NoSubject."""
     description = workspace.describe(table)
@@ -104,12 +109,12 @@ def find_subject(
     return Subject(layout, known, answer["Item"], kind_of(known, answer["Item"]))
 
 
-def _missing(text: str, href: str, label: str, status: int) -> Page:
+def _missing(text: str, href: str, label: str, status: int) -> WebPage:
     content = [heading("No such item"), note([text, " ", element("a", label, href=href)], "warn")]
-    return Page("No such item", content, "Items", status)
+    return WebPage("No such item", content, "Items", status)
 
 
-def _content(workspace: Workspace, meter: Meter, subject: Subject) -> list[Markup]:
+def _content(workspace: Workspace, meter: RequestMeter, subject: Subject) -> list[Markup]:
     layout, kind, item = subject.layout, subject.kind, subject.item
     places = places_of(layout, kind, item)
     reason = unreadable(kind, item)
@@ -182,7 +187,7 @@ def _raw(kind: ItemKind, item: Item) -> Markup:
     return element("section", head, parts, class_="panel wrapcode", id="raw")
 
 
-def _facts(meter: Meter, subject: Subject) -> Markup:
+def _facts(meter: RequestMeter, subject: Subject) -> Markup:
     """Return the size of the item, and what reading and writing it costs."""
     size = item_size(subject.item)
     rows = sum(each.contains(subject.item) for each in subject.layout.indexes)

@@ -18,9 +18,9 @@ from tablewright.studio.markup import preview_parts
 from tablewright.studio.markup.item_parts import item_url, items_url
 from tablewright.studio.markup.parts import NOTHING, note
 from tablewright.studio.views.item import Subject, subject_head
-from tablewright.studio.web.frame import Page
+from tablewright.studio.web.frame import WebPage
 from tablewright.studio.workspace import Workspace
-from tablewright.studio.writes.applying import CannotGuard, Outcome, apply
+from tablewright.studio.writes.applying import ApplyOutcome, CannotGuard, apply
 from tablewright.studio.writes.preview import Preview, preview
 
 #: The input with the token of the preview.
@@ -34,14 +34,14 @@ def is_edited_raw(subject: Subject) -> bool:
     return no_entity or bool(unreadable(kind, subject.item))
 
 
-class Asked(Struct, frozen=True):
+class AskedChange(Struct, frozen=True):
     """What a preview belongs to: the page and what it changes."""
 
     url: str
     changes: Any = None
 
 
-class Change:
+class ItemChange:
     """A change of an item: its plan, its preview, and its page."""
 
     title = ""
@@ -65,14 +65,14 @@ class Change:
         """Return the form; with a token, it has the button that writes."""
         raise NotImplementedError
 
-    def asked(self) -> Asked:
+    def asked(self) -> AskedChange:
         raise NotImplementedError
 
     def aside(self) -> Markup:
         """Return what a preview says besides what is touched."""
         return NOTHING
 
-    def page(self, *content: Child, status: int = 200) -> Page:
+    def page(self, *content: Child, status: int = 200) -> WebPage:
         """Return a page about the change."""
         header = element("header", element("h2", self.title), element("p", self.about))
         section = element(
@@ -80,9 +80,9 @@ class Change:
         )
         head = subject_head(self.workspace, self.subject, actions=False)
         name = f"{self.title} {self.subject.title}"
-        return Page(name, [head, section], "Items", status)
+        return WebPage(name, [head, section], "Items", status)
 
-    def preview(self, notice: Markup = NOTHING) -> Page:
+    def preview(self, notice: Markup = NOTHING) -> WebPage:
         """Return the page with what the change would do."""
         plan, problems = self.plan()
         if plan is None:
@@ -106,7 +106,7 @@ class Change:
         columns = element("div", element("div", self.form({}, token)), right, class_="cols split")
         return self.page(notice, columns, preview_parts.touched(found))
 
-    def write(self, token: str = "") -> Page:
+    def write(self, token: str = "") -> WebPage:
         """Apply the preview of a token, or return a new preview that says why not."""
         pending = self.workspace.pending.take(token)
         if pending is None or pending.asked != self.asked():
@@ -134,7 +134,7 @@ class Change:
         key = self.subject.layout.key(self.subject.item)
         return any(each.key == key and each.before != self.subject.item for each in found.items)
 
-    def _written(self, found: Preview, outcome: Outcome) -> Page:
+    def _written(self, found: Preview, outcome: ApplyOutcome) -> WebPage:
         units = f"{preview_parts.totals(found)}, {outcome.write_units:g} write units, as previewed."
         text = note([element("b", self.done), element("span", units)], "good")
         layout = self.subject.layout

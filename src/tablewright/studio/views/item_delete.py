@@ -12,40 +12,40 @@ from typing import Any
 from tablewright.plan.plan import Plan
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.lookups import run
-from tablewright.studio.items.meter import Meter
+from tablewright.studio.items.meter import RequestMeter
 from tablewright.studio.items.places import values_of
 from tablewright.studio.items.relations import relations_of
 from tablewright.studio.markup.parts import NOTHING, chip, note
 from tablewright.studio.views.item import NoSubject, find_subject
-from tablewright.studio.views.item_change import TOKEN, Asked, Change, is_edited_raw
-from tablewright.studio.web.frame import Page
-from tablewright.studio.web.http import Request
+from tablewright.studio.views.item_change import TOKEN, AskedChange, ItemChange, is_edited_raw
+from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.http import WebRequest
 from tablewright.studio.workspace import Workspace
 from tablewright.studio.writes.editing import RawDelete, delete_plan
 
 
-def show_delete(workspace: Workspace, request: Request, table: str) -> Page:
+def show_delete(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     """Show what a deletion would remove."""
     return _with_deleter(workspace, request, table, lambda deleter: deleter.preview())
 
 
-def write_delete(workspace: Workspace, request: Request, table: str) -> Page:
+def write_delete(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     """Apply the preview of a deletion, or show a new one if something has changed."""
     token = request.form.get(TOKEN)
     return _with_deleter(workspace, request, table, lambda deleter: deleter.write(token))
 
 
 def _with_deleter(
-    workspace: Workspace, request: Request, table: str, show: Callable[[_Deleter], Page]
-) -> Page:
+    workspace: Workspace, request: WebRequest, table: str, show: Callable[[_Deleter], WebPage]
+) -> WebPage:
     try:
-        subject = find_subject(workspace, Meter(workspace.send), request, table)
+        subject = find_subject(workspace, RequestMeter(workspace.send), request, table)
     except NoSubject as missing:
         return missing.page
     return show(_Deleter(workspace, subject))
 
 
-class _Deleter(Change):
+class _Deleter(ItemChange):
     """A deletion."""
 
     title = "Delete"
@@ -68,8 +68,8 @@ class _Deleter(Change):
             "form", element("p", text), buttons, class_="body", method="post", action=action
         )
 
-    def asked(self) -> Asked:
-        return Asked(self.url("delete"))
+    def asked(self) -> AskedChange:
+        return AskedChange(self.url("delete"))
 
     def aside(self) -> Markup:
         """Return what stays without the item."""

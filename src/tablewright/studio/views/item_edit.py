@@ -19,14 +19,14 @@ import msgspec
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.plan.plan import Plan
 from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.items.meter import Meter
+from tablewright.studio.items.meter import RequestMeter
 from tablewright.studio.markup.form_parts import FormState, form_fields
 from tablewright.studio.markup.parts import NOTHING, note
 from tablewright.studio.patterns.form_values import escape_invisible, read_form
 from tablewright.studio.views.item import NoSubject, Subject, find_subject
-from tablewright.studio.views.item_change import TOKEN, Asked, Change, is_edited_raw
-from tablewright.studio.web.frame import Page
-from tablewright.studio.web.http import Fields, Request
+from tablewright.studio.views.item_change import TOKEN, AskedChange, ItemChange, is_edited_raw
+from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.http import Fields, WebRequest
 from tablewright.studio.workspace import Workspace
 from tablewright.studio.writes.editing import (
     RawUpdate,
@@ -44,37 +44,37 @@ WAS, JSON = "~was", "json"
 BY, REASON = "~by", "~reason"
 
 
-def edit(workspace: Workspace, request: Request, table: str) -> Page:
+def edit(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     """Show the form of an item, with its stored values."""
     return _with_editor(workspace, request, table, None, lambda editor: editor.page(editor.form()))
 
 
-def preview_edit(workspace: Workspace, request: Request, table: str) -> Page:
+def preview_edit(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     """Show what an edit would change."""
     return _with_editor(workspace, request, table, request.form, lambda editor: editor.preview())
 
 
-def write_edit(workspace: Workspace, request: Request, table: str) -> Page:
+def write_edit(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     """Apply the preview of an edit, or show a new one if something has changed."""
     return _with_editor(workspace, request, table, request.form, lambda editor: editor.write())
 
 
 def _with_editor(
     workspace: Workspace,
-    request: Request,
+    request: WebRequest,
     table: str,
     given: Fields | None,
-    show: Callable[[_Editor], Page],
-) -> Page:
+    show: Callable[[_Editor], WebPage],
+) -> WebPage:
     try:
-        subject = find_subject(workspace, Meter(workspace.send), request, table)
+        subject = find_subject(workspace, RequestMeter(workspace.send), request, table)
     except NoSubject as missing:
         return missing.page
     is_raw = is_edited_raw(subject)
     return show((_RawEditor if is_raw else _TypedEditor)(workspace, subject, given))
 
 
-class _Editor(Change):
+class _Editor(ItemChange):
     """An edit; `given` is what was typed, or None for the stored values."""
 
     title = "Edit"
@@ -110,9 +110,9 @@ class _Editor(Change):
         except TablewrightError as error:
             return None, {"": str(error)}
 
-    def asked(self) -> Asked:
+    def asked(self) -> AskedChange:
         audit = (self.given.get(BY), self.given.get(REASON))
-        return Asked(self.url("edit"), (self.changes, audit))
+        return AskedChange(self.url("edit"), (self.changes, audit))
 
     def was(self) -> list[tuple[str, str]]:
         """Return what the form had at first; what is stored now, if that is not known."""
@@ -122,7 +122,7 @@ class _Editor(Change):
         except (ValueError, msgspec.MsgspecError):
             return self.stored()
 
-    def write(self, token: str = "") -> Page:
+    def write(self, token: str = "") -> WebPage:
         return super().write(token or self.given.get(TOKEN))
 
     def form(self, problems: dict[str, str] | None = None, token: str = "") -> Markup:

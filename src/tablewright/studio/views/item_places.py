@@ -6,7 +6,7 @@ from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.item_page import Send
 from tablewright.studio.items.key_parts import key_pieces
 from tablewright.studio.items.kinds import ItemKind, kind_of
-from tablewright.studio.items.layout import Collection, Layout
+from tablewright.studio.items.layout import ItemCollection, Layout
 from tablewright.studio.items.neighbours import read_neighbours
 from tablewright.studio.items.places import Place
 from tablewright.studio.markup.item_parts import (
@@ -93,7 +93,7 @@ def _about(place: Place, item: Item) -> Markup:
     return element("ul", lines, class_="rel")
 
 
-def _described(collection: Collection) -> str:
+def _described(collection: ItemCollection) -> str:
     projection = {"ALL": "all attributes", "KEYS_ONLY": "keys only"}.get(
         collection.projection, f"keys and {', '.join(collection.included)}"
     )
@@ -128,7 +128,7 @@ def _more(where: str) -> Markup:
     return element("li", element("span", f"… more {where}", class_="faint wide"))
 
 
-def _neighbour(layout: Layout, kind: ItemKind, collection: Collection, item: Item) -> Markup:
+def _neighbour(layout: Layout, kind: ItemKind, collection: ItemCollection, item: Item) -> Markup:
     known = None if kind.entity is None else kind.entity.table
     other = kind_of(known, item)
     link = element(
@@ -138,7 +138,7 @@ def _neighbour(layout: Layout, kind: ItemKind, collection: Collection, item: Ite
     return element("li", link, chip)
 
 
-def _line(layout: Layout, kind: ItemKind, collection: Collection, item: Item) -> Markup:
+def _line(layout: Layout, kind: ItemKind, collection: ItemCollection, item: Item) -> Markup:
     """Return the sort key of an item; without one, its key in the table."""
     names = [each.name for each in collection.keys.sort]
     place = collection if names else layout.base

@@ -15,17 +15,17 @@ from __future__ import annotations
 from tablewright.errors import InvalidValue
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.items.item_page import PAGE_SIZE, ItemPage, prepare
-from tablewright.studio.items.layout import Collection, Layout, encode_cursor, read_layout
+from tablewright.studio.items.layout import ItemCollection, Layout, encode_cursor, read_layout
 from tablewright.studio.markup.item_parts import items_url
 from tablewright.studio.markup.parts import NOTHING, heading, note, panel
 from tablewright.studio.views.inferred import inferred_note
 from tablewright.studio.views.item_drawer import drawer
-from tablewright.studio.views.items_asked import Asked, read_asked, read_asked_page
+from tablewright.studio.views.items_asked import AskedItems, read_asked, read_asked_page
 from tablewright.studio.views.items_export import MAX_EXPORTED, MAX_EXPORTED_BYTES
 from tablewright.studio.views.items_filter import filter_form, planned_line, read_line
 from tablewright.studio.views.items_grid import grid
-from tablewright.studio.web.frame import Page
-from tablewright.studio.web.http import Request, Response, redirect
+from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.http import WebRequest, WebResponse, redirect
 from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 
@@ -33,39 +33,39 @@ from tablewright.studio.workspace import Workspace
 MAX_BACK = 6000
 
 
-def first(workspace: Workspace, _: Request) -> Page | Response:
+def first(workspace: Workspace, _: WebRequest) -> WebPage | WebResponse:
     """Lead to the items of the first table."""
     for name in (*workspace.maps, *workspace.table_names()):
         if workspace.describe(name) is not None:
             return redirect(url("/items/{}", name))
     text = "The target has no tables. The view Tables can create those of the design."
-    return Page("Items", [heading("Items"), note(text)], "Items")
+    return WebPage("Items", [heading("Items"), note(text)], "Items")
 
 
-def show(workspace: Workspace, request: Request, table: str) -> Page:
+def show(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     """Show one page of the items of a table or of an index."""
     description = workspace.describe(table)
     if description is None:
         text = note([f"The target has no table {table}. ", element("a", "Tables", href="/tables")])
-        return Page("Items", [heading("Items"), text], "Items", status=404)
+        return WebPage("Items", [heading("Items"), text], "Items", status=404)
     layout, known = read_layout(description), workspace.map_of(table)
     collection = layout.find(request.query.get("index"))
     if collection is None:
         text = note(f"{table} has no index {request.query.get('index')}.", "warn")
         head = heading("Items", element("code", table), _switch(layout, layout.base))
-        return Page("Items", [head, text], "Items", status=404)
+        return WebPage("Items", [head, text], "Items", status=404)
     asked = read_asked(layout, collection, request.query)
     head = heading("Items", _tables(workspace, table), _switch(layout, collection))
     try:
         if "plan" in request.query:
             line = planned_line(asked, prepare(layout, collection, asked.choice))
-            return Page(f"{table} items", [head, filter_form(asked, known, line)], "Items")
+            return WebPage(f"{table} items", [head, filter_form(asked, known, line)], "Items")
         if not collection.is_ready:
             raise InvalidValue(f"{collection.name} is being built, so it cannot be read yet")
         reading, page = read_asked_page(workspace, asked, known)
     except InvalidValue as error:
         problem = element("p", str(error), id="line", class_="note bad", role="alert")
-        return Page("Items", [head, filter_form(asked, known, problem)], "Items", status=400)
+        return WebPage("Items", [head, filter_form(asked, known, problem)], "Items", status=400)
     is_static = bool(workspace.static_views)  # then there is nothing to submit
     line = read_line(asked, reading, page, known)
     items = grid(layout, collection, known, page, lambda token: asked.url(item=token), asked.item)
@@ -77,7 +77,7 @@ def show(workspace: Workspace, request: Request, table: str) -> Page:
     )
     filtered = panel("What was read", line) if is_static else filter_form(asked, known, line)
     content = [head, inferred_note(workspace, table), filtered, body]
-    return Page(f"{table} items", content, "Items")
+    return WebPage(f"{table} items", content, "Items")
 
 
 def _tables(workspace: Workspace, current: str) -> Markup:
@@ -89,7 +89,7 @@ def _tables(workspace: Workspace, current: str) -> Markup:
     return element("span", join(links, " · "), class_="mono")
 
 
-def _switch(layout: Layout, current: Collection) -> Markup:
+def _switch(layout: Layout, current: ItemCollection) -> Markup:
     """Return the links to the table and its indexes."""
     links = [
         element(
@@ -103,7 +103,7 @@ def _switch(layout: Layout, current: Collection) -> Markup:
     return element("nav", links, class_="seg", aria_label="Table or index")
 
 
-def _pager(asked: Asked, page: ItemPage, *, is_static: bool) -> Markup:
+def _pager(asked: AskedItems, page: ItemPage, *, is_static: bool) -> Markup:
     partitions = len({repr(asked.collection.partition_of(item)) for item in page.items})
     count = (
         f"{partitions} partition{'s' * (partitions != 1)}, "
@@ -132,7 +132,7 @@ def _pager(asked: Asked, page: ItemPage, *, is_static: bool) -> Markup:
     return element("div", element("span", count), hints, end, class_="pager")
 
 
-def _exports(asked: Asked) -> Markup:
+def _exports(asked: AskedItems) -> Markup:
     links = [
         element("a", label, class_="btn sm", href=asked.export_url(form, pages))
         for label, form, pages in (
@@ -148,7 +148,7 @@ def _exports(asked: Asked) -> Markup:
                    class_="export")  # fmt: skip
 
 
-def _chain(asked: Asked) -> tuple[str, ...] | None:
+def _chain(asked: AskedItems) -> tuple[str, ...] | None:
     """Return the cursors of the pages before the next one; "" is the first page."""
     chain = (*asked.back, asked.cursor)
     while len(chain) > 1 and sum(map(len, chain)) > MAX_BACK:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tablewright.mapping.table import TableMap
-from tablewright.studio.items.item_page import Choice, ItemPage, Reading, prepare, read_page
+from tablewright.studio.items.item_page import ItemChoice, ItemPage, Reading, prepare, read_page
 from tablewright.studio.items.kinds import kind_of
-from tablewright.studio.items.layout import Collection, Layout, decode_cursor
+from tablewright.studio.items.layout import ItemCollection, Layout, decode_cursor
 from tablewright.studio.markup.item_parts import items_url
 from tablewright.studio.web.http import Fields
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 
 
-class Asked(Struct, frozen=True):
+class AskedItems(Struct, frozen=True):
     """What the URL of a page asks for."""
 
     layout: Layout
-    collection: Collection
-    choice: Choice
+    collection: ItemCollection
+    choice: ItemChoice
     entity: str
     cursor: str
     back: tuple[str, ...]
@@ -46,16 +46,16 @@ class Asked(Struct, frozen=True):
         return f"{path}/export?{query}"
 
 
-def read_asked(layout: Layout, collection: Collection, query: Fields) -> Asked:
+def read_asked(layout: Layout, collection: ItemCollection, query: Fields) -> AskedItems:
     """Read the fields of a URL."""
-    choice = Choice(
+    choice = ItemChoice(
         partition=tuple(query.all("pk")),
         operator=query.get("op", "any"),
         sort=tuple(query.all("sk")),
         upper=query.get("sk2"),
         descending=query.get("order") == "desc",
     )
-    return Asked(
+    return AskedItems(
         layout,
         collection,
         choice,
@@ -67,7 +67,7 @@ def read_asked(layout: Layout, collection: Collection, query: Fields) -> Asked:
 
 
 def read_asked_page(
-    workspace: Workspace, asked: Asked, known: TableMap | None
+    workspace: Workspace, asked: AskedItems, known: TableMap | None
 ) -> tuple[Reading, ItemPage]:
     """Read the page that a URL asks for. Raises InvalidValue if a field is malformed."""
     reading = prepare(asked.layout, asked.collection, asked.choice)

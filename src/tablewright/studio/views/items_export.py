@@ -12,8 +12,8 @@ from tablewright.mapping.table import TableMap
 from tablewright.studio.items.exporting import export_response
 from tablewright.studio.items.item_page import ItemPage
 from tablewright.studio.items.layout import encode_cursor, read_layout
-from tablewright.studio.views.items_asked import Asked, read_asked, read_asked_page
-from tablewright.studio.web.http import Request, Response, redirect
+from tablewright.studio.views.items_asked import AskedItems, read_asked, read_asked_page
+from tablewright.studio.web.http import WebRequest, WebResponse, redirect
 from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
@@ -23,7 +23,7 @@ MAX_EXPORTED = 10_000
 MAX_EXPORTED_BYTES = 64 << 20
 
 
-def export(workspace: Workspace, request: Request, table: str) -> Response:
+def export(workspace: Workspace, request: WebRequest, table: str) -> WebResponse:
     """Send the items of the page, or of all pages after it, as a file."""
     description = workspace.describe(table)
     layout = None if description is None else read_layout(description)
@@ -43,7 +43,7 @@ def export(workspace: Workspace, request: Request, table: str) -> Response:
 
 
 def _pages(
-    workspace: Workspace, asked: Asked, known: TableMap | None, page: ItemPage
+    workspace: Workspace, asked: AskedItems, known: TableMap | None, page: ItemPage
 ) -> Iterator[list[Item]]:
     """Return the items of a page and of those after it, up to the limits of an export."""
     count = size = 0

@@ -13,16 +13,16 @@ from tablewright.studio.items.item_page import (
     Reading,
 )
 from tablewright.studio.items.kinds import UNIQUE_VALUES, UNKNOWN_ITEMS, kind_of
-from tablewright.studio.items.layout import Collection
+from tablewright.studio.items.layout import ItemCollection
 from tablewright.studio.markup.item_parts import field
 from tablewright.studio.markup.parts import NOTHING, panel
-from tablewright.studio.views.items_asked import Asked
+from tablewright.studio.views.items_asked import AskedItems
 from tablewright.studio.web.url import url
 
 _SIGNS = {"<=": "≤", ">=": "≥"}
 
 
-def filter_form(asked: Asked, known: TableMap | None, line: Markup) -> Markup:
+def filter_form(asked: AskedItems, known: TableMap | None, line: Markup) -> Markup:
     """Return the filter with the line below it."""
     collection, choice = asked.collection, asked.choice
     controls = [
@@ -85,7 +85,7 @@ def _text(
     return field(label, control, id_, class_)
 
 
-def _entities(asked: Asked, known: TableMap) -> Markup:
+def _entities(asked: AskedItems, known: TableMap) -> Markup:
     names = [("", "any"), *((each.name, each.name) for each in known.entities)]
     if any(each.uniques for each in known.entities):
         names.append((UNIQUE_VALUES, "unique values"))
@@ -129,7 +129,7 @@ def _order(descending: bool) -> Markup:
     return field("order", control, "f-order")
 
 
-def planned_line(asked: Asked, reading: Reading) -> Markup:
+def planned_line(asked: AskedItems, reading: Reading) -> Markup:
     """Return what the filter will be for DynamoDB, and how much it will read at most."""
     if asked.entity or reading.is_filtered:
         most = f"at most {MAX_REQUESTS} requests of {FILTERED_LIMIT} items"
@@ -139,7 +139,9 @@ def planned_line(asked: Asked, reading: Reading) -> Markup:
     return _condition_line(reading, [_described(asked, reading), text])
 
 
-def read_line(asked: Asked, reading: Reading, page: ItemPage, known: TableMap | None) -> Markup:
+def read_line(
+    asked: AskedItems, reading: Reading, page: ItemPage, known: TableMap | None
+) -> Markup:
     """Return what the filter was for DynamoDB, and what it read."""
     total = asked.layout.item_count
     about = f" (about {total:,} in the table)" if total and not reading.is_query else ""
@@ -164,7 +166,7 @@ def _condition_line(reading: Reading, what: list[Markup]) -> Markup:
     return element("div", operation, what, id="line", class_="cond-line last", aria_live="polite")
 
 
-def _described(asked: Asked, reading: Reading) -> Markup:
+def _described(asked: AskedItems, reading: Reading) -> Markup:
     condition = element("code", reading.show(), class_="key")
     entity = f", and only {asked.entity.strip('-')} items are shown" if asked.entity else ""
     if reading.is_query:
@@ -180,7 +182,7 @@ def _units(units: float) -> str:
     return f"{units:g} read unit{'s' * (units != 1)}"
 
 
-def _projection(collection: Collection) -> str:
+def _projection(collection: ItemCollection) -> str:
     if collection.projection == "INCLUDE":
         return f"keys and {', '.join(collection.included)}"
     return "keys only" if collection.projection == "KEYS_ONLY" else collection.projection

@@ -12,9 +12,9 @@ from tablewright.encoding.items import item_size
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.items.item_page import ItemPage
-from tablewright.studio.items.key_parts import Piece, column_widths, key_pieces
+from tablewright.studio.items.key_parts import KeyPiece, column_widths, key_pieces
 from tablewright.studio.items.kinds import ItemKind, kind_of, unreadable
-from tablewright.studio.items.layout import Collection, Layout, encode_cursor
+from tablewright.studio.items.layout import ItemCollection, Layout, encode_cursor
 from tablewright.studio.markup.hues import entity_hue
 from tablewright.studio.markup.item_parts import (
     items_url,
@@ -42,12 +42,12 @@ class Row(Struct, frozen=True):
     #: The key of the item, for URLs.
     token: str
     #: The pieces of each key attribute.
-    keys: dict[str, list[Piece]]
+    keys: dict[str, list[KeyPiece]]
 
 
 def grid(
     layout: Layout,
-    collection: Collection,
+    collection: ItemCollection,
     known: TableMap | None,
     page: ItemPage,
     select: Callable[[str], str],
@@ -63,13 +63,13 @@ def grid(
     return scroll(label, table, "tall round-t")
 
 
-def _row(layout: Layout, collection: Collection, known: TableMap | None, item: Item) -> Row:
+def _row(layout: Layout, collection: ItemCollection, known: TableMap | None, item: Item) -> Row:
     kind = kind_of(known, item)
     keys = {name: key_pieces(collection, kind, item, name) for name in collection.keys.names}
     return Row(item, kind, encode_cursor(layout.key(item)), keys)
 
 
-def _empty(layout: Layout, collection: Collection, page: ItemPage) -> Markup:
+def _empty(layout: Layout, collection: ItemCollection, page: ItemPage) -> Markup:
     more = " in what was read; Next continues" if page.next is not None else ""
     everything = element("a", "Clear the filter", class_="btn", href=items_url(layout, collection))
     return element(
@@ -89,7 +89,7 @@ class _Grid:
     def __init__(
         self,
         layout: Layout,
-        collection: Collection,
+        collection: ItemCollection,
         known: TableMap | None,
         select: Callable[[str], str],
         selected: str,

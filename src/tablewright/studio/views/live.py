@@ -29,8 +29,8 @@ from tablewright.studio.markup.parts import (
     stored_key,
 )
 from tablewright.studio.target.changes import KINDS, POLL_SECONDS, Feed, LiveChange, open_feed
-from tablewright.studio.web.frame import Page, static_url
-from tablewright.studio.web.http import EVENTS, Fields, Request, Response, redirect
+from tablewright.studio.web.frame import WebPage, static_url
+from tablewright.studio.web.http import EVENTS, Fields, WebRequest, WebResponse, redirect
 from tablewright.studio.web.url import url
 from tablewright.studio.workspace import MAX_LIVE_VIEWS, Workspace
 from tablewright.values import Item, Value
@@ -53,7 +53,7 @@ SIGNS = {
 }
 
 
-def show(workspace: Workspace, request: Request) -> Page:
+def show(workspace: Workspace, request: WebRequest) -> WebPage:
     """Show the last changes of the tables with a stream."""
     query = request.query
     found = _describe(workspace, query.get("table"))
@@ -71,7 +71,7 @@ def show(workspace: Workspace, request: Request) -> Page:
         parts += [_without_stream(workspace, name, each) for name, each in others.items()]
     if not found and not query.get("table"):
         parts.append(note("The target has no tables."))
-    return Page("Live", parts, "Live")
+    return WebPage("Live", parts, "Live")
 
 
 def _describe(workspace: Workspace, table: str) -> dict[str, dict[str, Any]]:
@@ -278,7 +278,7 @@ def _is_shown(change: LiveChange, query: Fields) -> bool:
 # --- events -------------------------------------------------------------------------------------
 
 
-def events(workspace: Workspace, request: Request) -> Response:
+def events(workspace: Workspace, request: WebRequest) -> WebResponse:
     """Send the rows of new changes as they come, and the state of the connection to the target."""
     query = request.query
     found = _describe(workspace, query.get("table"))
@@ -289,7 +289,7 @@ def events(workspace: Workspace, request: Request) -> Response:
     feed = open_feed(workspace, live)
     number = min(int(start), feed.last) if start.isdecimal() else feed.last
     several, views = len(live) > 1, workspace.live_views
-    return Response(type=EVENTS, stream=lambda: _events(feed, number, query, several, views))
+    return WebResponse(type=EVENTS, stream=lambda: _events(feed, number, query, several, views))
 
 
 def _events(
@@ -375,7 +375,7 @@ def _offer(workspace: Workspace, name: str) -> Markup:
     )
 
 
-def enable(workspace: Workspace, request: Request) -> Response:
+def enable(workspace: Workspace, request: WebRequest) -> WebResponse:
     """Enable the stream of a table."""
     name = request.form.get("table")
     specification = {"StreamEnabled": True, "StreamViewType": VIEW}

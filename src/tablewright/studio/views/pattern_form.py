@@ -37,7 +37,7 @@ from tablewright.verify.failure import describe_failure
 RUN, AFTER, TENANT, PREVIEW = "~run", "~after", "~tenant", "~preview"
 
 
-class Asked(Struct, frozen=True):
+class AskedPattern(Struct, frozen=True):
     """What a preview belongs to: the pattern, the inputs of its form, and their values."""
 
     label: str
@@ -47,7 +47,7 @@ class Asked(Struct, frozen=True):
     def is_same(self, other: object) -> bool:
         """Whether both ask for the same; defaults may have other values each time."""
         return (
-            isinstance(other, Asked)
+            isinstance(other, AskedPattern)
             and self.label == other.label
             and (self.pairs == other.pairs or self.values == other.values)
         )
@@ -192,8 +192,8 @@ class PatternForm:
             for field in fields
         )
 
-    def asked(self) -> Asked:
-        return Asked(
+    def asked(self) -> AskedPattern:
+        return AskedPattern(
             self.pattern.label,
             frozenset(self.given.pairs),
             {TENANT: self.given.get(TENANT), **self.submitted().values},

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 from tablewright.errors import TablewrightError, WriteRejected
 from tablewright.model.pattern import AccessPattern
-from tablewright.plan.reads.page import Page as ResultPage
+from tablewright.plan.reads.page import Page
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio.markup import preview_parts
 from tablewright.studio.markup.parts import NOTHING, content, heading, note
@@ -27,12 +27,12 @@ from tablewright.studio.patterns.running import Ran, run
 from tablewright.studio.patterns.shapes import shape_of
 from tablewright.studio.views.pattern_form import AFTER, PREVIEW, PatternForm, described
 from tablewright.studio.views.pattern_list import overview, pattern_list
-from tablewright.studio.web.frame import Page
-from tablewright.studio.web.http import Fields, Request
+from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.http import Fields, WebRequest
 from tablewright.studio.web.problems import missing_page
 from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
-from tablewright.studio.writes.applying import Outcome, apply
+from tablewright.studio.writes.applying import ApplyOutcome, apply
 from tablewright.studio.writes.preview import Preview, preview
 
 BEFORE = "~before"
@@ -42,7 +42,7 @@ EXPECTED = "expected_"
 KEPT_PAGES = 20
 
 
-def show_list(workspace: Workspace, request: Request) -> Page:
+def show_list(workspace: Workspace, request: WebRequest) -> WebPage:
     """Show the list of patterns."""
     design = workspace.design
     if design is None:
@@ -51,7 +51,7 @@ def show_list(workspace: Workspace, request: Request) -> Page:
     return _page(workspace, None, wanted, overview(design, wanted))
 
 
-def show(workspace: Workspace, request: Request, name: str) -> Page:
+def show(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
     """Show the form of a pattern; with arguments, run it if it reads."""
     pattern = find_pattern(workspace, name)
     if pattern is None:
@@ -66,7 +66,7 @@ def show(workspace: Workspace, request: Request, name: str) -> Page:
     )
 
 
-def show_preview(workspace: Workspace, request: Request, name: str) -> Page:
+def show_preview(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
     """Show what a write would do."""
     pattern = find_pattern(workspace, name)
     if pattern is None or not shape_of(pattern).writes:
@@ -75,7 +75,7 @@ def show_preview(workspace: Workspace, request: Request, name: str) -> Page:
     return _page(workspace, pattern, "", page.preview())
 
 
-def write(workspace: Workspace, request: Request, name: str) -> Page:
+def write(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
     """Apply a preview, or show a new one if something has changed."""
     pattern = find_pattern(workspace, name)
     if pattern is None or not shape_of(pattern).writes:
@@ -106,7 +106,9 @@ def _without_token(form: Fields) -> Fields:
     return Fields([(name, value) for name, value in form.pairs if name != PREVIEW])
 
 
-def _page(workspace: Workspace, pattern: AccessPattern | None, wanted: str, content: Child) -> Page:
+def _page(
+    workspace: Workspace, pattern: AccessPattern | None, wanted: str, content: Child
+) -> WebPage:
     assert workspace.design is not None
     head = heading(
         "Patterns",
@@ -116,7 +118,7 @@ def _page(workspace: Workspace, pattern: AccessPattern | None, wanted: str, cont
     listed = pattern_list(workspace.design, "" if pattern is None else pattern.label, wanted)
     columns = element("div", listed, element("div", content, id="pattern"), class_="cols side")
     title = "Patterns" if pattern is None else pattern.name
-    return Page(title, [head, columns], "Patterns")
+    return WebPage(title, [head, columns], "Patterns")
 
 
 class _PatternPage(PatternForm):
@@ -153,7 +155,7 @@ class _PatternPage(PatternForm):
 
     def _pager(self, ran: Ran) -> Markup:
         """Return the links to the pages before and after."""
-        cursor = ran.result.next_cursor if isinstance(ran.result, ResultPage) else None
+        cursor = ran.result.next_cursor if isinstance(ran.result, Page) else None
         earlier, current = self.given.all(BEFORE), self.given.get(AFTER)
         if cursor is None and not current:
             return NOTHING
@@ -250,7 +252,7 @@ class _PatternPage(PatternForm):
             return self.preview(_outdated(outcome))
         return self._written(pending.preview, outcome)
 
-    def _written(self, found: Preview, outcome: Outcome) -> Markup:
+    def _written(self, found: Preview, outcome: ApplyOutcome) -> Markup:
         expected = found.write_units
         units = "as previewed" if outcome.write_units == expected else f"{expected:g} previewed"
         text = f"{preview_parts.totals(found)}: {outcome.write_units:g} write units, {units}."
@@ -270,7 +272,7 @@ class _PatternPage(PatternForm):
         )
 
 
-def _outdated(outcome: Outcome) -> Markup:
+def _outdated(outcome: ApplyOutcome) -> Markup:
     if not outcome.done:
         return preview_parts.not_written("The data has changed since the preview.")
     text = (

@@ -7,15 +7,15 @@ from tablewright.publish.html.element import Markup, element
 from tablewright.studio.markup.parts import NOTHING, data_table, heading, note, scroll
 from tablewright.studio.target.inventory import find_table
 from tablewright.studio.views.tables import faint
-from tablewright.studio.web.frame import Page
-from tablewright.studio.web.http import Request
+from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.http import WebRequest
 from tablewright.studio.web.problems import missing_page
 from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 from tablewright.verify.seeding import load_into
 
 
-def show(workspace: Workspace, request: Request) -> Page:
+def show(workspace: Workspace, request: WebRequest) -> WebPage:
     """Say what loading the sample data will do, and offer it."""
     if workspace.design is None or workspace.design.sample is None:
         return missing_page(request)
@@ -23,7 +23,7 @@ def show(workspace: Workspace, request: Request) -> Page:
     return _sample_page(workspace)
 
 
-def _sample_page(workspace: Workspace, *problem: Markup) -> Page:
+def _sample_page(workspace: Workspace, *problem: Markup) -> WebPage:
     tables = [find_table(workspace, name) for name in workspace.maps]
     filled = [table.name for table in tables if table.items]
     states = [
@@ -51,10 +51,10 @@ def _sample_page(workspace: Workspace, *problem: Markup) -> Page:
         element("section", element("ul", states, class_="body rel"),
                 element("div", form, class_="pager"), class_="panel", aria_label="Tables"),
     ]  # fmt: skip
-    return Page("Load sample data", content, "Tables", status=400 if problem else 200)
+    return WebPage("Load sample data", content, "Tables", status=400 if problem else 200)
 
 
-def load_sample(workspace: Workspace, request: Request) -> Page:
+def load_sample(workspace: Workspace, request: WebRequest) -> WebPage:
     """Load the sample data of the design."""
     if workspace.design is None or workspace.design.sample is None:
         return missing_page(request)
@@ -80,7 +80,7 @@ def load_sample(workspace: Workspace, request: Request) -> Page:
         heading("Sample data", f"{total} items were loaded."),
         element("section", scroll("Loaded items", table), class_="panel", aria_label="Loaded"),
     ]
-    return Page("Sample data", content, "Tables")
+    return WebPage("Sample data", content, "Tables")
 
 
 ROUTES = {("GET", "/sample"): show, ("POST", "/sample"): load_sample}

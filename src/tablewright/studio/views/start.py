@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 from tablewright.errors import TablewrightError
-from tablewright.studio.web.frame import Page, connection_state, static_file
-from tablewright.studio.web.http import TEXT, Request, Response, redirect
+from tablewright.studio.web.frame import WebPage, connection_state, static_file
+from tablewright.studio.web.http import TEXT, WebRequest, WebResponse, redirect
 from tablewright.studio.workspace import Workspace
 
 TYPES = {
@@ -20,24 +20,24 @@ TYPES = {
 }
 
 
-def show(workspace: Workspace, _: Request) -> Response:
+def show(workspace: Workspace, _: WebRequest) -> WebResponse:
     """Lead to the design, or to the tables of a target without one."""
     return redirect("/tables" if workspace.design is None else "/design")
 
 
-def static(_: Workspace, __: Request, name: str) -> Page | Response:
+def static(_: Workspace, __: WebRequest, name: str) -> WebPage | WebResponse:
     """Return a static file; its URL changes with its content."""
     if name not in TYPES:
-        return Response(status=404, type=TEXT, body=b"Not found\n")
+        return WebResponse(status=404, type=TEXT, body=b"Not found\n")
     headers = {"Cache-Control": "private, max-age=31536000, immutable"}
-    return Response(body=static_file(name), type=TYPES[name], headers=headers)
+    return WebResponse(body=static_file(name), type=TYPES[name], headers=headers)
 
 
-def connection(workspace: Workspace, _: Request) -> Response:
+def connection(workspace: Workspace, _: WebRequest) -> WebResponse:
     """Ask the target whether it answers, and return the banner of the page."""
     with suppress(TablewrightError):
         workspace.send("ListTables", Limit=1)
-    return Response(body=connection_state(workspace))
+    return WebResponse(body=connection_state(workspace))
 
 
 ROUTES = {

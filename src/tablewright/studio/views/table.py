@@ -14,14 +14,14 @@ from tablewright.studio.markup.parts import data_table, facts, heading, json_cod
 from tablewright.studio.target.inventory import FoundTable, find_table, format_size
 from tablewright.studio.views.inferred import inferred_panel
 from tablewright.studio.views.tables import STREAMS, design_tag, status_tag
-from tablewright.studio.web.frame import Page
-from tablewright.studio.web.http import Request, Response, redirect
+from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.http import WebRequest, WebResponse, redirect
 from tablewright.studio.web.problems import missing_page
 from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 
 
-def show(workspace: Workspace, request: Request, name: str) -> Page:
+def show(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
     """Show a table."""
     table = find_table(workspace, name)
     if not table.exists:
@@ -34,7 +34,7 @@ def show(workspace: Workspace, request: Request, name: str) -> Page:
     ]
     if table.declared is None:
         content.append(inferred_panel(workspace, name, ask="infer" in request.query))
-    return Page(name, content, "Tables")
+    return WebPage(name, content, "Tables")
 
 
 def _summary(table: FoundTable) -> list[str]:
@@ -126,7 +126,7 @@ def _export(table: FoundTable) -> Markup:
     return element("section", header, body, class_="panel", aria_label="Export")
 
 
-def export(workspace: Workspace, request: Request, name: str) -> Page | Response:
+def export(workspace: Workspace, request: WebRequest, name: str) -> WebPage | WebResponse:
     """Send all items of a table or an index as a file."""
     table, kind = find_table(workspace, name), request.query.get("format", "json")
     index = request.query.get("index") or None
@@ -150,10 +150,10 @@ def export(workspace: Workspace, request: Request, name: str) -> Page | Response
 # --- a missing table ---------------------------------------------------------------------------
 
 
-def _missing(workspace: Workspace, table: FoundTable) -> Page:
+def _missing(workspace: Workspace, table: FoundTable) -> WebPage:
     if table.declared is None or workspace.design is None:
         text = f"{workspace.target_name} has no table of this name."
-        return Page(table.name, [heading(table.name), note(text, "warn")], "Tables", status=404)
+        return WebPage(table.name, [heading(table.name), note(text, "warn")], "Tables", status=404)
     text = f"The design {workspace.design.name} declares this table; the target does not have it."
     content = [heading(table.name, text)]
     if workspace.is_writable:
@@ -162,7 +162,7 @@ def _missing(workspace: Workspace, table: FoundTable) -> Page:
         content.append(
             note("The target is read-only: start the studio with --write to create it.", "warn")
         )
-    return Page(table.name, content, "Tables", status=404)
+    return WebPage(table.name, content, "Tables", status=404)
 
 
 def _creation(table: FoundTable) -> Markup:
@@ -184,7 +184,7 @@ def _creation(table: FoundTable) -> Markup:
     )  # fmt: skip
 
 
-def create(workspace: Workspace, request: Request, name: str) -> Page | Response:
+def create(workspace: Workspace, request: WebRequest, name: str) -> WebPage | WebResponse:
     """Create a table of the design."""
     workspace.require_writable("CreateTable")
     declared = workspace.maps.get(name)

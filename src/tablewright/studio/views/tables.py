@@ -5,8 +5,8 @@ from __future__ import annotations
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.markup.parts import NOTHING, data_table, heading, note, scroll
 from tablewright.studio.target.inventory import FoundTable, format_size, overview
-from tablewright.studio.web.frame import Page
-from tablewright.studio.web.http import Request
+from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.http import WebRequest
 from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 
@@ -18,7 +18,7 @@ STREAMS = {
 }
 
 
-def show(workspace: Workspace, request: Request) -> Page:
+def show(workspace: Workspace, request: WebRequest) -> WebPage:
     """Show the tables of the target."""
     after = request.query.get("after")
     found = overview(workspace, after)
@@ -31,7 +31,7 @@ def show(workspace: Workspace, request: Request) -> Page:
         _notice(workspace, found.tables),
         _list(workspace, found.tables, after, found.next),
     ]
-    return Page("Tables", content, "Tables")
+    return WebPage("Tables", content, "Tables")
 
 
 def _actions(workspace: Workspace, tables: list[FoundTable]) -> Markup:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from tablewright.publish.html.element import element
 from tablewright.studio.web.frame import bare_page
-from tablewright.studio.web.http import Request, Response
+from tablewright.studio.web.http import WebRequest, WebResponse
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -35,7 +35,7 @@ HEADERS = {
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 
 
-class Access:
+class AccessRules:
     """The rules of one server; `on_use` is called with the next link when a link was used."""
 
     def __init__(self, port: int, on_use: Callable[[str], None] = lambda _: None) -> None:
@@ -53,7 +53,7 @@ class Access:
         """The URL for the first visit."""
         return f"{self._url}/?token={self._token}"
 
-    def check(self, request: Request) -> Response | None:
+    def check(self, request: WebRequest) -> WebResponse | None:
         """Return the response to a request that is refused, or that brings the token."""
         if request.headers.get("host", "").lower() not in self._hosts:
             return refusal(421, "Another server", f"The studio is at {self._url}.")
@@ -76,24 +76,24 @@ class Access:
             return _forward(request, {})
         return None
 
-    def _is_known(self, request: Request) -> bool:
+    def _is_known(self, request: WebRequest) -> bool:
         return _equal(request.cookie(self._cookie), self._session)
 
-    def _is_own_page(self, request: Request) -> bool:
+    def _is_own_page(self, request: WebRequest) -> bool:
         site = request.headers.get("sec-fetch-site")
         if site is not None:
             return site in ("same-origin", "none")
         origin = request.headers.get("origin")
         return origin is None or origin in self._origins
 
-    def _open_session(self, request: Request) -> Response:
+    def _open_session(self, request: WebRequest) -> WebResponse:
         self._token = secrets.token_urlsafe(32)
         self._on_use(self.link)
         cookie = f"{self._cookie}={self._session}; HttpOnly; SameSite=Strict; Path=/"
         return _forward(request, {"Set-Cookie": cookie})
 
 
-def _forward(request: Request, headers: dict[str, str]) -> Response:
+def _forward(request: WebRequest, headers: dict[str, str]) -> WebResponse:
     """Return a page that leads to the same URL without the token.
 
     A redirection would not do: if a link in another page was followed, the browser would not send
@@ -102,13 +102,13 @@ def _forward(request: Request, headers: dict[str, str]) -> Response:
     url = "/" + request.path.lstrip("/")  # "//name" would be another host
     refresh = element("meta", http_equiv="refresh", content=f"0; url={url}")
     body = bare_page("Tablewright Studio", element("p", "Opening the studio …"), refresh)
-    return Response(body=body, headers={**headers, "Cache-Control": "no-store"})
+    return WebResponse(body=body, headers={**headers, "Cache-Control": "no-store"})
 
 
-def refusal(status: int, title: str, message: str) -> Response:
+def refusal(status: int, title: str, message: str) -> WebResponse:
     """Return a small page that explains why a request was refused."""
     content = [element("h1", title), element("p", message)]
-    return Response(status=status, body=bare_page(title, content))
+    return WebResponse(status=status, body=bare_page(title, content))
 
 
 def _equal(one: str, other: str) -> bool:

@@ -29,7 +29,7 @@ HTMX = '{"includeIndicatorCSS": false, "defaultSettleDelay": 0}'
 DESIGN_VIEWS = frozenset({"Design", "Patterns"})
 
 
-class Page(Struct, frozen=True):
+class WebPage(Struct, frozen=True):
     """The content of a page; `view` is the name of the view that it belongs to."""
 
     title: str
@@ -38,7 +38,7 @@ class Page(Struct, frozen=True):
     status: int = 200
 
 
-def framed(page: Page, workspace: Workspace) -> bytes:
+def framed(page: WebPage, workspace: Workspace) -> bytes:
     """Return a page with navigation, search, target and footer."""
     if workspace.static_views:
         return _static_page(page, workspace)
@@ -54,7 +54,7 @@ def framed(page: Page, workspace: Workspace) -> bytes:
     return document(f"{page.title} · Tablewright Studio", body, scripts)
 
 
-def _static_page(page: Page, workspace: Workspace) -> bytes:
+def _static_page(page: WebPage, workspace: Workspace) -> bytes:
     """Return a page that needs no server: without search, target and scripts."""
     body = [
         element("a", "Skip to content", class_="skip", href="#main"),
@@ -118,7 +118,7 @@ def _brand() -> Markup:
     return element("a", icon, "Tablewright ", element("span", "Studio"), class_="brand", href="/")
 
 
-def _views(page: Page, workspace: Workspace) -> Markup:
+def _views(page: WebPage, workspace: Workspace) -> Markup:
     links = [
         element(
             "li",

@@ -54,7 +54,7 @@ class Fields:
         return any(found == name for found, _ in self.pairs)
 
 
-class Request(Struct, frozen=True, kw_only=True):
+class WebRequest(Struct, frozen=True, kw_only=True):
     """A request. The path has no query string; its escapes are not decoded."""
 
     method: str
@@ -76,7 +76,7 @@ class Request(Struct, frozen=True, kw_only=True):
         return found.value if found is not None else ""
 
 
-class Response(Struct, frozen=True, kw_only=True):
+class WebResponse(Struct, frozen=True, kw_only=True):
     """A response: a body, or a stream of events.
 
     The iterator of `stream` yields pieces of the body. It must yield at least once a second, b"" if
@@ -90,16 +90,16 @@ class Response(Struct, frozen=True, kw_only=True):
     stream: Callable[[], Iterator[bytes]] | None = None
 
 
-def redirect(url: str) -> Response:
+def redirect(url: str) -> WebResponse:
     """Return a response that sends the browser to another page after a form was submitted."""
-    return Response(status=303, headers={"Location": url}, type=TEXT)
+    return WebResponse(status=303, headers={"Location": url}, type=TEXT)
 
 
 #: Answers a request; it may block.
-Application = Callable[[Request], Response]
+Application = Callable[[WebRequest], WebResponse]
 
 
-class Connection(asyncio.Protocol):
+class BrowserConnection(asyncio.Protocol):
     """One connection of a browser."""
 
     def __init__(self, application: Application, threads: Executor, limits: Limits) -> None:
@@ -107,7 +107,7 @@ class Connection(asyncio.Protocol):
         self._threads = threads
         self._limits = limits
         self._parser = RequestParser(limits, self._enqueue)
-        self._waiting: deque[tuple[Request | None, bool]] = deque()
+        self._waiting: deque[tuple[WebRequest | None, bool]] = deque()
         self._task: asyncio.Task[None] | None = None
         self._can_write = asyncio.Event()
         self._can_write.set()
@@ -133,7 +133,7 @@ class Connection(asyncio.Protocol):
         try:
             self._parser.feed(data)
         except Refusal as refusal:
-            refused = Response(body=refusal.body, status=refusal.status, type=TEXT)
+            refused = WebResponse(body=refusal.body, status=refusal.status, type=TEXT)
             self._transport.write(head(refused, keep_alive=False) + refusal.body)
             self._transport.close()
 
@@ -182,7 +182,7 @@ class Connection(asyncio.Protocol):
             request, keep_alive = self._waiting.popleft()
             self._transport.resume_reading()
             if request is None:
-                response = Response(status=400, type=TEXT, body=b"Bad Request\n")
+                response = WebResponse(status=400, type=TEXT, body=b"Bad Request\n")
             else:
                 response = await self._in_thread(self._application, request)
             self._transport.write(head(response, keep_alive))
@@ -225,11 +225,11 @@ class Connection(asyncio.Protocol):
 
 def read_request(
     method: bytes, url: bytes | bytearray, headers: Mapping[bytes, bytes], body: bytes | bytearray
-) -> Request | None:
+) -> WebRequest | None:
     """Return a parsed request, or None if its URL is malformed."""
     try:
         parts = urlsplit(bytes(url).decode("ascii"))
-        return Request(
+        return WebRequest(
             method=method.decode("ascii"),
             path=parts.path,
             query=Fields.parse(parts.query),
@@ -242,7 +242,7 @@ def read_request(
         return None
 
 
-def head(response: Response, keep_alive: bool) -> bytes:
+def head(response: WebResponse, keep_alive: bool) -> bytes:
     """Return the status line and the headers of a response."""
     lines = [
         f"HTTP/1.1 {response.status} {HTTPStatus(response.status).phrase}",

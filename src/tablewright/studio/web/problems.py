@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tablewright.errors import CannotOpen, DynamoDBError, EndpointUnavailable, TablewrightError
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.web.frame import Page, connection_state
-from tablewright.studio.web.http import Request, Response
+from tablewright.studio.web.frame import WebPage, connection_state
+from tablewright.studio.web.http import WebRequest, WebResponse
 from tablewright.studio.workspace import ReadOnlyTarget, Workspace
 
 #: How often a page that could not reach the target tries again.
@@ -13,38 +13,38 @@ RETRY = "every 3s"
 
 
 def problem_page(
-    error: TablewrightError, request: Request, workspace: Workspace
-) -> Page | Response:
+    error: TablewrightError, request: WebRequest, workspace: Workspace
+) -> WebPage | WebResponse:
     """Return the page of an error of the target or of the input."""
     if isinstance(error, (EndpointUnavailable, CannotOpen)):
         if "hx-request" in request.headers:
             return _keep_page(workspace)
         return _lost(request)
     if isinstance(error, ReadOnlyTarget):
-        return Page("Read-only", _note("The target is read-only", str(error)), status=403)
+        return WebPage("Read-only", _note("The target is read-only", str(error)), status=403)
     title = "The target refused the request" if isinstance(error, DynamoDBError) else "A problem"
-    return Page("Problem", _note(title, str(error)), status=400)
+    return WebPage("Problem", _note(title, str(error)), status=400)
 
 
-def missing_page(request: Request) -> Page:
+def missing_page(request: WebRequest) -> WebPage:
     """Return the page for a URL that no view has."""
     text = f"The studio has no page {request.path}. Use the views above."
-    return Page("Not found", _note("There is no such page", text), status=404)
+    return WebPage("Not found", _note("There is no such page", text), status=404)
 
 
-def unexpected_page() -> Page:
+def unexpected_page() -> WebPage:
     """Return the page for a mistake of the studio itself."""
     text = "This is a mistake of the studio. The terminal shows the details; please report them."
-    return Page("Error", _note("The page could not be made", text), status=500)
+    return WebPage("Error", _note("The page could not be made", text), status=500)
 
 
-def _keep_page(workspace: Workspace) -> Response:
+def _keep_page(workspace: Workspace) -> WebResponse:
     """Show the banner in the page that sent the request; the rest of it stays."""
     headers = {"HX-Retarget": "#lost", "HX-Reswap": "outerMorph", "HX-Reselect": "#lost"}
-    return Response(status=503, body=connection_state(workspace), headers=headers)
+    return WebResponse(status=503, body=connection_state(workspace), headers=headers)
 
 
-def _lost(request: Request) -> Page:
+def _lost(request: WebRequest) -> WebPage:
     """Return a page that tries again by itself, if it shows something; the banner says why."""
     retry = request.method == "GET"
     text = "Nothing can be shown." if retry else "Go back and try again: nothing was confirmed."
@@ -57,7 +57,7 @@ def _lost(request: Request) -> Page:
         hx_target="#main" if retry else None,
         hx_swap="outerHTML" if retry else None,
     )
-    return Page("Not connected", content, status=503)
+    return WebPage("Not connected", content, status=503)
 
 
 def _note(title: str, text: str, kind: str = "warn") -> Markup:

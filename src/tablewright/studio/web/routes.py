@@ -1,6 +1,6 @@
 """Routes: which view answers a URL.
 
-A view is a function `(workspace, request, *parts) -> Page | Response`; `parts` are the parts of
+A view is a function `(workspace, request, *parts) -> WebPage | WebResponse`; `parts` are those of
 the path that stand for `{}` in the route. Each module of views lists its routes.
 """
 
@@ -27,10 +27,10 @@ from tablewright.studio.views import (
     table,
     tables,
 )
-from tablewright.studio.web.frame import Page
-from tablewright.studio.web.http import Request, Response
+from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.http import WebRequest, WebResponse
 
-View = Callable[..., Page | Response]
+View = Callable[..., WebPage | WebResponse]
 
 MODULES = (
     start,
@@ -56,7 +56,7 @@ _ROUTES: list[tuple[str, re.Pattern[str], View]] = [
 ]
 
 
-def find_view(request: Request) -> tuple[View, list[str]] | None:
+def find_view(request: WebRequest) -> tuple[View, list[str]] | None:
     """Return the view of a request and the parts of its path, or None."""
     method = "GET" if request.method == "HEAD" else request.method
     for view, accepted, parts in _matches(request.path):

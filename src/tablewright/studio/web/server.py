@@ -13,9 +13,9 @@ from weakref import WeakSet
 from tablewright.errors import TablewrightError
 from tablewright.server.limits import Limits
 from tablewright.studio.web import routes
-from tablewright.studio.web.access import HEADERS, Access
-from tablewright.studio.web.frame import Page, framed
-from tablewright.studio.web.http import TEXT, Connection, Request, Response
+from tablewright.studio.web.access import HEADERS, AccessRules
+from tablewright.studio.web.frame import WebPage, framed
+from tablewright.studio.web.http import TEXT, BrowserConnection, WebRequest, WebResponse
 from tablewright.studio.web.problems import missing_page, problem_page, unexpected_page
 from tablewright.studio.workspace import Workspace
 
@@ -37,17 +37,17 @@ class StudioServer:
 
         `on_use` is called with the next link when a link was used.
         """
-        self._connections = WeakSet[Connection]()
+        self._connections = WeakSet[BrowserConnection]()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="studio")
         limits = Limits()
         self._server = await asyncio.get_running_loop().create_server(
             lambda: self._connect(limits), HOST, port
         )
-        self._access = Access(self._server.sockets[0].getsockname()[1], on_use)
+        self._access = AccessRules(self._server.sockets[0].getsockname()[1], on_use)
         return self._access.link
 
-    def _connect(self, limits: Limits) -> Connection:
-        connection = Connection(self.answer, self._threads, limits)
+    def _connect(self, limits: Limits) -> BrowserConnection:
+        connection = BrowserConnection(self.answer, self._threads, limits)
         self._connections.add(connection)
         return connection
 
@@ -57,11 +57,11 @@ class StudioServer:
             connection.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def answer(self, request: Request) -> Response:
+    def answer(self, request: WebRequest) -> WebResponse:
         """Answer a request; every response has the security headers."""
         response = self._access.check(request) or self._run(request)
         headers = {"Cache-Control": "no-store", **HEADERS, **response.headers}
-        return Response(
+        return WebResponse(
             body=response.body,
             status=response.status,
             type=response.type,
@@ -69,13 +69,13 @@ class StudioServer:
             stream=response.stream,
         )
 
-    def _run(self, request: Request) -> Response:
+    def _run(self, request: WebRequest) -> WebResponse:
         found = routes.find_view(request)
         if found is None:
             accepted = routes.methods(request.path)
             if accepted:
                 headers = {"Allow": ", ".join(accepted)}
-                return Response(status=405, type=TEXT, body=b"Not allowed\n", headers=headers)
+                return WebResponse(status=405, type=TEXT, body=b"Not allowed\n", headers=headers)
             return self._framed(missing_page(request))
         view, parts = found
         try:
@@ -85,10 +85,10 @@ class StudioServer:
         except Exception:
             log.exception("%s %s failed", request.method, request.path)
             answer = unexpected_page()
-        return answer if isinstance(answer, Response) else self._framed(answer)
+        return answer if isinstance(answer, WebResponse) else self._framed(answer)
 
-    def _framed(self, page: Page) -> Response:
-        return Response(body=framed(page, self.workspace), status=page.status)
+    def _framed(self, page: WebPage) -> WebResponse:
+        return WebResponse(body=framed(page, self.workspace), status=page.status)
 
 
 @contextmanager

@@ -47,7 +47,7 @@ class CannotGuard(TablewrightError):
     """An item has too many attributes to be compared in a condition."""
 
 
-class Outcome(Struct, frozen=True):
+class ApplyOutcome(Struct, frozen=True):
     """What applying a preview has done."""
 
     #: How many requests were applied, and how many there are.
@@ -62,7 +62,7 @@ class Outcome(Struct, frozen=True):
         return self.done == self.requests and not self.is_outdated
 
 
-def apply(preview: Preview, transport: Transport) -> Outcome:
+def apply(preview: Preview, transport: Transport) -> ApplyOutcome:
     """Send the writes of a preview, each with the condition that nothing it touches has changed.
 
     Raises ValueError for a preview with an error, CannotGuard before anything is written, and what
@@ -72,7 +72,7 @@ def apply(preview: Preview, transport: Transport) -> Outcome:
         raise ValueError(f"a preview with an error cannot be applied: {preview.error}")
     requests = [request for write in preview.writes for request in guarded_requests(write, preview)]
     if any(_has_changed(read, transport) for read in _deciding_reads(preview)):
-        return Outcome(0, len(requests), is_outdated=True)
+        return ApplyOutcome(0, len(requests), is_outdated=True)
     units = 0.0
     for done, (operation, body) in enumerate(requests):
         try:
@@ -80,9 +80,9 @@ def apply(preview: Preview, transport: Transport) -> Outcome:
         except (ConditionalCheckFailedException, TransactionCanceledException) as fault:
             if fault.maybe_applied or not _is_outdated(fault):
                 raise  # a lost response may have been that of the same write
-            return Outcome(done, len(requests), is_outdated=True, write_units=units)
+            return ApplyOutcome(done, len(requests), is_outdated=True, write_units=units)
         units += consumed_units(response)
-    return Outcome(len(requests), len(requests), write_units=units)
+    return ApplyOutcome(len(requests), len(requests), write_units=units)
 
 
 def _is_outdated(fault: ConditionalCheckFailedException | TransactionCanceledException) -> bool:

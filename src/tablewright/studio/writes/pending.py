@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 KEPT = 50
 
 
-class PendingWrite(Struct, frozen=True):
+class PendingPreview(Struct, frozen=True):
     """A preview and what was asked for, as the form has given it."""
 
     preview: Preview
@@ -33,18 +33,18 @@ class Pending:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._found: OrderedDict[str, PendingWrite] = OrderedDict()
+        self._found: OrderedDict[str, PendingPreview] = OrderedDict()
 
     def add(self, preview: Preview, asked: Any) -> str:
         """Keep a preview and return its token."""
         token = secrets.token_urlsafe(16)
         with self._lock:
-            self._found[token] = PendingWrite(preview, asked)
+            self._found[token] = PendingPreview(preview, asked)
             while len(self._found) > KEPT:
                 self._found.popitem(last=False)
         return token
 
-    def take(self, token: str) -> PendingWrite | None:
+    def take(self, token: str) -> PendingPreview | None:
         """Return the preview of a token, once; None if it is not known."""
         with self._lock:
             return self._found.pop(token, None)

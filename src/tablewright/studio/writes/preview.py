@@ -30,7 +30,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.plan.plan import Plan
 from tablewright.studio.items.kinds import ItemKind, kind_of
-from tablewright.studio.items.layout import Collection, Layout, read_layout
+from tablewright.studio.items.layout import ItemCollection, Layout, read_layout
 from tablewright.studio.markup.clauses import Clause, clauses
 from tablewright.studio.writes.overlay import (
     Overlay,
@@ -51,7 +51,7 @@ TRANSACTION = 2
 class RowChange(Struct, frozen=True):
     """A row of an index, before and after; only its projected attributes."""
 
-    index: Collection
+    index: ItemCollection
     before: Item | None
     after: Item | None
     units: float
@@ -237,7 +237,7 @@ class _Changes:
         return kind_of(self._maps.get(layout.table), item)
 
 
-def index_row(layout: Layout, index: Collection, item: Item | None) -> Item | None:
+def index_row(layout: Layout, index: ItemCollection, item: Item | None) -> Item | None:
     """Return the row that DynamoDB keeps of an item in an index; None if it is not in it."""
     if item is None or not index.contains(item):
         return None
@@ -248,7 +248,7 @@ def index_row(layout: Layout, index: Collection, item: Item | None) -> Item | No
 
 
 def _row_change(
-    layout: Layout, index: Collection, before: Item | None, after: Item | None, factor: int
+    layout: Layout, index: ItemCollection, before: Item | None, after: Item | None, factor: int
 ) -> RowChange | None:
     was, now = (index_row(layout, index, item) for item in (before, after))
     if was == now:
