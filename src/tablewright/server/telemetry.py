@@ -28,7 +28,7 @@ _MEMBERS = ("Put", "Update", "Delete", "ConditionCheck", "Get")
 
 
 class Telemetry:
-    """Counts requests by operation and status, and logs them if it is told to.
+    """Counts requests by operation and status, and can log them.
 
     `log` is the access log. `logs_requests`: each request is a line of the logger as well.
     """

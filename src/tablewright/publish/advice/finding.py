@@ -23,7 +23,7 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 FAILING: frozenset[Severity] = frozenset({"error", "warning"})
 
 
-class Problem(Struct, frozen=True):
+class RuleProblem(Struct, frozen=True):
     """What the function of a rule found."""
 
     place: Place
@@ -44,7 +44,7 @@ class Rule(Struct, frozen=True):
     severity: Severity
     #: What it finds, in a few words.
     title: str
-    check: Callable[[TableFacts], Iterable[Problem]]
+    check: Callable[[TableFacts], Iterable[RuleProblem]]
 
 
 class Finding(Struct, frozen=True):

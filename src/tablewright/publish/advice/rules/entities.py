@@ -15,7 +15,7 @@ from tablewright.plan.writes.put import Put
 from tablewright.plan.writes.save import Save
 from tablewright.publish.advice.code import partition_code
 from tablewright.publish.advice.facts import TableFacts
-from tablewright.publish.advice.finding import Problem, Rule
+from tablewright.publish.advice.finding import Rule, RuleProblem
 from tablewright.publish.advice.source import place_of_class
 
 #: Names of attributes that say when an item is not needed any more.
@@ -26,7 +26,7 @@ _EXPIRY = re.compile(
 MAX_SHARE_OF_NAMES = 0.3
 
 
-def growing_item(facts: TableFacts) -> Iterator[Problem]:
+def growing_item(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find lists and sets to which patterns only add."""
     for entity in facts.table.entities:
         updates = facts.updates(entity)
@@ -48,7 +48,7 @@ def growing_item(facts: TableFacts) -> Iterator[Problem]:
                 continue
             element = _element_size(facts, entity, attribute)
             patterns = ", ".join(dict.fromkeys(f"{use.pattern.name}()" for use, _ in changes))
-            yield Problem(
+            yield RuleProblem(
                 place_of_class(entity.type, attribute.name),
                 f"{entity.name}.{attribute.name}",
                 f"{patterns} only adds to it, and nothing removes: with {element} bytes for an "
@@ -69,14 +69,14 @@ def _element_size(facts: TableFacts, entity: EntityMap, attribute: AttributeMap)
     return max(1, round(sum(item_size({"": value}) for value in values) / count))
 
 
-def expiry_without_ttl(facts: TableFacts) -> Iterator[Problem]:
+def expiry_without_ttl(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find attributes with the name of a time to live that DynamoDB does not know."""
     for entity in facts.table.entities:
         for attribute in entity.attributes.values() if entity.ttl is None else ():
             if attribute.converter.kind not in (datetime, int) or attribute.role:
                 continue
             if _EXPIRY.fullmatch(attribute.name) or _EXPIRY.fullmatch(attribute.stored):
-                yield Problem(
+                yield RuleProblem(
                     place_of_class(entity.type, attribute.name),
                     f"{entity.name}.{attribute.name}",
                     f"items of {entity.name} are stored forever: DynamoDB deletes expired items "
@@ -85,7 +85,7 @@ def expiry_without_ttl(facts: TableFacts) -> Iterator[Problem]:
                 )
 
 
-def long_attribute_names(facts: TableFacts) -> Iterator[Problem]:
+def long_attribute_names(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find entities whose items consist of names for a third or more."""
     for entity in facts.table.entities:
         items = facts.items(entity)
@@ -95,7 +95,7 @@ def long_attribute_names(facts: TableFacts) -> Iterator[Problem]:
         names = sum(len(name.encode()) for item in items for name in item)
         if names / size > MAX_SHARE_OF_NAMES:
             longest = max(entity.attributes.values(), key=lambda each: len(each.stored))
-            yield Problem(
+            yield RuleProblem(
                 place_of_class(entity.type),
                 entity.name,
                 f"names of attributes are {names / size:.0%} of its items: {names // len(items)} "

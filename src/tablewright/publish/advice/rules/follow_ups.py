@@ -25,7 +25,7 @@ from tablewright.plan.reads.transact_get import TransactGet
 from tablewright.plan.writes.range_write import RangeWrite
 from tablewright.plan.writes.write import Write
 from tablewright.publish.advice.facts import PatternUse, TableFacts, plans_of
-from tablewright.publish.advice.finding import Problem, Rule
+from tablewright.publish.advice.finding import Rule, RuleProblem
 from tablewright.publish.advice.source import place_of_pattern
 
 #: The expressions of symbols in a shape: `{MenuItem.recipe_id}`.
@@ -48,7 +48,7 @@ class Listing(Struct, frozen=True):
     is_whole: bool
 
 
-def n_plus_one(facts: TableFacts) -> Iterator[Problem]:
+def n_plus_one(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find rows of lists that other patterns follow one by one."""
     batched = {
         get._entity
@@ -80,7 +80,7 @@ def _listings(facts: TableFacts) -> Iterator[Listing]:
                         yield Listing(use, member.entity, bound, is_whole=True)
 
 
-def _by_follow_up(facts: TableFacts, listing: Listing) -> Iterator[tuple[EntityMap, Problem]]:
+def _by_follow_up(facts: TableFacts, listing: Listing) -> Iterator[tuple[EntityMap, RuleProblem]]:
     """Yield the reads that a pattern makes from one row of an entity, and none from many."""
     for use in facts.uses:
         for plan in use.plans:
@@ -103,7 +103,7 @@ def _by_follow_up(facts: TableFacts, listing: Listing) -> Iterator[tuple[EntityM
                 )
 
 
-def _by_rates(facts: TableFacts, listing: Listing) -> Iterator[tuple[EntityMap, Problem]]:
+def _by_rates(facts: TableFacts, listing: Listing) -> Iterator[tuple[EntityMap, RuleProblem]]:
     """Yield the gets that are called as often as a list returns rows that refer to them."""
     rows = facts.measured(listing.use.pattern.label).mean_returned
     if listing.use.rate is None or rows < MIN_ROWS:
@@ -137,9 +137,9 @@ def _problem(
     arguments: list[str],
     *,
     by_rates: bool = False,
-) -> Problem:
+) -> RuleProblem:
     pattern = listing.use.pattern
-    return Problem(
+    return RuleProblem(
         place_of_pattern(pattern),
         f"{pattern.name}()",
         f"it returns rows of {listing.entity.name}, {'' if by_rates else 'and '}{reason}",
@@ -152,7 +152,7 @@ def _problem(
 # -- writes after a read --------------------------------------------------------------------------
 
 
-def stale_read(facts: TableFacts) -> Iterator[Problem]:
+def stale_read(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find writes of what an eventually consistent read returned."""
     for use in facts.uses:
         for plan in use.plans:
@@ -162,7 +162,9 @@ def stale_read(facts: TableFacts) -> Iterator[Problem]:
                 yield from _follow_up_write(facts, use, plan)
 
 
-def _follow_up_write(facts: TableFacts, use: PatternUse, plan: Then[Any, Any]) -> Iterator[Problem]:
+def _follow_up_write(
+    facts: TableFacts, use: PatternUse, plan: Then[Any, Any]
+) -> Iterator[RuleProblem]:
     single, index, is_consistent = plan._single, None, True
     if isinstance(single, First):
         index, is_consistent = single._query._key.index, single._query._is_consistent
@@ -178,7 +180,7 @@ def _follow_up_write(facts: TableFacts, use: PatternUse, plan: Then[Any, Any]) -
         values |= _used_names(write, single._entity) - keys - compared
     if values:
         name = single._entity.name
-        yield Problem(
+        yield RuleProblem(
             place_of_pattern(use.pattern),
             f"{use.pattern.name}()",
             f"it writes {', '.join(sorted(values))} of the {name} that it reads, and this read is "
@@ -191,9 +193,9 @@ def _follow_up_write(facts: TableFacts, use: PatternUse, plan: Then[Any, Any]) -
         yield _missing_rows(facts, use, index)
 
 
-def _missing_rows(facts: TableFacts, use: PatternUse, index: IndexMap | None) -> Problem:
+def _missing_rows(facts: TableFacts, use: PatternUse, index: IndexMap | None) -> RuleProblem:
     name = "" if index is None else facts.index_name(index)
-    return Problem(
+    return RuleProblem(
         place_of_pattern(use.pattern),
         f"{use.pattern.name}()",
         f"it finds what it writes with {name}, and global indexes are eventually consistent: an "

@@ -18,14 +18,14 @@ from tablewright.plan.shape import TYPICAL_PAGE
 from tablewright.plan.writes.update import Update
 from tablewright.publish.advice.code import name_of_key
 from tablewright.publish.advice.facts import PatternUse, TableFacts
-from tablewright.publish.advice.finding import Problem, Rule, Severity
+from tablewright.publish.advice.finding import Rule, RuleProblem, Severity
 from tablewright.publish.advice.source import place_of_class
 
 #: The price of a write unit, in read units.
 WRITE_PRICE = 5
 
 
-def changing_index_key(facts: TableFacts) -> Iterator[Problem]:
+def changing_index_key(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find index keys that change with every update or with a counter, or at a known rate."""
     for entity in facts.table.entities:
         updates = facts.updates(entity)
@@ -64,13 +64,13 @@ def _moving_by_itself(entity: EntityMap, key: KeyMap, plan: Update[Any]) -> list
 
 def _moving_row(
     facts: TableFacts, entity: EntityMap, key: KeyMap, what: str, name: str, uses: list[PatternUse]
-) -> Problem:
+) -> RuleProblem:
     units = 2 * facts.write_units(entity)
     rates = [use.rate for use in uses if use.rate is not None]
     total = f", about {sum(rates) * units:,.0f} per second" if rates else ""
     patterns = ", ".join(dict.fromkeys(f"{use.pattern.name}()" for use in uses))
     member = name_of_key(key)
-    return Problem(
+    return RuleProblem(
         place_of_class(entity.type, member),
         key.name,
         f"{name} is {what or 'a part of the key'}: each call of {patterns} deletes a row of the "
@@ -82,7 +82,7 @@ def _moving_row(
     )
 
 
-def projected_stamp(facts: TableFacts) -> Iterator[Problem]:
+def projected_stamp(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find stamps in projections: every update changes them, so every update writes the index."""
     for entity in facts.table.entities:
         updates = facts.updates(entity)
@@ -104,12 +104,12 @@ def _names_stamp(entity: EntityMap, key: KeyMap, stamp: AttributeMap) -> bool:
 
 def _projected(
     facts: TableFacts, entity: EntityMap, stamp: AttributeMap, indexes: list[IndexMap]
-) -> Problem:
+) -> RuleProblem:
     names = ", ".join(dict.fromkeys(map(facts.index_name, indexes)))
     first = indexes[0]
     rest = tuple(name for name in first.projection if name != stamp.stored)
     project = repr(rest).replace("'", '"') if rest else '"KEYS_ONLY"'
-    return Problem(
+    return RuleProblem(
         place_of_class(entity.type, stamp.name),
         f"{entity.name}.{stamp.name}",
         f"every update changes it, and the projection of {names} names it: every update costs "
@@ -120,7 +120,7 @@ def _projected(
 
 def _amplified(
     facts: TableFacts, entity: EntityMap, stamp: AttributeMap, keys: list[KeyMap]
-) -> Iterator[Problem]:
+) -> Iterator[RuleProblem]:
     """Yield a problem if updates write whole items to indexes, although no row there moves.
 
     Without rates it is a note. With them, it is a warning if that costs more than the gets that an
@@ -147,7 +147,7 @@ def _amplified(
     rates = [use.rate for uses in written.values() for use in uses if use.rate is not None]
     total = f", about {sum(rates) * units:,.0f} per second" if rates else ""
     count = len(written)
-    yield Problem(
+    yield RuleProblem(
         place_of_class(entity.type, stamp.name),
         f"{entity.name}.{stamp.name}",
         f"every update changes it, and {', '.join(map(facts.index_name, written))} "
@@ -186,7 +186,7 @@ def _severity_of_whole_items(
     return "warning" if writes * WRITE_PRICE > reads else None
 
 
-def composed_index_key(facts: TableFacts) -> Iterator[Problem]:
+def composed_index_key(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find composed keys whose parts could be the key attributes themselves."""
     if facts.declared.__tenancy__ is not None:
         return  # the text of a partition proves whose it is
@@ -206,7 +206,7 @@ def composed_index_key(facts: TableFacts) -> Iterator[Problem]:
         items = facts.items(entity)
         size = sum(item_size({n: i[n] for n in key.composed if n in i}) for i in items)
         saved = f", and each item is {size // len(items)} bytes smaller" if items and size else ""
-        yield Problem(
+        yield RuleProblem(
             facts.place_of_index(index),
             facts.index_name(index),
             f"its key is composed of attributes that {entity.name} stores anyway; "

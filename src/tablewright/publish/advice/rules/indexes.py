@@ -14,10 +14,10 @@ from tablewright.plan.reads.pages import Pages
 from tablewright.plan.reads.projection import paths_to_read
 from tablewright.plan.reads.results import Count
 from tablewright.publish.advice.facts import PatternUse, TableFacts
-from tablewright.publish.advice.finding import Problem, Rule
+from tablewright.publish.advice.finding import Rule, RuleProblem
 
 
-def unused_index(facts: TableFacts) -> Iterator[Problem]:
+def unused_index(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find indexes that no pattern reads."""
     if not facts.uses:
         return  # the patterns of the table are not declared
@@ -27,7 +27,7 @@ def unused_index(facts: TableFacts) -> Iterator[Problem]:
         entities = dict.fromkeys(entity for entity, _ in facts.keys_in(index))
         writes = [f"{each.name} {facts.write_units(each)}" for each in entities]
         cost = f"; its write units for each item: {', '.join(writes)}" if writes else ""
-        yield Problem(
+        yield RuleProblem(
             facts.place_of_index(index),
             facts.index_name(index),
             f"no access pattern reads it, but writes go to it, too{cost}",
@@ -35,13 +35,13 @@ def unused_index(facts: TableFacts) -> Iterator[Problem]:
         )
 
 
-def duplicate_index(facts: TableFacts) -> Iterator[Problem]:
+def duplicate_index(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find indexes with the key of another one."""
     for first, second in combinations(facts.table.indexes.values(), 2):
         if _key_of(first) != _key_of(second):
             continue
         projection = _together(first, second)
-        yield Problem(
+        yield RuleProblem(
             facts.place_of_index(second),
             facts.index_name(second),
             f"it has the key of {facts.index_name(first)}, so each write of an item in them costs "
@@ -54,7 +54,7 @@ def _key_of(index: IndexMap) -> tuple[object, ...]:
     return index.kind, index.partition, index.sort
 
 
-def mergeable_indexes(facts: TableFacts) -> Iterator[Problem]:
+def mergeable_indexes(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find global indexes that one overloaded index could replace: no item is in both."""
     for first, second in combinations(facts.table.indexes.values(), 2):
         if not (_is_overloadable(facts, first) and _is_overloadable(facts, second)):
@@ -68,7 +68,7 @@ def mergeable_indexes(facts: TableFacts) -> Iterator[Problem]:
         theirs = {entity.name for entity, _ in facts.keys_in(second)}
         if ours & theirs:
             continue
-        yield Problem(
+        yield RuleProblem(
             facts.place_of_index(second),
             facts.index_name(second),
             f"no item is in it and in {facts.index_name(first)}: one contains {_list(ours)}, the "
@@ -78,7 +78,7 @@ def mergeable_indexes(facts: TableFacts) -> Iterator[Problem]:
         )
 
 
-def wide_projection(facts: TableFacts) -> Iterator[Problem]:
+def wide_projection(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find indexes that contain whole items although every reader selects some attributes."""
     for index in facts.table.indexes.values():
         if index.projection != "ALL":
@@ -102,7 +102,7 @@ def wide_projection(facts: TableFacts) -> Iterator[Problem]:
             else ""
         )
         project = repr(tuple(sorted(names))).replace("'", '"') if names else '"KEYS_ONLY"'
-        yield Problem(
+        yield RuleProblem(
             facts.place_of_index(index),
             facts.index_name(index),
             f"it contains whole items, and its readers select {', '.join(sorted(names)) or 'keys'}"

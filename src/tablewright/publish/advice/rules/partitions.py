@@ -28,7 +28,7 @@ from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import Write
 from tablewright.publish.advice.code import name_of_key, partition_code
 from tablewright.publish.advice.facts import TableFacts
-from tablewright.publish.advice.finding import Problem, Rule, Severity
+from tablewright.publish.advice.finding import Rule, RuleProblem, Severity
 from tablewright.publish.advice.source import place_of_class
 
 #: What one partition serves in a second.
@@ -39,7 +39,7 @@ MAX_COLLECTION = 10 * 1024**3
 FIRST_SHARDS = 8
 
 
-def hot_partition(facts: TableFacts) -> Iterator[Problem]:
+def hot_partition(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find keys whose partitions have few values: constants, enums, flags."""
     for entity, key in _keys(facts):
         count = partition_count(key)
@@ -63,7 +63,7 @@ def hot_partition(facts: TableFacts) -> Iterator[Problem]:
             )
 
 
-def time_partition(facts: TableFacts) -> Iterator[Problem]:
+def time_partition(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find keys whose partition is a period of time, so that all writes go to the current one."""
     for entity, key in _keys(facts):
         if not _is_period(entity, key):
@@ -83,7 +83,7 @@ def time_partition(facts: TableFacts) -> Iterator[Problem]:
             )
 
 
-def collection_limit(facts: TableFacts) -> Iterator[Problem]:
+def collection_limit(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find entities whose items are all in few item collections of a table with local indexes."""
     local = [each for each in facts.table.indexes.values() if each.kind == "local"]
     for entity in facts.table.entities if local else ():
@@ -97,7 +97,7 @@ def collection_limit(facts: TableFacts) -> Iterator[Problem]:
         if stored is not None and stored * size < count * MAX_COLLECTION / 2:
             continue
         where = "one item collection" if count == 1 else f"{count} item collections"
-        yield Problem(
+        yield RuleProblem(
             place_of_class(entity.type, name_of_key(key)),
             key.name,
             f"all items of {entity.name} are in {where}, {_shown(key)}, and a local index limits "
@@ -211,7 +211,7 @@ def _writes(plan: Plan[Any], entity: EntityMap, key: KeyMap) -> bool:
 
 def _overload(
     facts: TableFacts, entity: EntityMap, key: KeyMap, load: Load, count: int, where: str
-) -> Iterator[Problem]:
+) -> Iterator[RuleProblem]:
     """Yield an error if the rates exceed what the partitions can take."""
     shards = math.ceil(max(load.writes / MAX_WRITES, load.reads / MAX_READS))
     if shards > count:
@@ -239,7 +239,7 @@ def _problem(
     reason: str,
     shards: int,
     severity: Severity = "warning",
-) -> Problem:
+) -> RuleProblem:
     shard = f"shard({_attribute_to_shard(entity, key)}, of={shards})"
     name, partition = name_of_key(key), partition_code(key, shard)
     made = (
@@ -247,7 +247,7 @@ def _problem(
         if key.index is None
         else f"index({facts.index_name(key.index)}, {partition}, …)"
     )
-    return Problem(
+    return RuleProblem(
         place_of_class(entity.type, name),
         key.name,
         reason,

@@ -15,14 +15,14 @@ from typing import Any
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.reads.pages import Pages
 from tablewright.publish.advice.facts import TableFacts
-from tablewright.publish.advice.finding import Problem, Rule
+from tablewright.publish.advice.finding import Rule, RuleProblem
 from tablewright.publish.advice.source import place_of_class
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?").fullmatch
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT.*").fullmatch
 
 
-def unordered_range(facts: TableFacts) -> Iterator[Problem]:
+def unordered_range(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find queries by the order of texts that are numbers or times of different lengths."""
     for use in facts.uses:
         for plan in use.plans:
@@ -40,7 +40,7 @@ def unordered_range(facts: TableFacts) -> Iterator[Problem]:
                 continue
             is_number = _NUMBER(pair[0])
             kind = f"int] = attr(pad={max(map(len, texts))})" if is_number else "datetime] = attr()"
-            yield Problem(
+            yield RuleProblem(
                 place_of_class(entity.type, name),
                 f"{entity.name}.{name}",
                 f"{use.pattern.name}() reads by its order, and its texts in the sample data do not "

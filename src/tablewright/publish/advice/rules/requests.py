@@ -19,7 +19,7 @@ from tablewright.plan.writes.collection import DeleteAggregate
 from tablewright.plan.writes.transaction import Transaction
 from tablewright.publish.advice.code import filter_code, name_of_key, tree_of
 from tablewright.publish.advice.facts import PatternUse, TableFacts
-from tablewright.publish.advice.finding import Problem, Rule
+from tablewright.publish.advice.finding import Rule, RuleProblem
 from tablewright.publish.advice.source import place_of_pattern
 from tablewright.symbol import contains_symbol
 
@@ -29,7 +29,7 @@ MIN_KEPT, SPARSE = 0.5, 0.1
 MIN_SAMPLE = 10
 
 
-def single_item_transaction(facts: TableFacts) -> Iterator[Problem]:
+def single_item_transaction(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find transactions of one item, which costs twice as much as without one."""
     for use in facts.uses:
         pattern, plan = use.pattern, use.pattern.plan
@@ -37,7 +37,7 @@ def single_item_transaction(facts: TableFacts) -> Iterator[Problem]:
             step = plan._writes[0]._shape()
             if step.operation == "TransactWriteItems" or not _has_fixed_length(pattern):
                 continue  # a sentinel or an event is written with it
-            yield Problem(
+            yield RuleProblem(
                 place_of_pattern(pattern),
                 f"{pattern.name}()",
                 f"the transaction writes one item: about {pattern.shape.write_units:g} write units "
@@ -45,7 +45,7 @@ def single_item_transaction(facts: TableFacts) -> Iterator[Problem]:
                 "return the write itself, without transact(…)",
             )
         elif isinstance(plan, TransactGet) and len(plan._gets) == 1 and _has_fixed_length(pattern):
-            yield Problem(
+            yield RuleProblem(
                 place_of_pattern(pattern),
                 f"{pattern.name}()",
                 f"the transaction reads one item: about {pattern.shape.read_units:g} read units "
@@ -70,8 +70,8 @@ class Discards(Struct, frozen=True):
         """Whether an index could contain what the filter keeps, and that is little."""
         return _is_constant(self.condition) and self.kept <= self.read * SPARSE
 
-    def problem(self, fix: str) -> Problem:
-        return Problem(
+    def problem(self, fix: str) -> RuleProblem:
+        return RuleProblem(
             place_of_pattern(self.use.pattern),
             f"{self.use.pattern.name}()",
             f"the filter {self.condition!r} keeps {self.kept} of {self.read} items in the "
@@ -80,7 +80,7 @@ class Discards(Struct, frozen=True):
         )
 
 
-def discarding_filter(facts: TableFacts) -> Iterator[Problem]:
+def discarding_filter(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find filters that discard more than half of what is read."""
     for each in _filters(facts):
         if each.kept < each.read * MIN_KEPT and not each.is_sparse:
@@ -93,7 +93,7 @@ def discarding_filter(facts: TableFacts) -> Iterator[Problem]:
             )
 
 
-def sparse_index(facts: TableFacts) -> Iterator[Problem]:
+def sparse_index(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find filters with fixed values that keep so little that an index should contain only that."""
     for each in _filters(facts):
         if each.is_sparse:
@@ -131,7 +131,7 @@ def _reads_any_partition(plan: Pages[Any]) -> bool:
     return plan._comparison is None and all(map(contains_symbol, plan._arguments))
 
 
-def unbounded_aggregate(facts: TableFacts) -> Iterator[Problem]:
+def unbounded_aggregate(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find aggregates that are always read whole, however many children there are."""
     for use in facts.uses:
         for plan in use.plans:
@@ -141,7 +141,7 @@ def unbounded_aggregate(facts: TableFacts) -> Iterator[Problem]:
             if not lists or any(isinstance(each, DeleteAggregate) for each in use.plans):
                 continue
             fields = ", ".join(each.field for each in lists)
-            yield Problem(
+            yield RuleProblem(
                 place_of_pattern(use.pattern),
                 f"{use.pattern.name}()",
                 f"it reads all of {fields}, however many there are{_largest(facts, plan)}; "

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from tablewright.mapping.language import intersects
 from tablewright.publish.advice.code import name_of_key
 from tablewright.publish.advice.facts import TableFacts
-from tablewright.publish.advice.finding import Problem, Rule
+from tablewright.publish.advice.finding import Rule, RuleProblem
 from tablewright.publish.advice.source import place_of_class
 
 
-def outside_tenant(facts: TableFacts) -> Iterator[Problem]:
+def outside_tenant(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find entities with the id of a tenant that are not in the partitions of a tenant."""
     tenancy = facts.declared.__tenancy__
     if tenancy is None:
@@ -27,7 +27,7 @@ def outside_tenant(facts: TableFacts) -> Iterator[Problem]:
         what = "every tenant can read it" if is_shared else "for_tenant() can never reach it"
         has_id = any(part.attribute == tenancy.tenant for part in partition.parts)
         first = str(tenancy.readable_shards[0]).partition("{")[0].strip(partition.delimiter.text)
-        yield Problem(
+        yield RuleProblem(
             place_of_class(entity.type, name_of_key(entity.primary)),
             entity.primary.name,
             f"{entity.name} has {tenancy.tenant}, but its partition {partition.show()} is not one "
@@ -38,11 +38,11 @@ def outside_tenant(facts: TableFacts) -> Iterator[Problem]:
         )
 
 
-def keys_only_stream(facts: TableFacts) -> Iterator[Problem]:
+def keys_only_stream(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find streams without items, of which no typed events can be made."""
     if facts.table.settings.stream == "KEYS_ONLY":
         name = facts.declared.__name__
-        yield Problem(
+        yield RuleProblem(
             place_of_class(facts.declared),
             name,
             "the records of its stream have keys and no items, so stream_events() and "
