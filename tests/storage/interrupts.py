@@ -50,6 +50,7 @@ def interrupted_at(
         return trace
 
     before = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 needs it before settrace, on any frame
     sys.settrace(trace)
     try:
         action()
