@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -108,7 +109,11 @@ FAILURES = {
     ),
     "a syntax error": ("x = 1\nclass Note(: ...\n", 2, "SyntaxError: invalid syntax"),
     "a script": ("import sys\nsys.exit('usage: …')\n", 2, "SystemExit: usage: …"),
-    "Python's library": ("import re\nre.compile('(')\n", 2, "error: missing ), unterminated"),
+    "Python's library": (
+        "import re\nre.compile('(')\n",
+        2,
+        f"{re.error.__name__}: missing ), unterminated",
+    ),
     "another package": (
         "import rich.text\n\nrich.text.Text.from_markup('[/x]')\n",
         3,
