@@ -1,6 +1,6 @@
 """The report: JSON with everything that was measured, and Markdown tables.
 
-Each table has the servers that promise the same. A ratio is to the best of the others.
+One table has the servers in memory, one those with a file. A ratio is to the best of the others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.report import machine
 OURS = "tablewright"
 TITLES = {
     "memory": "In memory",
-    "durable": "In a file: ours syncs before it responds, the others do not",
+    "durable": "In a file (ours syncs before it responds)",
 }
 
 

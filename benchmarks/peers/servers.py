@@ -1,9 +1,8 @@
 """Implementations of DynamoDB: how each is started, and what a response to a write promises.
 
-Two servers are compared in one table only if they promise the same: `memory` loses everything when
-the process ends; `file` survives the end of the process; `durable` has synced the write to the disk
-before it responds. Which of the two a server with a file is was determined by counting its calls of
-fsync and fdatasync under strace.
+`memory` loses everything when the process ends; `file` survives the end of the process; `durable`
+has synced the write to the disk before it responds. Whether a server that is marked `file` syncs,
+too, is not known.
 """
 
 from __future__ import annotations
