@@ -24,6 +24,7 @@ import msgspec
 from tablewright.engine.abandoned import end_abandoned
 from tablewright.engine.authorization import authorize
 from tablewright.engine.backups import delete_expired_backups
+from tablewright.engine.bulk import put_rows, read_rows
 from tablewright.engine.catalog import Catalog, read_jobs
 from tablewright.engine.damage import locate_damage
 from tablewright.engine.expiry import delete_expired
@@ -33,6 +34,7 @@ from tablewright.engine.key_counts import Contributors, KeyCounts, enabled_insig
 from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.object_folder import ObjectFolder
 from tablewright.engine.operations import OPERATIONS, unknown_operation
+from tablewright.engine.rows import ItemRow
 from tablewright.engine.scope import Scope
 from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
 from tablewright.engine.step import (
@@ -66,6 +68,7 @@ from tablewright.storage import (
     Store,
     WriteTransaction,
 )
+from tablewright.values import Item
 from tablewright.wire.read import read
 from tablewright.wire.responses import encode
 
@@ -178,8 +181,7 @@ class Engine:
                 raise result
             return result
         if isinstance(step, LongStep):
-            context = LongContext(self._read_in_context, self._write_in_context, self._folder)
-            return encode(step.run(context))
+            return encode(step.run(self._long_context()))
         try:
             try:
                 return self._store.read(partial(self._read, step))
@@ -213,6 +215,21 @@ class Engine:
         if self._writer_catalog.has_jobs:
             self._maintenance.start()
         return results
+
+    def read_rows(
+        self, table: str, *, segment: int = 0, segments: int = 1, start: Item | None = None
+    ) -> tuple[list[ItemRow], Item | None]:
+        """Return the next stored rows of a segment, after the key `start`, and the last key.
+
+        The key is None at the end of the segment.
+        """
+        with self._locating_damage():
+            return self._read_in_context(partial(read_rows, table, segment, segments, start))
+
+    def put_rows(self, table: str, rows: Sequence[ItemRow]) -> None:
+        """Put normalised items in several short transactions; raise `RowRefused` before them."""
+        with self._locating_damage():
+            put_rows(table, rows, self._long_context())
 
     def explain(
         self, statement: str, parameters: Sequence[dict[str, Any]] | None = None
@@ -401,6 +418,16 @@ class Engine:
             return self.run(step)
         except Exception as error:
             return error
+
+    @contextmanager
+    def _locating_damage(self) -> Iterator[None]:
+        try:
+            yield
+        except DamagedRow as error:
+            raise locate_damage(error, self._catalog.tables.values()) from error
+
+    def _long_context(self) -> LongContext:
+        return LongContext(self._read_in_context, self._write_in_context, self._folder)
 
     def _read_in_context(self, read: Callable[[ReadContext], T]) -> T:
         def run(snapshot: Snapshot) -> T:
