@@ -20,6 +20,7 @@ from benchmarks.peers.workload import OPERATIONS
 from benchmarks.report import number
 
 PAGE = ROOT / "docs/performance.md"
+IMAGE = "![Requests per second of implementations of DynamoDB](images/peers.svg)"
 START, END = "<!-- peers.md: start -->", "<!-- peers.md: end -->"
 
 TITLES: dict[Durability, str] = {
@@ -46,18 +47,17 @@ def publish(result: Result) -> None:
     """Write the tables and the chart of a whole run into the documents."""
     text = markdown(result)
     (RESULTS / "peers.md").write_text(text)
-    if PAGE.exists():
-        PAGE.write_text(replace_tables(PAGE.read_text(), text))
+    PAGE.write_text(replace_tables(PAGE.read_text(), text))
     CHART.write_text(chart(result))
 
 
 def replace_tables(page: str, tables: str) -> str:
-    """Return a page with other tables between its markers."""
+    """Return a page with the chart and other tables between its markers."""
     before, start, rest = page.partition(START)
     _, end, after = rest.partition(END)
     if not start or not end:
         raise ValueError(f"{PAGE.name} needs the lines {START} and {END}")
-    return f"{before}{START}\n\n{tables}\n{END}{after}"
+    return f"{before}{START}\n\n{IMAGE}\n\n{tables}\n{END}{after}"
 
 
 def _machine(result: Result) -> str:
