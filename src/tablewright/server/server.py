@@ -28,25 +28,27 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from tablewright.engine import Engine, LongStep, ReadStep, Step, WriteStep
 from tablewright.errors import StoreBusy, StoreFailed
-from tablewright.server.accesslog import AccessLog
 from tablewright.server.authentication import Authenticator, OpenAuthenticator
 from tablewright.server.budget import Budget
 from tablewright.server.compression import compress
 from tablewright.server.connection import Connection
 from tablewright.server.failures import Failures, FileWatch
 from tablewright.server.hosts import Hosts
-from tablewright.server.isolation import IsolatedEngines
 from tablewright.server.limits import Limits
 from tablewright.server.listener import Listener
-from tablewright.server.monitor import Monitor
 from tablewright.server.responses import ResponseBuilder
-from tablewright.server.telemetry import Telemetry
 from tablewright.server.writer import Writer
+
+if TYPE_CHECKING:
+    from tablewright.server.isolation import IsolatedEngines
+    from tablewright.server.monitor import Monitor
+    from tablewright.server.telemetry import Telemetry
 
 log = logging.getLogger("tablewright.server")
 
@@ -120,11 +122,18 @@ class Server:
         settings = self.settings
         self._loop = asyncio.get_running_loop()
         if settings.access_log is not None:
+            from tablewright.server.accesslog import AccessLog
+            from tablewright.server.telemetry import Telemetry
+
             access_log = AccessLog(settings.access_log, self.failures.report)
             self.telemetry = Telemetry(access_log, logs_requests=settings.logs_requests)
         elif settings.logs_requests or settings.metrics_port is not None:
+            from tablewright.server.telemetry import Telemetry
+
             self.telemetry = Telemetry(logs_requests=settings.logs_requests)
         if settings.metrics_port is not None:
+            from tablewright.server.monitor import Monitor
+
             assert self.telemetry is not None
             self._monitor = Monitor(
                 self.telemetry, self._gauges, self._readiness_problem, self._key_accesses
@@ -417,8 +426,11 @@ def serving(
     By default each call chooses a free port, so tests can run in parallel. The caller may use the
     engine at the same time, and closes it afterwards.
     """
-    if not isinstance(engine, (Engine, IsolatedEngines)):
-        raise TypeError(f"serving() takes an Engine, got {engine!r}; use serving(Engine(path))")
+    if not isinstance(engine, Engine):
+        from tablewright.server.isolation import IsolatedEngines
+
+        if not isinstance(engine, IsolatedEngines):
+            raise TypeError(f"serving() takes an Engine, got {engine!r}; use serving(Engine(path))")
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="tablewright-server", daemon=True)
     thread.start()

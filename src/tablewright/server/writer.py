@@ -12,11 +12,13 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
-from typing import Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from tablewright.engine import Engine, WriteStep
 from tablewright.server.failures import FileWatch
-from tablewright.server.isolation import IsolatedEngines
+
+if TYPE_CHECKING:
+    from tablewright.server.isolation import IsolatedEngines
 
 T = TypeVar("T")
 Results: TypeAlias = Sequence[bytes | BaseException]
