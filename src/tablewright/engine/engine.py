@@ -221,6 +221,19 @@ class Engine:
             self._maintenance.start()
         return results
 
+    @property
+    def is_writing(self) -> bool:
+        """Whether a write of another thread is running."""
+        return self._store.is_writing
+
+    def never_wait(self) -> None:
+        """Let writes of this thread raise `StoreBusy` at once while another process writes."""
+        self._store.never_wait()
+
+    def wait_again(self) -> None:
+        """Let writes of this thread wait for other processes again."""
+        self._store.wait_again()
+
     def explain(
         self, statement: str, parameters: Sequence[dict[str, Any]] | None = None
     ) -> Explanation:

@@ -223,6 +223,11 @@ class Connection(asyncio.Protocol):
         return self._state is READY and self._parser.phase is NOTHING and not self._queue
 
     @property
+    def has_queue(self) -> bool:
+        """Whether more requests have arrived than the one in work."""
+        return bool(self._queue)
+
+    @property
     def idle_since(self) -> float:
         return self._since
 
