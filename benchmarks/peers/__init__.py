@@ -8,6 +8,7 @@
     workload    the table, its items, and the requests of each operation
     load        the clients, in a process of their own: the same bytes for every server
     endpoints   rates, CPU time, memory and cold start of the servers
+    libraries   one design written with each library: CPU and wall time of the client
     suites      200 small tests, each with a fresh table
     report      JSON, Markdown and a chart
 

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.peers`: compare with other implementations, write the results."""
+"""`python -m benchmarks.peers`: compare with other servers and libraries, write the results."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.peers.endpoints import Endpoints, endpoints
+from benchmarks.peers.libraries.run import Libraries, libraries
 from benchmarks.peers.report import markdown, write
 from benchmarks.peers.suites import Suite, suites
 
 RESULTS = Path(__file__).parent.parent / "results"
-PARTS = ("endpoints", "suites")
+PARTS = ("endpoints", "libraries", "suites")
 
 
 def main() -> None:
@@ -30,11 +31,13 @@ def main() -> None:
 
     parts = given.parts or PARTS
     measured: Endpoints | None = endpoints(given.quick, report) if "endpoints" in parts else None
+    compared: Libraries | None = libraries(given.quick, report) if "libraries" in parts else None
     tests: list[Suite] = suites(given.quick, report) if "suites" in parts else []
     given.output.mkdir(parents=True, exist_ok=True)
-    write(given.output / "peers.json", measured, tests, quick=given.quick)
-    (given.output / "peers.md").write_text(markdown(measured, tests))
-    Console().print(markdown(measured, tests), markup=False, highlight=False, soft_wrap=True)
+    write(given.output / "peers.json", measured, compared, tests, quick=given.quick)
+    text = markdown(measured, compared, tests)
+    (given.output / "peers.md").write_text(text)
+    Console().print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.peers.endpoints import CONNECTIONS, Cell, Endpoints
+from benchmarks.peers.libraries import tables
+from benchmarks.peers.libraries.run import Libraries
 from benchmarks.peers.suites import Suite
 from benchmarks.peers.workload import OPERATIONS
 from benchmarks.report import machine
@@ -23,20 +25,28 @@ TITLES = {
 }
 
 
-def write(path: Path, measured: Endpoints | None, tests: Sequence[Suite], *, quick: bool) -> None:
+def write(
+    path: Path,
+    measured: Endpoints | None,
+    compared: Libraries | None,
+    tests: Sequence[Suite],
+    *,
+    quick: bool,
+) -> None:
     """Write everything that was measured."""
     result = {
         "measured": datetime.now(UTC).isoformat(timespec="seconds"),
         "quick": quick,
         "machine": machine(),
         "endpoints": measured,
+        "libraries": compared,
         "suites": list(tests),
     }
     text = msgspec.json.format(msgspec.json.encode(result, enc_hook=str), indent=2)
     path.write_bytes(text + b"\n")
 
 
-def markdown(measured: Endpoints | None, tests: Sequence[Suite]) -> str:
+def markdown(measured: Endpoints | None, compared: Libraries | None, tests: Sequence[Suite]) -> str:
     """Return the tables."""
     lines: list[str] = []
     if measured is not None:
@@ -47,6 +57,8 @@ def markdown(measured: Endpoints | None, tests: Sequence[Suite]) -> str:
         lines += ["### Start and memory", "", *_footprints(measured), ""]
         if measured.missing:
             lines += ["Not measured:", "", *(f"- {each}" for each in measured.missing), ""]
+    if compared is not None:
+        lines += ["### Libraries", "", *tables.markdown(compared), ""]
     if tests:
         lines += ["### Test suites", "", *_suites(tests), ""]
     return "\n".join(lines)
