@@ -1,4 +1,4 @@
-"""Compare with other implementations, write the results.
+"""Compare with other servers and libraries, write the results.
 
 A whole run writes benchmarks/results/peers.json, peers.md, the chart, and the tables in
 docs/performance.md. A quick run, or one of some parts or servers, writes only the JSON, to
@@ -17,13 +17,14 @@ from rich.console import Console
 
 from benchmarks.peers import goals
 from benchmarks.peers.endpoints import QUICK, Sizes, endpoints
+from benchmarks.peers.libraries.run import libraries
 from benchmarks.peers.report import markdown, publish
 from benchmarks.peers.result import RESULTS, Result, write
 from benchmarks.peers.servers import IMPLEMENTATIONS
 from benchmarks.peers.suites import suites
 from benchmarks.report import machine
 
-PARTS = ("endpoints", "suites")
+PARTS = ("endpoints", "libraries", "suites")
 #: The load average at the start above which the figures are worth little.
 BUSY = 0.5
 
@@ -70,6 +71,8 @@ def main() -> None:
         only = [names[name] for name in given.only]
         result.endpoints = endpoints(QUICK if given.quick else Sizes(), only, report)
         result.figures += goals.figures(result.endpoints)
+    if "libraries" in parts:
+        result.libraries = libraries(given.quick, report)
     if "suites" in parts:
         result.suites = suites(given.quick, report)
     result.seconds = round(time.perf_counter() - started, 1)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from benchmarks.peers.endpoints import Cell
+from benchmarks.peers.endpoints import BARE_NAME, Cell
 from benchmarks.peers.result import RESULTS, Result, read
 from benchmarks.peers.servers import OURS, ROOT, Durability
 
@@ -48,6 +48,7 @@ text { fill: #1f2328 }
 text { font: 12.5px system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-serif }
 .page { fill: #ffffff; stroke: #d1d9e0 }
 .title { font-size: 20px; font-weight: 600 }
+.end { text-anchor: end }
 .column { font-size: 15px; font-weight: 600 }
 .panel { font-size: 13px; font-weight: 600 }
 .note { font-size: 11.5px; fill: #59636e }
@@ -74,7 +75,7 @@ def chart(result: Result) -> str:
     cells = [
         cell
         for cell in (result.endpoints.cells if result.endpoints else ())
-        if cell.client == "raw" and cell.connections == CONNECTIONS
+        if (cell.client, cell.connections) == ("raw", CONNECTIONS) and cell.server != BARE_NAME
     ]
     height = HEAD
     body: list[str] = []
@@ -106,8 +107,8 @@ def chart(result: Result) -> str:
 
 def _head() -> Iterator[str]:
     yield _text(MARGIN, 38, "Requests per second", "title")
-    note = f"{CONNECTIONS} connections, one server process; longer bars are better"
-    yield _text(MARGIN + 200, 38, note, "note")
+    note = f"{CONNECTIONS} connections; longer is better; 2.0x: twice the best of the others"
+    yield _text(WIDTH - MARGIN, 38, note, "note end")
     for at, (title, _) in enumerate(COLUMNS):
         left = MARGIN + at * (COLUMN + GAP)
         yield _text(left, 68, title, "column")
@@ -155,7 +156,7 @@ def _bar(cell: Cell, left: int, y: int, most: float, best: float) -> Iterator[st
     is_ours = cell.server == OURS
     yield _text(left, y + 11, cell.server, "own" if is_ours else "name")
     if cell.problem:
-        yield _text(left + NAMES, y + 11, "errors", "note")
+        yield _text(left + NAMES, y + 11, "fails", "note")
         return
     length = max(1.0, BARS * cell.rate / most)
     yield (
@@ -165,7 +166,7 @@ def _bar(cell: Cell, left: int, y: int, most: float, best: float) -> Iterator[st
     x = left + NAMES + round(length) + 6
     yield _text(x, y + 11, f"{cell.rate:,.0f}", "own" if is_ours else "")
     if is_ours and best:
-        yield _text(left + COLUMN - 34, y + 11, f"{cell.rate / best:.1f}x", "ratio")
+        yield _text(left + COLUMN, y + 11, f"{cell.rate / best:.1f}x", "ratio end")
 
 
 def _text(x: int, y: int, text: str, kind: str) -> str:

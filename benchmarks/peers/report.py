@@ -13,6 +13,7 @@ from benchmarks.measure import Figure
 from benchmarks.peers import goals
 from benchmarks.peers.chart import CHART, chart
 from benchmarks.peers.endpoints import BARE, BARE_NAME, CONNECTIONS, THREADS, Cell, Endpoints
+from benchmarks.peers.libraries import tables
 from benchmarks.peers.result import RESULTS, Result, read
 from benchmarks.peers.servers import OURS, ROOT, Durability
 from benchmarks.peers.suites import Suite
@@ -38,6 +39,8 @@ def markdown(result: Result) -> str:
         lines += _endpoints(result.endpoints)
     if result.figures:
         lines += ["### Goals", "", *_figures(result.figures), ""]
+    if result.libraries is not None:
+        lines += ["### Libraries", "", *tables.markdown(result.libraries), ""]
     if result.suites:
         lines += ["### Test suites", "", *_suites(result.suites), ""]
     return "\n".join(lines)
@@ -114,7 +117,7 @@ def _rates(cells: Sequence[Cell], compared: dict[tuple[str, int], Figure]) -> It
 def _rate(cell: Cell | None) -> str:
     if cell is None:
         return ""
-    return "errors" if cell.problem else f"{cell.rate:,.0f}"
+    return "fails" if cell.problem else f"{cell.rate:,.0f}"
 
 
 def _verdict(figure: Figure) -> tuple[str, str, str]:
