@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tablewright.encoding.items import item_size, normalise_item
 from tablewright.engine import Engine, bulk
-from tablewright.engine.bulk import RowRefused
+from tablewright.engine.bulk import RowRefused, put_rows, read_rows
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import ResourceNotFoundException, StoreFailed, ValidationException
 from tablewright.values import Item
@@ -68,6 +68,14 @@ def to_rows(found: Sequence[Item]) -> list[ItemRow]:
     return [ItemRow(normalise_item(item)) for item in found]
 
 
+def put(engine: Engine, rows: Sequence[ItemRow]) -> None:
+    engine.run_long(lambda context: put_rows(context, "orders", rows))
+
+
+def get(engine: Engine, **settings: Any) -> tuple[list[ItemRow], Item | None]:
+    return engine.run_long(lambda context: read_rows(context, "orders", **settings))
+
+
 def stored_rows(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
     """The rows of all trees except the catalog, with their keys, sizes, bodies and checksums."""
     connection = engine._store._writer
@@ -106,11 +114,11 @@ def test_rows_are_those_of_puts_byte_for_byte(
             puts.call("PutItem", {"TableName": "orders", "Item": one})
         middle = len(orders) // 2
         for part in (orders[:middle], orders[middle:]):
-            rows.put_rows("orders", to_rows(part))
+            put(rows, to_rows(part))
         assert stored_rows(rows) == stored_rows(puts)
-        found, last = rows.read_rows("orders")
+        found, last = get(rows)
         assert last is None
-        copy.put_rows("orders", found)
+        put(copy, found)
         assert stored_rows(copy) == stored_rows(puts)
         assert not copy.check().problems
 
@@ -120,15 +128,13 @@ def test_segments_and_pages_have_every_row_once(
 ) -> None:
     monkeypatch.setattr(bulk, "MAX_STEP_ROWS", 7)
     engine.call("CreateTable", PLAIN)
-    engine.put_rows("orders", to_rows([order(number) for number in range(100)]))
+    put(engine, to_rows([order(number) for number in range(100)]))
     for segments in (1, 3):
         seen: list[str] = []
         for segment in range(segments):
             last: Item | None = None
             while True:
-                rows, last = engine.read_rows(
-                    "orders", segment=segment, segments=segments, start=last
-                )
+                rows, last = get(engine, segment=segment, segments=segments, start=last)
                 assert len(rows) <= 7
                 seen += [row.item["sk"]["N"] for row in rows]
                 if last is None:
@@ -140,9 +146,9 @@ def test_a_start_key_of_another_segment_is_refused(engine: Engine) -> None:
     engine.call("CreateTable", PLAIN)
     first_byte = zlib.crc32(b"c1\x00\x00") >> 24
     other = 0 if first_byte >= 0x80 else 1
-    assert engine.read_rows("orders", segment=1 - other, segments=2, start=order(1)) == ([], None)
+    assert get(engine, segment=1 - other, segments=2, start=order(1)) == ([], None)
     with pytest.raises(ValidationException, match="of another segment"):
-        engine.read_rows("orders", segment=other, segments=2, start=order(1))
+        get(engine, segment=other, segments=2, start=order(1))
 
 
 @pytest.mark.parametrize(
@@ -160,23 +166,23 @@ def test_an_invalid_row_is_named_and_nothing_is_written(
 ) -> None:
     engine.call("CreateTable", TABLE)
     with pytest.raises(RowRefused, match=message) as raised:
-        engine.put_rows("orders", to_rows([order(5), order(6), item, order(7)]))
+        put(engine, to_rows([order(5), order(6), item, order(7)]))
     assert raised.value.position == 2
     assert isinstance(raised.value.fault, ValidationException)
-    assert engine.read_rows("orders") == ([], None)
+    assert get(engine) == ([], None)
 
 
 def test_a_missing_table_is_refused(engine: Engine) -> None:
     with pytest.raises(ResourceNotFoundException):
-        engine.read_rows("orders")
+        get(engine)
     with pytest.raises(ResourceNotFoundException):
-        engine.put_rows("orders", [])
+        put(engine, [])
 
 
 def test_the_stream_has_the_changes(engine: Engine) -> None:
     engine.call("CreateTable", PLAIN | {"StreamSpecification": enabled()})
-    engine.put_rows("orders", to_rows([order(1), order(2)]))
-    engine.put_rows("orders", to_rows([order(1, n={"N": "1"}), order(2)]))
+    put(engine, to_rows([order(1), order(2)]))
+    put(engine, to_rows([order(1, n={"N": "1"}), order(2)]))
     records = read_stream(engine.call, stream_arn(engine.call, "orders"))
     assert sorted(record["eventName"] for record in records) == ["INSERT", "INSERT", "MODIFY"]
     assert not engine.check().problems
@@ -189,15 +195,15 @@ def test_a_transaction_has_a_limited_number_of_rows(
     """So that other writers do not wait for long; rows of indexes count."""
     engine.call("CreateTable", table)
     counts: list[int] = []
-    put = bulk._put_keyed
+    put_keyed = bulk._put_keyed
 
     def counting(schema: Any, keyed: Sequence[Any], context: Any) -> None:
         counts.append(len(keyed))
-        put(schema, keyed, context)
+        put_keyed(schema, keyed, context)
 
     monkeypatch.setattr(bulk, "_put_keyed", counting)
     monkeypatch.setattr(bulk, "MAX_STEP_ROWS", 10)
-    engine.put_rows("orders", to_rows([order(number) for number in range(25)]))
+    put(engine, to_rows([order(number) for number in range(25)]))
     assert sum(counts) == 25
     assert max(counts) <= most
 
@@ -223,7 +229,7 @@ def test_an_index_that_is_added_meanwhile_gets_its_rows(
         return keyed
 
     monkeypatch.setattr(bulk, "_check_keys", adding)
-    engine.put_rows("orders", to_rows([order(1, day={"S": "a"})]))
+    put(engine, to_rows([order(1, day={"S": "a"})]))
     assert engine.call("Scan", {"TableName": "orders", "IndexName": "by_day"})["Count"] == 1
     monkeypatch.setattr(bulk, "_check_keys", adding)
     engine.call(
@@ -234,7 +240,7 @@ def test_an_index_that_is_added_meanwhile_gets_its_rows(
         },
     )
     with pytest.raises(ValidationException, match="Type mismatch for Index Key day"):
-        engine.put_rows("orders", to_rows([order(2, day={"N": "1"})]))
+        put(engine, to_rows([order(2, day={"N": "1"})]))
     assert not engine.check().problems
 
 
@@ -242,18 +248,18 @@ def test_a_damaged_row_is_named(tmp_path: Path) -> None:
     path = tmp_path / "orders.db"
     with Engine(path) as engine:
         engine.call("CreateTable", PLAIN)
-        engine.put_rows("orders", to_rows([order(1)]))
+        put(engine, to_rows([order(1)]))
         (tree,) = [name for name, rows in stored_rows(engine).items() if rows]
     connection = apsw.Connection(str(path))
     connection.execute(f"UPDATE {tree} SET size = size + 1")
     connection.close()
     with Engine(path) as engine, pytest.raises(StoreFailed, match='pk="c1", sk=1'):
-        engine.read_rows("orders")
+        get(engine)
 
 
 def test_sizes_are_stored_as_measured(engine: Engine) -> None:
     engine.call("CreateTable", PLAIN)
     item = order(1, text={"S": "x" * 100})
-    engine.put_rows("orders", to_rows([item]))
-    ((row,), _) = engine.read_rows("orders")
+    put(engine, to_rows([item]))
+    ((row,), _) = get(engine)
     assert row.size == item_size(item)

@@ -46,14 +46,31 @@ class RowRefused(Exception):
 
 
 def read_rows(
-    table_name: str, segment: int, segments: int, start: Item | None, context: ReadContext
+    context: LongContext,
+    table_name: str,
+    *,
+    segment: int = 0,
+    segments: int = 1,
+    start: Item | None = None,
 ) -> tuple[list[ItemRow], Item | None]:
     """Return the next rows of a segment, after the key `start`, and the key of the last one.
 
     The key is None at the end of the segment.
     """
+    bounds = segment_range(segment, segments)
+    page: tuple[list[ItemRow], Item | None]
+    page = context.read(partial(_read_rows, table_name, bounds, start))
+    return page
+
+
+def _read_rows(
+    table_name: str,
+    bounds: tuple[bytes, bytes | None],
+    start: Item | None,
+    context: ReadContext,
+) -> tuple[list[ItemRow], Item | None]:
     table = context.find_table(table_name)
-    first, end = segment_range(segment, segments)
+    first, end = bounds
     if start is not None:
         key = table.keys.check_key(start)
         if key < first or (end is not None and key >= end):
@@ -71,7 +88,7 @@ def read_rows(
     return rows, None
 
 
-def put_rows(table_name: str, rows: Sequence[ItemRow], context: LongContext) -> None:
+def put_rows(context: LongContext, table_name: str, rows: Sequence[ItemRow]) -> None:
     """Put normalised items; if several have the same key, the last one stays.
 
     Raise `RowRefused` if one is invalid.

@@ -10,8 +10,10 @@ its rows when it stored them, and they have checksums.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TypeGuard
 
+from tablewright.engine.bulk import put_rows, read_rows
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import DynamoDBError, TransferRefused
 from tablewright.limits import MAX_BATCH_WRITES
@@ -52,12 +54,14 @@ def read_pages(
         for page in scan_pages(source, table, segment, segments, start):
             yield _check_items(table, page)
         return
-    rows, last = source.engine.read_rows(table, segment=segment, segments=segments, start=start)
-    while rows:
-        yield rows
-        if last is None:
+    while True:
+        rows, start = source.engine.run_long(
+            partial(read_rows, table_name=table, segment=segment, segments=segments, start=start)
+        )
+        if rows:
+            yield rows
+        if start is None:
             return
-        rows, last = source.engine.read_rows(table, segment=segment, segments=segments, start=last)
 
 
 def _check_items(table: str, page: list[Item]) -> list[ItemRow]:
@@ -93,7 +97,7 @@ def write_rows(target: Transport, table: str, batch: list[ItemRow]) -> None:
     Raise a `DynamoDBError`, or `RowRefused`, which also has the position of the row.
     """
     if is_engine(target):
-        target.engine.put_rows(table, batch)
+        target.engine.run_long(partial(put_rows, table_name=table, rows=batch))
     else:
         write_batch(target, table, [row.item for row in batch])
 
