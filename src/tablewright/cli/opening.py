@@ -10,7 +10,7 @@ from tablewright.cli.failures import fail
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
-    from tablewright.server import IsolatedEngines
+    from tablewright.server.isolation import IsolatedEngines
 
 
 class Durability(enum.StrEnum):
@@ -32,9 +32,12 @@ def open_engine(
     """Open a database; if that fails, print why and exit with code 2."""
     from tablewright.engine import Engine
     from tablewright.errors import CannotOpen
-    from tablewright.server import IsolatedEngines
 
-    open_path = IsolatedEngines if isolate_regions else Engine
+    open_path: type[Engine | IsolatedEngines] = Engine
+    if isolate_regions:
+        from tablewright.server.isolation import IsolatedEngines
+
+        open_path = IsolatedEngines
     try:
         return open_path(
             path,
