@@ -15,6 +15,7 @@ import typer
 
 from tablewright import __version__
 from tablewright.cli.commands import SERVER, Durability, app, describe_error, fail, open_engine
+from tablewright.cli.workers import check_workers, make_server, start_workers
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
@@ -74,6 +75,15 @@ def serve(
             help="The time between deletions of items past their TTL and of old stream records.",
         ),
     ] = 60.0,
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=64,
+            help="The number of processes that serve connections and read. With more than one, "
+            "another process writes; needs --db.",
+        ),
+    ] = 1,
     stream_shards: Annotated[
         int, typer.Option(min=1, max=1000, help="The number of shards of new streams.")
     ] = 1,
@@ -238,8 +248,8 @@ def serve(
     """Serve a database over HTTP to boto3, the AWS CLI and every AWS SDK.
 
     Prints the URL on standard output when it accepts requests, and runs until SIGTERM or Ctrl-C.
-    Exit code 1: the database file became unreadable; 2: an option, an address or a file cannot be
-    used.
+    Exit code 1: the database file became unreadable, or a worker ended; 2: an option, an address
+    or a file cannot be used.
     """
     import asyncio
     import gc
@@ -248,10 +258,17 @@ def serve(
     from tablewright.engine import Engine
     from tablewright.errors import StoreFailed
     from tablewright.server import Hosts, Limits, Settings
-    from tablewright.server import serve as serve_engine
+    from tablewright.server.server import run_until_stopped
 
     if db == Path(":memory:"):
         db = None
+    check_workers(
+        workers,
+        db,
+        isolate_regions=isolate_regions,
+        realistic=realistic,
+        max_buffered_mb=max_buffered_mb,
+    )
     tls = tls_context(tls_cert, tls_key)
     authenticator = read_credentials(credentials, region)
     check_address(
@@ -282,6 +299,8 @@ def serve(
 
     def ready(server: Server, url: str) -> None:
         where = str(db) if db else "in memory: the data is lost when the server stops"
+        if workers > 1:
+            where += f", {workers} workers"
         typer.echo(f"tablewright {__version__} ({where}); stop with Ctrl-C", err=True)
         if server.monitor_url is not None:
             typer.echo(f"metrics: {server.monitor_url}/metrics", err=True)
@@ -289,6 +308,7 @@ def serve(
 
     gc.freeze()  # imported objects stay: the collector need not look at them
     return_freed_memory()
+    processes = start_workers(workers, db, durability, BUSY_SECONDS, settings)
     try:
         engine = open_engine(
             db or ":memory:",
@@ -304,8 +324,9 @@ def serve(
         create_declared(engine if isinstance(engine, Engine) else engine.default, declared)
         if realism is not None:
             engine.make_realistic(realism)
-        asyncio.run(serve_engine(engine, host, port, settings=settings, ready=ready))
-    except StoreFailed as error:
+        server = make_server(engine, settings, processes)
+        asyncio.run(run_until_stopped(server, host, port, ready))
+    except (StoreFailed, ChildProcessError) as error:
         typer.echo(f"tablewright: {error}", err=True)
         raise typer.Exit(1) from None
     except OSError as error:
@@ -315,6 +336,8 @@ def serve(
         fail(f"cannot listen on {host}:{port}: {describe_error(error)}")
     finally:
         engine.close()
+        for process in processes:
+            process.end()
 
 
 def read_realism(
