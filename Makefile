@@ -13,7 +13,7 @@ BROWSER  := .browser
 CHROMIUM ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-browser test-pythons test-targets chromium check format docs site bench bench-peers torture torture-big mutants lock clean
+.PHONY: help setup run test test-slow test-browser test-pythons test-targets chromium check format docs site bench bench-peers performance torture torture-big mutants lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -124,26 +124,26 @@ $(SITE)/.ready: website/requirements.lock
 	@touch $@
 
 bench: $(READY) ## measure the speed, write benchmarks/results/bench.json
-	@$(BIN)/python -c 'import aiodynamo, aiohttp, pydynox, pynamodb' 2>/dev/null \
-	  || $(BIN)/python -m pip install -qq --disable-pip-version-check --no-build-isolation \
-	    -c requirements.lock -r requirements/bench.in \
-	  || echo "the clients to compare with could not be installed; they are skipped" >&2
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-bench-peers: $(READY) $(PEERS)/.ready ## compare with other implementations, write benchmarks/results/peers.*
+bench-peers: $(READY) $(PEERS)/.ready ## compare with other servers and libraries, write benchmarks/results/peers.*
 	@$(BIN)/python -m benchmarks.peers $(ARGS)
 
+performance: $(READY) ## write the tables and the chart of the documentation from peers.json
+	@$(BIN)/python -m benchmarks.peers.report
+
 # The benchmarks skip what cannot be installed, and name it.
-$(PEERS)/.ready: benchmarks/peers/package-lock.json benchmarks/peers/requirements.lock
+$(PEERS)/.ready: benchmarks/peers/package-lock.json $(wildcard benchmarks/peers/*.lock)
 	@mkdir -p $(PEERS) && cp benchmarks/peers/package.json benchmarks/peers/package-lock.json $(PEERS)
-	@echo "installing other implementations of DynamoDB into $(PEERS) (once) ..."
+	@echo "installing other implementations of DynamoDB, and libraries, into $(PEERS) (once) ..."
 	@npm ci --prefix $(PEERS) --ignore-scripts --no-audit --no-fund --loglevel error \
 	  && chmod +x $(PEERS)/node_modules/@*/linux-x64/* \
 	  || echo "some implementations need npm; they are skipped" >&2
-	@{ test -x $(PEERS)/venv/bin/python || $(PYTHON) -m venv $(PEERS)/venv; } \
-	  && $(PEERS)/venv/bin/python -m pip install -qq --disable-pip-version-check \
-	    -r benchmarks/peers/requirements.lock \
-	  || echo "moto and MiniStack could not be installed; they are skipped" >&2
+	@for pair in venv:requirements aioboto3:aioboto3; do \
+	  folder=$(PEERS)/$${pair%:*}; file=benchmarks/peers/$${pair#*:}.lock; \
+	  { test -x $$folder/bin/python || $(PYTHON) -m venv $$folder; } \
+	    && $$folder/bin/python -m pip install -qq --disable-pip-version-check -r $$file \
+	    || echo "the packages of $$file could not be installed; they are skipped" >&2; done
 	@touch $@
 
 torture: $(READY) ## test every guarantee with random faults for eight minutes

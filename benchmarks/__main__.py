@@ -15,7 +15,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from benchmarks import (
-    clients,
     expressions,
     growth,
     http,
@@ -41,7 +40,6 @@ BENCHMARKS: dict[str, Callable[[Context], list[Figure]]] = {
     "put-stream": streams.put_item,
     "http-get": http.get_item,
     "http-put": http.put_item,
-    "clients": clients.clients,
     "start": start.start,
     "expressions": expressions.expressions,
     "model": model.model,

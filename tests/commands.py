@@ -7,11 +7,11 @@ from subprocess import CompletedProcess
 
 from typer.testing import CliRunner
 
-from tablewright.cli import commands
+from tablewright.cli import all_commands
 
 
 def run(*arguments: str | Path) -> CompletedProcess[str]:
     """Return the exit code and what was printed; an exception that is a traceback is raised."""
     command = [str(argument) for argument in arguments]
-    result = CliRunner().invoke(commands.app, command, catch_exceptions=False)
+    result = CliRunner().invoke(all_commands.app, command, catch_exceptions=False)
     return CompletedProcess(command, result.exit_code, result.stdout, result.stderr)

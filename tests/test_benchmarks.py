@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.peers.libraries.catalog import LIBRARIES
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
@@ -27,17 +29,17 @@ def test_a_quick_run_gives_figures_beside_their_limits(tmp_path: Path) -> None:
     assert figure["ratio"] == figure["value"] / figure["limit"]
 
 
-def test_the_clients_that_are_compared_give_equal_objects(tmp_path: Path) -> None:
-    """The benchmark itself checks it, of each client, before it measures."""
-    for module in ("aiodynamo", "aiohttp", "pydynox", "pynamodb"):
-        pytest.importorskip(module, reason="the clients come with `make bench`")
-    output = tmp_path / "bench.json"
+def test_a_quick_run_compares_the_libraries_that_are_installed(tmp_path: Path) -> None:
+    """The benchmark itself checks that they return and write the same."""
     subprocess.run(
-        [sys.executable, "-m", "benchmarks", "--quick", "--output", str(output), "clients"],
+        [sys.executable, "-m", "benchmarks.peers", "--quick", "--output", tmp_path, "libraries"],
         check=True,
         cwd=ROOT,
         capture_output=True,
     )
-    figures = json.loads(output.read_text())["figures"]
-    compared = {figure["limit_is"].rpartition(" ")[0] for figure in figures}
-    assert compared == {"boto3 client", "boto3 resource", "PynamoDB", "pydynox", "aiodynamo"}
+    found = json.loads((tmp_path / "peers.json").read_text())["libraries"]
+    measured = {library["name"] for library in found["libraries"]}
+    missing = {each.partition(":")[0] for each in found["missing"]}
+    assert measured | missing == {library.name for library in LIBRARIES}
+    assert {"tablewright, in process", "tablewright", "tablewright, async"} <= measured
+    assert "### Libraries" in (tmp_path / "peers.md").read_text()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tablewright.cli.commands import app
+from tablewright.cli.all_commands import app
 from tablewright.server.credentials import Credentials
 
 EXPORTS = re.compile(

@@ -19,7 +19,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from tablewright.cli import commands
+from tablewright.cli import all_commands
 from tablewright.cli.filters import read_literal
 from tablewright.cli.item_tables import choose_columns, format_cell, print_table
 from tablewright.engine import Engine
@@ -216,7 +216,7 @@ def test_names_of_attributes_cannot_control_the_terminal() -> None:
 
 def script(file: Path, text: str, *options: str) -> tuple[int, str, str]:
     """Run the shell with this standard input."""
-    result = CliRunner().invoke(commands.app, ["shell", str(file), *options], input=text)
+    result = CliRunner().invoke(all_commands.app, ["shell", str(file), *options], input=text)
     return result.exit_code, result.stdout, result.stderr
 
 

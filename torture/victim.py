@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from tablewright.cli.commands import app
+from tablewright.cli.all_commands import app
 from tests.durability import writer
 from torture.work import Work, Worker, observe
 

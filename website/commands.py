@@ -8,13 +8,11 @@ from typing import Any
 
 import typer.main
 
-from tablewright.cli.commands import app
+from tablewright.cli.all_commands import app
 
 
 def commands_page() -> str:
     """Return the page of all commands."""
-    import tablewright.cli  # noqa: F401 (registers the commands)
-
     root: Any = typer.main.get_command(app)
     lines = [
         "# Commands",

@@ -30,9 +30,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tablewright.engine import Engine
-
 if TYPE_CHECKING:
+    from tablewright.engine import Engine
     from tablewright.mapping.settings import Provisioned
     from tablewright.model.aggregate import Aggregate, child, children, root
     from tablewright.model.attribute import (
@@ -73,8 +72,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 #: The modules that define the names. They are imported on first use: a program that uses only the
-#: engine does not import pydantic.
+#: engine does not import pydantic, and the command line imports only what its command needs.
 _HOMES = {
+    "engine": ("Engine",),
     "mapping.settings": ("Provisioned",),
     "model.aggregate": ("Aggregate", "child", "children", "root"),
     "model.attribute": (

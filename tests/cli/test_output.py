@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from tablewright.cli.commands import app
+from tablewright.cli.all_commands import app
 from tests.cli.terminal import COLUMNS, run_at_terminal
 from tests.commands import run
 

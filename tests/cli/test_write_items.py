@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tablewright.cli import commands
+from tablewright.cli import all_commands
 from tests.cli.terminal import run_at_terminal
 from tests.commands import run
 from tests.engine.database import item
@@ -37,7 +37,7 @@ def test_plain_json_is_stored_with_its_types(target: str) -> None:
 def test_what_json_prints_can_be_put_elsewhere(target: str) -> None:
     printed = run("scan", target, "shop", "--json").stdout
     run("create-table", target, "copy", "PK", "SK")
-    done = CliRunner().invoke(commands.app, ["put", target, "copy", "-"], input=printed)
+    done = CliRunner().invoke(all_commands.app, ["put", target, "copy", "-"], input=printed)
     assert done.stderr == "copy: 5 created, 0 replaced\n"
     assert run("scan", target, "copy", "--json").stdout == printed
 

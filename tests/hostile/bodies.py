@@ -24,7 +24,7 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 import msgspec
 
-from tablewright.engine import OPERATIONS
+from tablewright.engine.operations import OPERATIONS, find_operation
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import EnumValues, ReadAs
 from tablewright.wire.members import Long, Structure
@@ -75,9 +75,10 @@ class Place(NamedTuple):
 
 def bodies(size: int = MAX_BODY, *, seed: int = 0, only: str = "") -> Iterator[Body]:
     """Every operation (or only one), every place in its request, every filling that fits there."""
-    for operation, (shape, _) in sorted(OPERATIONS.items()):
+    for operation in sorted(OPERATIONS):
         if only not in ("", operation):
             continue
+        shape, _ = find_operation(operation)
         known: list[Any] = []
         for place in places(shape):
             is_known = place.annotation in known and not place.path.endswith(EXPRESSIONS)

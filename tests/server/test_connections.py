@@ -57,6 +57,19 @@ def test_pipelined_requests_are_answered_in_order(client: Client) -> None:
         assert client.answer().json["Item"]["n"] == {"S": str(number)}
 
 
+def test_thousands_of_requests_wait_for_a_client_that_does_not_read(url: str) -> None:
+    """They are answered when it reads again, and do not take a level of recursion each."""
+    count = 3000
+    with Client(url, receive_buffer=4096) as client:
+        assert client.call("PutItem", put("a", text="x" * 10_000)).json == {}
+        requests = message("GetItem", get("a")) * count
+        sender = threading.Thread(target=client.send, args=(requests,))
+        sender.start()
+        for _ in range(count):
+            assert client.answer().status == 200
+        sender.join()
+
+
 def test_faults_keep_their_place_among_pipelined_requests(client: Client) -> None:
     client.send(
         message("PutItem", put("a"))

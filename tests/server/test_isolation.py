@@ -18,10 +18,10 @@ from tablewright.engine.scope import Scope
 from tablewright.engine.scoped_engine import ScopedEngine
 from tablewright.errors import AccessDeniedException, InvalidValue
 from tablewright.policy import Principal
-from tablewright.server import IsolatedEngines, Settings, isolation, serving
+from tablewright.server import Settings, isolation, serving
 from tablewright.server.authentication import SignatureAuthenticator
 from tablewright.server.credentials import Credentials
-from tablewright.server.isolation import account_of
+from tablewright.server.isolation import IsolatedEngines, account_of
 from tests.engine.database import item, table_request, values
 from tests.server.test_stopping import served
 

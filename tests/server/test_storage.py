@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 from botocore.config import Config
 
 from tablewright.engine import Engine
-from tablewright.server import serving
+from tablewright.server import Server, serving
 from tests.server.conftest import TABLE
 from tests.server.http import Client, message, sdk_client
 from tests.server.test_requests import get, put
@@ -83,6 +85,51 @@ def test_reads_are_answered_while_another_process_holds_the_lock(file: Path) -> 
         unlock(other)
         assert writer.answer().json == {}
         assert reader.call("GetItem", get("b")).json == {"Item": {"k": {"S": "b"}}}
+
+
+def test_the_write_of_the_only_client_waits_for_another_process_in_a_thread(file: Path) -> None:
+    with Engine(file) as engine, serving(engine) as url, Client(url) as writer:
+        assert writer.call("PutItem", put("b")).json == {}
+        with locked_by_another_process(file) as other:
+            writer.send(message("PutItem", put("c")))
+            with Client(url) as reader:
+                assert reader.call("GetItem", get("b")).json == {"Item": {"k": {"S": "b"}}}
+                assert reader.call("GetItem", get("c")).json == {}
+            unlock(other)
+            assert writer.answer().json == {}
+
+
+def test_the_write_of_the_only_client_waits_for_another_thread_in_a_thread(file: Path) -> None:
+    is_writing, go_on = threading.Event(), threading.Event()
+
+    def hold_the_lock(_: object) -> None:
+        is_writing.set()
+        assert go_on.wait(20)
+
+    with Engine(file) as engine, serving(engine) as url, Client(url) as writer:
+        other = threading.Thread(target=engine._store.write, args=(hold_the_lock,))
+        other.start()
+        assert is_writing.wait(20)
+        writer.send(message("PutItem", put("b")))
+        with Client(url) as reader:
+            assert reader.call("GetItem", get("b")).json == {}
+        go_on.set()
+        assert writer.answer().json == {}
+        other.join()
+
+
+def test_a_thread_can_wait_again_after_it_was_a_server(file: Path) -> None:
+    with Engine(file) as engine:
+
+        async def start_and_stop() -> None:
+            server = Server(engine)
+            await server.start()
+            await server.stop()
+
+        asyncio.run(start_and_stop())
+        with locked_by_another_process(file) as other:
+            threading.Timer(0.05, unlock, (other,)).start()
+            engine.call("PutItem", put("b"))
 
 
 def test_reads_do_not_wait_for_a_costly_filter(file: Path) -> None:

@@ -60,7 +60,7 @@ def connected(url: str, count: int = WORKERS) -> Iterator[list[Client]]:
 def two(url: str) -> Iterator[tuple[Client, Client]]:
     """Connections to two different workers."""
     with ExitStack() as stack:
-        clients = {}
+        clients: dict[str, Client] = {}
         while len(clients) < WORKERS:  # workers may not know yet that others were closed
             client = stack.enter_context(Client(url))
             clients[worker_of(client)] = client

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import botocore.session
 import msgspec
 
-from tablewright.engine import OPERATIONS
+from tablewright.engine.operations import OPERATIONS, find_operation
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import EnumValues, Length, NumberRange, ReadAs, RegularExpression
 from tablewright.wire.members import Long, Structure, Timestamp, Unsupported
@@ -43,13 +43,15 @@ _TYPES: dict[Any, str] = {
 
 def differences() -> Iterator[str]:
     """Everything the model says otherwise of a member that we have."""
-    for operation, (shape, _) in OPERATIONS.items():
+    for operation in OPERATIONS:
+        shape, _ = find_operation(operation)
         yield from _structure(operation, shape, MODELS[operation])
 
 
 def unknown_members() -> Iterator[str]:
     """The members of the model that we do not have, except those of features we do not have."""
-    for operation, (shape, _) in OPERATIONS.items():
+    for operation in OPERATIONS:
+        shape, _ = find_operation(operation)
         yield from _unknown(operation, shape, MODELS[operation])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tablewright.engine import OPERATIONS
+from tablewright.engine.operations import find_operation
 from tablewright.errors import ValidationException
 from tablewright.wire.read import read
 
@@ -239,7 +239,7 @@ def test_every_broken_constraint_is_reported(
     operation: str, request_body: dict[str, Any], errors: list[str]
 ) -> None:
     with pytest.raises(ValidationException) as refused:
-        read(OPERATIONS[operation][0], request_body)
+        read(find_operation(operation)[0], request_body)
     plural = "s" if len(errors) > 1 else ""
     message = f"{len(errors)} validation error{plural} detected: {'; '.join(errors)}"
     assert refused.value.message == message
@@ -247,7 +247,9 @@ def test_every_broken_constraint_is_reported(
 
 def test_several_broken_constraints_are_reported_in_one_fault() -> None:
     with pytest.raises(ValidationException) as refused:
-        read(OPERATIONS["Query"][0], {"IndexName": "a b", "ConditionalOperator": "x", "Limit": 0})
+        read(
+            find_operation("Query")[0], {"IndexName": "a b", "ConditionalOperator": "x", "Limit": 0}
+        )
     count, errors = refused.value.message.split(" validation errors detected: ")
     assert count == "4"
     assert set(errors.split("; ")) == {
@@ -271,7 +273,7 @@ TABLE_OPERATIONS = [
 @pytest.mark.parametrize("operation", TABLE_OPERATIONS)
 def test_a_table_operation_demands_a_name_before_all_else(operation: str) -> None:
     with pytest.raises(ValidationException) as refused:
-        read(OPERATIONS[operation][0], {})
+        read(find_operation(operation)[0], {})
     assert refused.value.message == (
         "The parameter 'TableName' is required but was not present in the request"
     )
@@ -290,14 +292,14 @@ def test_a_table_operation_demands_a_name_before_all_else(operation: str) -> Non
 )
 def test_an_invalid_table_name_is_reported_alone(operation: str, name: str, problem: str) -> None:
     with pytest.raises(ValidationException) as refused:
-        read(OPERATIONS[operation][0], {"BillingMode": "X", "TableName": name})
+        read(find_operation(operation)[0], {"BillingMode": "X", "TableName": name})
     assert refused.value.message == f"1 validation error detected: {problem}"
 
 
 def test_an_invalid_table_name_of_an_item_operation_is_reported_alone() -> None:
     request = {"ReturnValues": "X", "TableName": "ab", "Item": KEY}
     with pytest.raises(ValidationException) as refused:
-        read(OPERATIONS["PutItem"][0], request)
+        read(find_operation("PutItem")[0], request)
     problem = LEAST.format("ab", "tableName", 3)
     assert refused.value.message == f"1 validation error detected: {problem}"
 
@@ -322,7 +324,7 @@ ARN = "arn:aws:dynamodb:us-east-1:000000000000:"
 @pytest.mark.parametrize("operation", ["GetItem", "DescribeTable"])
 def test_a_malformed_arn_is_refused(operation: str, arn: str, problem: str) -> None:
     with pytest.raises(ValidationException) as refused:
-        read(OPERATIONS[operation][0], {"TableName": arn, "Key": KEY})
+        read(find_operation(operation)[0], {"TableName": arn, "Key": KEY})
     start = f"1 validation error detected: Value '{arn}' at 'tableName' failed to satisfy"
     assert refused.value.message.startswith(f"{start} constraint: {problem}")
 
@@ -330,5 +332,5 @@ def test_a_malformed_arn_is_refused(operation: str, arn: str, problem: str) -> N
 @pytest.mark.parametrize("region", ["us-east-1:000000000000", "eu-west-1:123456789012", ":"])
 def test_the_arn_of_a_table_is_accepted(region: str) -> None:
     arn = f"arn:aws:dynamodb:{region}:table/orders"
-    request: Any = read(OPERATIONS["GetItem"][0], {"TableName": arn, "Key": KEY})
+    request: Any = read(find_operation("GetItem")[0], {"TableName": arn, "Key": KEY})
     assert request.table_name == arn

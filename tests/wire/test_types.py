@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tablewright.engine import OPERATIONS
+from tablewright.engine.operations import find_operation
 from tablewright.errors import SerializationException
 from tablewright.wire.read import read
 from tablewright.wire.values import read_value
@@ -163,7 +163,7 @@ def test_a_member_of_the_wrong_type_is_refused(
     operation: str, member: str, given: Any, message: str
 ) -> None:
     with pytest.raises(SerializationException) as refused:
-        read(OPERATIONS[operation][0], {member: given})
+        read(find_operation(operation)[0], {member: given})
     assert refused.value.message == message
 
 
@@ -231,7 +231,7 @@ def test_a_value_with_contents_of_the_wrong_type_is_refused(
 )
 def test_values_are_looked_into_wherever_they_are(operation: str, member: str, value: Any) -> None:
     with pytest.raises(SerializationException, match="NUMBER_VALUE cannot be converted to String"):
-        read(OPERATIONS[operation][0], {member: value})
+        read(find_operation(operation)[0], {member: value})
 
 
 @pytest.mark.parametrize(
@@ -254,24 +254,24 @@ def test_what_is_null_or_unknown_in_a_value_is_dropped(
 @pytest.mark.parametrize("body", ["a", 1, True, []])
 def test_a_body_that_is_no_object_is_refused(body: Any) -> None:
     with pytest.raises(SerializationException):
-        read(OPERATIONS["GetItem"][0], body)
+        read(find_operation("GetItem")[0], body)
 
 
 def test_a_fraction_is_cut_off_an_integer() -> None:
-    assert getattr(read(OPERATIONS["ListTables"][0], {"Limit": 2.9}), "limit", None) == 2
+    assert getattr(read(find_operation("ListTables")[0], {"Limit": 2.9}), "limit", None) == 2
 
 
 def test_unknown_members_are_ignored() -> None:
-    model = OPERATIONS["ListTables"][0]
+    model = find_operation("ListTables")[0]
     assert read(model, {"Colour": {"what": ["ever"]}}) == read(model, {})
 
 
 def test_a_null_is_an_absent_member() -> None:
-    assert read(OPERATIONS["ListTables"][0], {"Limit": None}) == read(
-        OPERATIONS["ListTables"][0], {}
+    assert read(find_operation("ListTables")[0], {"Limit": None}) == read(
+        find_operation("ListTables")[0], {}
     )
 
 
 def test_a_wrong_type_wins_over_what_is_missing() -> None:
     with pytest.raises(SerializationException):
-        read(OPERATIONS["GetItem"][0], {"ConsistentRead": 1})
+        read(find_operation("GetItem")[0], {"ConsistentRead": 1})

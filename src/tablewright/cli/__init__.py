@@ -5,57 +5,64 @@ Invariants:
   errors go to standard error.
 - A mistake of the user (a port in use, a missing file) is one line and exit code 2, never a
   traceback. Exit code 1 means that the command ran and found a problem.
-- A command imports what it needs when it runs, so that `--help` is fast.
+- A command imports what it needs when it runs, so that `--help` is fast. `serve` does not even
+  import typer, unless its arguments need it: `options` says why.
 """
 
 from __future__ import annotations
 
-from tablewright.cli import advise as _advise  # registers its commands
-from tablewright.cli import backfill as _backfill
-from tablewright.cli import cost as _cost
-from tablewright.cli import credentials as _credentials
-from tablewright.cli import designs as _designs
-from tablewright.cli import explain as _explain
-from tablewright.cli import files as _files
-from tablewright.cli import infer as _infer
-from tablewright.cli import new as _new
-from tablewright.cli import patterns as _patterns
-from tablewright.cli import publish as _publish
-from tablewright.cli import read_items as _read_items
-from tablewright.cli import serve as _serve
-from tablewright.cli import shell as _shell
-from tablewright.cli import shell_completion as _shell_completion
-from tablewright.cli import sql as _sql
-from tablewright.cli import studio as _studio
-from tablewright.cli import tables as _tables
-from tablewright.cli import topics as _topics
-from tablewright.cli import transfer as _transfer
-from tablewright.cli import write_items as _write_items
-from tablewright.cli.commands import app, main, use_plain_help
+import errno
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
 
-__all__ = [
-    "_advise",
-    "_backfill",
-    "_cost",
-    "_credentials",
-    "_designs",
-    "_explain",
-    "_files",
-    "_infer",
-    "_new",
-    "_patterns",
-    "_publish",
-    "_read_items",
-    "_serve",
-    "_shell",
-    "_shell_completion",
-    "_sql",
-    "_studio",
-    "_tables",
-    "_topics",
-    "_transfer",
-    "_write_items",
-    "main",
-]
+from tablewright.cli.failures import INTERRUPTED, describe_error, say
 
-use_plain_help(app)
+
+def main() -> None:
+    """Run the `tablewright` command.
+
+    A reader that closes the pipe early, as `head` does, ends it quietly: typer handles that while
+    the command runs, and here is what is written when Python ends. A full disk is one line.
+    """
+    code: Any = 0
+    try:
+        try:
+            run(sys.argv[1:])
+        except SystemExit as end:
+            code = end.code
+        print(end="", flush=True)  # noqa: T201 - it does nothing if standard output is closed
+    except BrokenPipeError:
+        _discard_output()
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        _discard_output()
+        if not code:  # otherwise the command has reported it
+            say(f"tablewright: standard output: {describe_error(error)}")
+            code = 2
+    sys.exit(code)
+
+
+def _discard_output() -> None:
+    """Prevent that Python writes the rest of the output when it ends, and reports that it fails."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Run a command and exit with its code."""
+    if arguments[:1] == ["serve"]:
+        from tablewright.cli.options import read_options
+        from tablewright.cli.serve import serve
+
+        given = read_options(serve, arguments[1:])
+        if given is not None:
+            try:
+                serve(**given)
+            except KeyboardInterrupt:  # as typer does
+                sys.exit(INTERRUPTED)
+            return
+    from tablewright.cli.all_commands import app
+
+    app(arguments)

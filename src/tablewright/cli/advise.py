@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.cli import report
-from tablewright.cli.commands import DESIGNS, app, fail
+from tablewright.cli.commands import DESIGNS, app
 from tablewright.cli.designs import Name, load_or_fail
+from tablewright.cli.failures import fail
 
 if TYPE_CHECKING:
     from rich.console import Console

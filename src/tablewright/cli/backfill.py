@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, app, clean_interrupts, fail
+from tablewright.cli.commands import DESIGNS, app
 from tablewright.cli.designs import Name, load_or_fail, tables_named
+from tablewright.cli.failures import clean_interrupts, fail
 from tablewright.cli.transfer import WHERE, exit_on_error, progress_bars
 
 if TYPE_CHECKING:

@@ -1,27 +1,13 @@
-"""The application, and what several commands share: errors, exit codes, opening a database."""
+"""The application, to which modules add their commands, and the panels of its help."""
 
 from __future__ import annotations
 
-import enum
-import errno
-import os
-import signal
-import socket
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 import typer.core
 
 from tablewright import __version__
-
-if TYPE_CHECKING:
-    from tablewright.engine import Engine
-    from tablewright.server import IsolatedEngines
 
 DESIGNS = "Designs"
 FILES = "Database files"
@@ -64,9 +50,6 @@ def _without_types(parameters: list[Any]) -> list[Any]:
     return parameters
 
 
-INTERRUPTED = 128 + signal.SIGINT  # the exit code after Ctrl-C
-TERMINATED = 128 + signal.SIGTERM
-
 app = typer.Typer(
     name="tablewright",
     cls=PlainGroup,
@@ -89,43 +72,6 @@ def use_plain_help(commands: typer.Typer) -> None:
             use_plain_help(group.typer_instance)
 
 
-class Durability(enum.StrEnum):
-    """What an acknowledged write survives."""
-
-    full = "full"
-    normal = "normal"
-
-
-def main() -> None:
-    """Run the `tablewright` command.
-
-    A reader that closes the pipe early, as `head` does, ends it quietly: typer handles that while
-    the command runs, and here is what is written when Python ends. A full disk is one line.
-    """
-    code: Any = 0
-    try:
-        try:
-            app()
-        except SystemExit as end:
-            code = end.code
-        print(end="", flush=True)  # noqa: T201 - it does nothing if standard output is closed
-    except BrokenPipeError:
-        _discard_output()
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-        _discard_output()
-        if not code:  # otherwise the command has reported it
-            typer.echo(f"tablewright: standard output: {describe_error(error)}", err=True)
-            code = 2
-    sys.exit(code)
-
-
-def _discard_output() -> None:
-    """Prevent that Python writes the rest of the output when it ends, and reports that it fails."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def show_version(is_requested: bool) -> None:
     if is_requested:
         typer.echo(f"tablewright {__version__}")
@@ -140,79 +86,3 @@ def options(
     ] = False,
 ) -> None:
     """Design one table, prove every access pattern, run it anywhere."""
-
-
-def open_engine(
-    path: Path | str,
-    durability: Durability,
-    *,
-    busy_seconds: float,
-    stream_shards: int = 1,
-    s3: Path | None = None,
-    isolate_regions: bool = False,
-) -> Engine | IsolatedEngines:
-    """Open a database; if that fails, print why and exit with code 2."""
-    from tablewright.engine import Engine
-    from tablewright.errors import CannotOpen
-    from tablewright.server import IsolatedEngines
-
-    open_path = IsolatedEngines if isolate_regions else Engine
-    try:
-        return open_path(
-            path,
-            durability=durability.value,
-            busy_seconds=busy_seconds,
-            stream_shards=stream_shards,
-            s3=s3,
-        )
-    except CannotOpen as error:
-        fail(str(error))
-
-
-def describe_error(error: OSError) -> str:
-    """Return the reason of an error, in lower case and without its number."""
-    if error.errno == errno.EADDRINUSE:
-        return "the port is in use; choose another one, or 0 for a free port"
-    if isinstance(error, socket.gaierror):  # its numbers are not those of errno
-        return str(error.strerror).lower()
-    return os.strerror(error.errno).lower() if error.errno else str(error)
-
-
-def describe_failure(error: Exception) -> str:
-    """Return the reason of a failed request in one line; a DynamoDBError begins with its code."""
-    from tablewright.errors import DynamoDBError
-
-    text = f"{error.code}: {error.message}" if isinstance(error, DynamoDBError) else str(error)
-    return " ".join(text.split())
-
-
-class Terminated(KeyboardInterrupt):
-    """Raised by SIGTERM where the command cleans up as after Ctrl-C."""
-
-
-@contextmanager
-def clean_interrupts(outcome: str) -> Iterator[None]:
-    """Let SIGTERM end the block as Ctrl-C does, so that it cleans up; then print the outcome.
-
-    The exit code is 128 and the number of the signal. Another SIGTERM does not interrupt the
-    cleanup.
-    """
-
-    def on_signal(number: int, _: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_IGN)
-        raise Terminated
-
-    previous = signal.signal(signal.SIGTERM, on_signal)
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        typer.echo(f"tablewright: interrupted; {outcome}", err=True)
-        raise typer.Exit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
-    finally:
-        signal.signal(signal.SIGTERM, previous)
-
-
-def fail(message: str) -> NoReturn:
-    """Print a message on standard error and exit with code 2."""
-    typer.echo(f"tablewright: {message}", err=True)
-    raise typer.Exit(2)

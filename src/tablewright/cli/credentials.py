@@ -15,7 +15,8 @@ from typing import Annotated
 
 import typer
 
-from tablewright.cli.commands import SERVER, app, fail
+from tablewright.cli.commands import SERVER, app
+from tablewright.cli.failures import fail
 
 credentials = typer.Typer(help="Manage the users of `tablewright serve`.", no_args_is_help=True)
 app.add_typer(credentials, name="credentials", rich_help_panel=SERVER)

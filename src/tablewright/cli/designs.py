@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.cli import report
-from tablewright.cli.commands import DESIGNS, app, clean_interrupts, fail
+from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.failures import clean_interrupts, fail
 from tablewright.cli.transfer import WHERE, Target, exit_on_error
 
 if TYPE_CHECKING:

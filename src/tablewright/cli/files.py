@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import FILES, app, describe_error, fail
+from tablewright.cli.commands import FILES, app
+from tablewright.cli.failures import describe_error, fail
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine

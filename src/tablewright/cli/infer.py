@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, app, fail
+from tablewright.cli.commands import DESIGNS, app
 from tablewright.cli.designs import write
+from tablewright.cli.failures import fail
 from tablewright.cli.transfer import WHERE, exit_on_error
 
 #: As `tablewright.infer.SAMPLE_SIZE`, which is not imported for `--help`.

@@ -17,7 +17,8 @@ from typing import Annotated
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, app, describe_error, fail
+from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.failures import describe_error, fail
 
 DESIGN = Template('''\
 """$title: customers and their orders, in one table.

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tablewright.cli import report
-from tablewright.cli.commands import DESIGNS, app, fail
+from tablewright.cli.commands import DESIGNS, app
 from tablewright.cli.designs import Name, load_or_fail
 from tablewright.cli.explain import as_members, check_shapes, print_request, select_patterns
+from tablewright.cli.failures import fail
 from tablewright.cli.item_json import print_json
 from tablewright.cli.sessions import Json
 from tablewright.cli.transfer import WHERE, exit_on_error

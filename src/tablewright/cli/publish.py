@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, app, fail
+from tablewright.cli.commands import DESIGNS, app
 from tablewright.cli.designs import Name, Output, load_or_fail, write
+from tablewright.cli.failures import fail
 from tablewright.cli.revision import run_at
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tablewright.cli.commands import STATEMENTS, app, fail
+from tablewright.cli.commands import STATEMENTS, app
+from tablewright.cli.failures import fail
 from tablewright.cli.key_arguments import find_key, key_expression, parse_conditions, parse_key
 from tablewright.cli.sessions import Json, TableName, TableSession, Target, open_session
 from tablewright.cli.views import EntityView, StoredView, View, count_items, count_units, note

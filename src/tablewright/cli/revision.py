@@ -13,7 +13,7 @@ import tempfile
 from io import BytesIO
 from pathlib import Path
 
-from tablewright.cli.commands import fail
+from tablewright.cli.failures import fail
 
 
 def run_at(revision: str, *arguments: str) -> str:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import ctypes
 import enum
 import re
-import ssl
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from tablewright import __version__
-from tablewright.cli.commands import SERVER, Durability, app, describe_error, fail, open_engine
+from tablewright.cli.failures import describe_error, fail, say
+from tablewright.cli.opening import Durability, open_engine
+from tablewright.cli.options import Option
 from tablewright.cli.workers import check_workers, make_server, start_workers
 
 if TYPE_CHECKING:
+    import ssl
+
     from tablewright.engine import Engine
     from tablewright.engine.realism import Realism
     from tablewright.server import Server
@@ -48,28 +49,23 @@ ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#*\sA-Z]+")
 M_MMAP_THRESHOLD = -3  # of <malloc.h>
 
 
-@app.command(rich_help_panel=SERVER)
 def serve(
     db: Annotated[
         Path | None,
-        typer.Option(
-            help="The database file, created if it is missing. Default: a database in memory."
-        ),
+        Option(help="The database file, created if it is missing. Default: a database in memory."),
     ] = None,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port; 0 chooses a free one.")
-    ] = 8000,
+    host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, Option(min=0, max=65535, help="The port; 0 chooses a free one.")] = 8000,
     durability: Annotated[
         Durability,
-        typer.Option(
+        Option(
             help="What an acknowledged write survives. full: a power loss; normal: a killed "
             "process."
         ),
     ] = Durability.full,
     sweep_seconds: Annotated[
         float,
-        typer.Option(
+        Option(
             min=0.01,
             metavar="SECONDS",
             help="The time between deletions of items past their TTL and of old stream records.",
@@ -77,7 +73,7 @@ def serve(
     ] = 60.0,
     workers: Annotated[
         int,
-        typer.Option(
+        Option(
             min=1,
             max=64,
             help="The number of processes that serve connections and read. With more than one, "
@@ -85,11 +81,11 @@ def serve(
         ),
     ] = 1,
     stream_shards: Annotated[
-        int, typer.Option(min=1, max=1000, help="The number of shards of new streams.")
+        int, Option(min=1, max=1000, help="The number of shards of new streams.")
     ] = 1,
     from_: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             "--from",
             metavar="FILE",
             help="Create the tables of a CloudFormation template, a folder of `cdk synth`, or the "
@@ -98,7 +94,7 @@ def serve(
     ] = None,
     isolate_regions: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--isolate-regions",
             help="Keep the tables of each region and account apart, as AWS does. With --db, each "
             "has a file of its own beside FILE.",
@@ -107,7 +103,7 @@ def serve(
     ] = False,
     realistic: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--realistic",
             help="Behave as slowly as AWS, to test deployment and retry code: tables take time to "
             "change, eventually consistent reads lag, requests are throttled.",
@@ -116,7 +112,7 @@ def serve(
     ] = False,
     control_delay: Annotated[
         float | None,
-        typer.Option(
+        Option(
             min=0,
             metavar="SECONDS",
             help="With --realistic: how long tables stay CREATING, UPDATING and DELETING. "
@@ -126,7 +122,7 @@ def serve(
     ] = None,
     read_lag: Annotated[
         float | None,
-        typer.Option(
+        Option(
             min=0,
             metavar="SECONDS",
             help="With --realistic: how much eventually consistent reads lag. Default: 0.1.",
@@ -135,14 +131,14 @@ def serve(
     ] = None,
     parameter: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NAME=VALUE",
             help="With --from: a parameter of the CloudFormation template; repeatable.",
         ),
     ] = None,
     s3: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="DIR",
             help="An existing folder that stands for S3 in exports and imports: each folder in it "
             "is a bucket.",
@@ -150,7 +146,7 @@ def serve(
     ] = None,
     credentials: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             help="Accept only requests signed by a user in this file. Create it with "
             "`tablewright credentials add`.",
             rich_help_panel=ACCESS,
@@ -158,21 +154,21 @@ def serve(
     ] = None,
     region: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="With --credentials: accept only signatures for this region. Default: any region.",
             rich_help_panel=ACCESS,
         ),
     ] = None,
     tls_cert: Annotated[
         Path | None,
-        typer.Option(help="Certificate chain (PEM) for HTTPS.", rich_help_panel=ACCESS),
+        Option(help="Certificate chain (PEM) for HTTPS.", rich_help_panel=ACCESS),
     ] = None,
     tls_key: Annotated[
-        Path | None, typer.Option(help="Private key (PEM) for HTTPS.", rich_help_panel=ACCESS)
+        Path | None, Option(help="Private key (PEM) for HTTPS.", rich_help_panel=ACCESS)
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="Also accept this name in the Host header; repeatable. Loopback names and the "
             "server's own address are always accepted. Not needed with --credentials.",
@@ -181,7 +177,7 @@ def serve(
     ] = None,
     cors: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="ORIGIN",
             help="Accept requests from web pages of this origin, such as http://localhost:3000; "
             "repeatable. `*` allows all origins.",
@@ -190,7 +186,7 @@ def serve(
     ] = None,
     insecure: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--insecure",
             help="Allow a --host other than loopback without credentials or without TLS.",
             rich_help_panel=ACCESS,
@@ -198,11 +194,11 @@ def serve(
     ] = False,
     max_connections: Annotated[
         int,
-        typer.Option(min=1, help="The maximum number of open connections.", rich_help_panel=LIMITS),
+        Option(min=1, help="The maximum number of open connections.", rich_help_panel=LIMITS),
     ] = 1000,
     idle_timeout: Annotated[
         float,
-        typer.Option(
+        Option(
             min=0.01,
             metavar="SECONDS",
             help="Close a connection that sends no request for this time.",
@@ -211,7 +207,7 @@ def serve(
     ] = 180.0,
     max_buffered_mb: Annotated[
         int,
-        typer.Option(
+        Option(
             min=16,
             metavar="MB",
             help="The memory for requests and responses of all clients together.",
@@ -220,7 +216,7 @@ def serve(
     ] = 256,
     access_log: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE|-",
             help="Append one JSON line for each request to this file; `-` is standard output.",
             rich_help_panel=OPERATION,
@@ -228,7 +224,7 @@ def serve(
     ] = None,
     log: Annotated[
         LogLevel,
-        typer.Option(
+        Option(
             help="What to log on standard error. info: also one line for each request; debug: also "
             "the texts of errors, which may contain values of items.",
             rich_help_panel=OPERATION,
@@ -236,7 +232,7 @@ def serve(
     ] = LogLevel.warning,
     metrics_port: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=0,
             max=65535,
             help="Serve /metrics, /ready and /live on this port of 127.0.0.1; 0 chooses a free "
@@ -301,9 +297,9 @@ def serve(
         where = str(db) if db else "in memory: the data is lost when the server stops"
         if workers > 1:
             where += f", {workers} workers"
-        typer.echo(f"tablewright {__version__} ({where}); stop with Ctrl-C", err=True)
+        say(f"tablewright {__version__} ({where}); stop with Ctrl-C")
         if server.monitor_url is not None:
-            typer.echo(f"metrics: {server.monitor_url}/metrics", err=True)
+            say(f"metrics: {server.monitor_url}/metrics")
         print(url, flush=True)  # noqa: T201  (programs wait for this line)
 
     gc.freeze()  # imported objects stay: the collector need not look at them
@@ -327,8 +323,8 @@ def serve(
         server = make_server(engine, settings, processes)
         asyncio.run(run_until_stopped(server, host, port, ready))
     except (StoreFailed, ChildProcessError) as error:
-        typer.echo(f"tablewright: {error}", err=True)
-        raise typer.Exit(1) from None
+        say(f"tablewright: {error}")
+        raise SystemExit(1) from None
     except OSError as error:
         if error.filename is not None:  # the access log, or the address of the metrics
             option = "--access-log" if error.filename == access_log else "--metrics-port:"
@@ -344,12 +340,12 @@ def read_realism(
     control_delay: float | None, read_lag: float | None, *, is_on: bool
 ) -> Realism | None:
     """Return the delays of --realistic; None without it."""
-    from tablewright.engine.realism import Realism
-
     if not is_on:
         if control_delay is not None or read_lag is not None:
             fail("--control-delay and --read-lag need --realistic")
         return None
+    from tablewright.engine.realism import Realism
+
     default = Realism()
     return Realism(
         control_seconds=default.control_seconds if control_delay is None else control_delay,
@@ -359,12 +355,14 @@ def read_realism(
 
 def read_templates(files: Sequence[Path], parameters: Sequence[str]) -> list[DeclaredTable]:
     """Read the tables of all templates; end the program if one has a mistake."""
+    if not files:
+        if parameters:
+            fail("--parameter needs --from with a CloudFormation template")
+        return []
     from tablewright.errors import TemplateRefused
     from tablewright.templates import read_tables
 
     given: dict[str, str] = {}
-    if parameters and not files:
-        fail("--parameter needs --from with a CloudFormation template")
     for parameter in parameters:
         name, equals, value = parameter.partition("=")
         if not name or not equals:
@@ -390,30 +388,29 @@ def create_declared(engine: Engine, tables: Sequence[DeclaredTable]) -> None:
     for outcome in outcomes:
         table = outcome.table
         done = "created" if outcome.is_new else "exists already, and is kept"
-        typer.echo(f"table {table.name} ({table.file}: {table.resource}): {done}", err=True)
+        say(f"table {table.name} ({table.file}: {table.resource}): {done}")
         for line in (*table.notes, *outcome.differences):
-            typer.echo(f"  {line}", err=True)
+            say(f"  {line}")
 
 
 def read_credentials(credentials: Path | None, region: str | None) -> Authenticator | None:
     """Read the credentials file; None without one. Warn if no user has a key."""
-    from tablewright.errors import CredentialsRefused
-    from tablewright.server.authentication import SignatureAuthenticator
-    from tablewright.server.credentials import Credentials
-
     if credentials is None:
         if region is not None:
             fail(f"--region {region}: add --credentials; without it, signatures are not verified")
         return None
+    from tablewright.errors import CredentialsRefused
+    from tablewright.server.authentication import SignatureAuthenticator
+    from tablewright.server.credentials import Credentials
+
     try:
         known = Credentials(credentials)
     except CredentialsRefused as error:
         fail(str(error))
     if known.is_empty():
-        typer.echo(
+        say(
             f"tablewright: WARNING: {credentials} has no keys, so every request is refused; "
-            f"add one with `tablewright credentials add {credentials} NAME`",
-            err=True,
+            f"add one with `tablewright credentials add {credentials} NAME`"
         )
     return SignatureAuthenticator(known, region=region)
 
@@ -447,7 +444,7 @@ def check_address(host: str, *, is_signed: bool, is_encrypted: bool, insecure: b
         if is_signed
         else f"every machine that can reach {host} can read and change all data"
     )
-    typer.echo(f"tablewright: WARNING: --insecure: {risk}", err=True)
+    say(f"tablewright: WARNING: --insecure: {risk}")
 
 
 def check_hosts(names: Iterable[str], origins: Iterable[str]) -> None:
@@ -471,6 +468,8 @@ def tls_context(certificate: Path | None, key: Path | None) -> ssl.SSLContext | 
     if certificate is None or key is None:
         missing = "--tls-cert" if certificate is None else "--tls-key"
         fail(f"{missing} is missing: HTTPS needs --tls-cert FILE and --tls-key FILE")
+    import ssl
+
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:

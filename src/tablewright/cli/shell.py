@@ -22,7 +22,8 @@ from pathlib import Path
 
 import typer
 
-from tablewright.cli.commands import STATEMENTS, app, describe_failure
+from tablewright.cli.commands import STATEMENTS, app
+from tablewright.cli.failures import describe_failure
 from tablewright.cli.sessions import Json, Target
 from tablewright.cli.sql import NoScan, run_and_print
 from tablewright.cli.statements import ScanRefused, StatementSession, open_statements

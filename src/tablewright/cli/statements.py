@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tablewright.cli.commands import fail
+from tablewright.cli.failures import fail
 from tablewright.cli.sessions import TableSession
 from tablewright.cli.transfer import exit_on_error
 

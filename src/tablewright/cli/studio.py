@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, app, describe_error, fail
+from tablewright.cli.commands import DESIGNS, app
 from tablewright.cli.designs import load_or_fail
+from tablewright.cli.failures import describe_error, fail
 
 if TYPE_CHECKING:
     from tablewright.studio.workspace import Workspace

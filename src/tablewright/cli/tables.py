@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tablewright.cli.commands import STATEMENTS, app, fail
+from tablewright.cli.commands import STATEMENTS, app
+from tablewright.cli.failures import fail
 from tablewright.cli.item_json import print_json
 from tablewright.cli.item_tables import print_columns
 from tablewright.cli.key_arguments import find_indexes, find_key

@@ -12,7 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tablewright.cli.commands import HELP, app, fail
+from tablewright.cli.commands import HELP, app
+from tablewright.cli.failures import fail
 
 TARGETS = """\
 A target is where tables are:

@@ -10,14 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import (
-    INTERRUPTED,
-    TRANSFER,
-    app,
-    describe_error,
-    describe_failure,
-    fail,
-)
+from tablewright.cli.commands import TRANSFER, app
+from tablewright.cli.failures import INTERRUPTED, describe_error, describe_failure, fail
 
 if TYPE_CHECKING:
     from rich.console import Console

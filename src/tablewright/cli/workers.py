@@ -7,15 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from tablewright.cli.commands import Durability, fail
+from tablewright.cli.failures import fail, say
+from tablewright.cli.opening import Durability
 
 if TYPE_CHECKING:
     import socket
 
     from tablewright.engine import Engine
-    from tablewright.server import IsolatedEngines, Server, Settings
+    from tablewright.server import Server, Settings
+    from tablewright.server.isolation import IsolatedEngines
     from tablewright.server.processes import WorkerProcess
 
 #: The largest request body, which the memory of each worker must hold.
@@ -90,7 +90,7 @@ def _run_worker(
         ) as engine:
             asyncio.run(WorkerServer(engine, settings, relay, connections).run())
     except (StoreFailed, CannotOpen, OSError) as error:
-        typer.echo(f"tablewright: {error}", err=True)
+        say(f"tablewright: {error}")
         return 1
     return 0
 
@@ -99,11 +99,12 @@ def make_server(
     engine: Engine | IsolatedEngines, settings: Settings, processes: list[WorkerProcess]
 ) -> Server:
     """Return the server of this process: it serves alone, or accepts and commits for workers."""
-    from tablewright.server import IsolatedEngines, Server
+    from tablewright.server import Server
 
     if not processes:
         return Server(engine, settings)
+    from tablewright.engine import Engine
     from tablewright.server.main_process import MainServer
 
-    assert not isinstance(engine, IsolatedEngines)  # `check_workers` refuses it
+    assert isinstance(engine, Engine)  # `check_workers` refuses other engines
     return MainServer(engine, settings, processes)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tablewright.cli.commands import STATEMENTS, app, fail
+from tablewright.cli.commands import STATEMENTS, app
+from tablewright.cli.failures import fail
 from tablewright.cli.item_json import read_items
 from tablewright.cli.key_arguments import TableKeyAttribute, describe_key, find_key, parse_key
 from tablewright.cli.read_items import Key, make_view

@@ -5,7 +5,6 @@
 """
 
 from tablewright.engine.engine import Engine
-from tablewright.engine.integrity import Problem, Report
 from tablewright.engine.operations import OPERATIONS
 from tablewright.engine.step import LongStep, ReadStep, Step, WriteStep
 
@@ -13,9 +12,7 @@ __all__ = [
     "OPERATIONS",
     "Engine",
     "LongStep",
-    "Problem",
     "ReadStep",
-    "Report",
     "Step",
     "WriteStep",
 ]

@@ -14,9 +14,7 @@ from contextlib import contextmanager
 
 from msgspec.structs import replace
 
-from tablewright.engine.catalog import Catalog
-from tablewright.engine.exports import EXPORTS
-from tablewright.engine.imports import IMPORTS
+from tablewright.engine.catalog import Catalog, has_records
 from tablewright.engine.maintenance import delete_tree
 from tablewright.engine.records import new_id
 from tablewright.storage import WriteTransaction
@@ -41,6 +39,11 @@ def running(now: float) -> Iterator[str]:
 
 def end_abandoned(catalog: Catalog, tx: WriteTransaction, now: float) -> None:
     """Mark abandoned exports and imports as failed."""
+    if not has_records(tx):
+        return
+    from tablewright.engine.exports import EXPORTS
+    from tablewright.engine.imports import IMPORTS
+
     for export in EXPORTS.read_all(tx):
         if export.status == "IN_PROGRESS" and _is_abandoned(export.id, export.process):
             failed = replace(

@@ -268,6 +268,12 @@ def read_records(snapshot: Snapshot, prefix: bytes) -> list[bytes]:
         return [body for _, _, body in rows]
 
 
+def has_records(snapshot: Snapshot) -> bool:
+    """Return whether there are records of any kind."""
+    with closing(snapshot.walk(_SCHEMAS, _RECORDS, _LOGS)) as rows:
+        return next(rows, None) is not None
+
+
 def _read_generation(snapshot: Snapshot) -> int:
     found = snapshot.get(_SCHEMAS, _GENERATION)
     if found is None or not found[1].isdigit():

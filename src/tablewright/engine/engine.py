@@ -7,6 +7,9 @@
 
 Several threads can use one engine; several engines, in one or more processes, can use one file. A
 forked process must open its own engine.
+
+What few programs use is imported where it is used, and each operation with its first request: see
+`operations`. So an engine starts in a third of the time.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -22,18 +25,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import msgspec
 
 from tablewright.engine.abandoned import end_abandoned
-from tablewright.engine.authorization import authorize
-from tablewright.engine.backups import delete_expired_backups
 from tablewright.engine.catalog import Catalog, read_jobs
-from tablewright.engine.damage import locate_damage
-from tablewright.engine.expiry import delete_expired
-from tablewright.engine.integrity import Report, check_file
 from tablewright.engine.item_counts import ItemCounts
-from tablewright.engine.key_counts import Contributors, KeyCounts, enabled_insights
 from tablewright.engine.maintenance import Maintenance
-from tablewright.engine.object_folder import ObjectFolder
-from tablewright.engine.operations import OPERATIONS, unknown_operation
-from tablewright.engine.scope import Scope
+from tablewright.engine.operations import find_operation, unknown_operation
 from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
 from tablewright.engine.step import (
     LongContext,
@@ -47,7 +42,6 @@ from tablewright.engine.step import (
 )
 from tablewright.engine.stream_settings import StreamSettings
 from tablewright.engine.streams import add_missing_logs, rotate_shards
-from tablewright.engine.trimming import trim_logs
 from tablewright.errors import (
     DynamoDBError,
     ResourceNotFoundException,
@@ -56,7 +50,6 @@ from tablewright.errors import (
     StoreForked,
     TablewrightError,
 )
-from tablewright.policy import Principal
 from tablewright.storage import (
     BUSY_SECONDS,
     DamagedRow,
@@ -72,8 +65,13 @@ from tablewright.wire.responses import encode
 T = TypeVar("T")
 
 if TYPE_CHECKING:
+    from tablewright.engine.integrity import Report
+    from tablewright.engine.key_counts import Contributors, KeyCounts
+    from tablewright.engine.object_folder import ObjectFolder
     from tablewright.engine.realism import Realism, RealisticLayer
+    from tablewright.engine.scope import Scope
     from tablewright.engine.statements.explain import Explanation
+    from tablewright.policy import Principal
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
@@ -113,10 +111,13 @@ class Engine:
         """
         self._streams = StreamSettings(stream_shards)
         self._store = Store(path, durability=durability, busy_seconds=busy_seconds)
-        self._folder = None if s3 is None else ObjectFolder(s3)
+        self._folder: ObjectFolder | None = None
+        if s3 is not None:
+            from tablewright.engine.object_folder import ObjectFolder
+
+            self._folder = ObjectFolder(s3)
         self._catalog = Catalog()  # of the readers
         self._writer_catalog = Catalog()
-        self._key_counts = KeyCounts()
         self._counts = ItemCounts(self._start_maintenance)
         self._realism: RealisticLayer | None = None
         self._store.write(self._open_file)
@@ -156,7 +157,7 @@ class Engine:
         tables, unless the policy allows the request.
         """
         try:
-            shape, prepare = OPERATIONS[operation]
+            shape, prepare = find_operation(operation)
         except KeyError:
             raise unknown_operation(operation) from None
         typed = read(shape, request)
@@ -168,6 +169,8 @@ class Engine:
             step = self._key_counts.count(step, operation, typed)
         if policy is None:
             return step
+        from tablewright.engine.authorization import authorize
+
         return authorize(step, operation, typed, policy, self._scope)
 
     def run(self, step: Step) -> bytes:
@@ -186,6 +189,8 @@ class Engine:
             except (DynamoDBError, MissingTree):  # perhaps the cached catalog is out of date
                 return self._store.read(partial(self._read_with_current_catalog, step))
         except DamagedRow as error:
+            from tablewright.engine.damage import locate_damage
+
             raise locate_damage(error, self._catalog.tables.values()) from error
 
     def read_all(self, steps: Sequence[ReadStep]) -> list[bytes | BaseException]:
@@ -205,6 +210,8 @@ class Engine:
         results = self._store.write_all([partial(self._write, step) for step in steps])
         for position, result in enumerate(results):
             if isinstance(result, DamagedRow):
+                from tablewright.engine.damage import locate_damage
+
                 results[position] = locate_damage(result, self._writer_catalog.tables.values())
         if self._catalog.is_older_than(self._writer_catalog):
             # Reads detect new keys of tables by themselves, but not new settings.
@@ -213,6 +220,19 @@ class Engine:
         if self._writer_catalog.has_jobs:
             self._maintenance.start()
         return results
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether a write of another thread is running."""
+        return self._store.is_writing
+
+    def never_wait(self) -> None:
+        """Let writes of this thread raise `StoreBusy` at once while another process writes."""
+        self._store.never_wait()
+
+    def wait_again(self) -> None:
+        """Let writes of this thread wait for other processes again."""
+        self._store.wait_again()
 
     def explain(
         self, statement: str, parameters: Sequence[dict[str, Any]] | None = None
@@ -223,7 +243,7 @@ class Engine:
         filter. Without `parameters`, a `?` stays a `?`. Raise the fault that the statement would
         raise, as far as it does not depend on items.
         """
-        from tablewright.engine.statements.explain import explain_statement  # when it is needed
+        from tablewright.engine.statements.explain import explain_statement
 
         return self._read_in_context(
             lambda context: explain_statement(statement, parameters, context.find_table)
@@ -234,13 +254,16 @@ class Engine:
 
         Delete expired backups, too.
         """
+        from tablewright.engine.backups import delete_expired_backups
+        from tablewright.engine.expiry import delete_expired
+
         now = time.time() if now is None else now
         delete_expired_backups(self._store, self._writer_catalog, now)
         return delete_expired(self._store, self._writer_catalog, now)
 
     def make_realistic(self, realism: Realism | None = None) -> None:
         """Give all later requests AWS's delays and limits, to test deployment and retry code."""
-        from tablewright.engine.realism import Realism, RealisticLayer  # when it is needed
+        from tablewright.engine.realism import Realism, RealisticLayer
 
         self._realism = RealisticLayer(realism or Realism(), self._key_counts)
 
@@ -262,6 +285,8 @@ class Engine:
 
     def counted_keys(self) -> Iterator[tuple[str, str | None, Contributors]]:
         """Yield the most used keys of all tables and indexes with Contributor Insights."""
+        from tablewright.engine.key_counts import enabled_insights
+
         for table, index in enabled_insights(self._catalog.tables):
             yield table.name, index, self._key_counts.report(table, index, 10)
 
@@ -271,6 +296,8 @@ class Engine:
         `now` (seconds since 1970) is for tests: it also becomes the time by which shard iterators
         expire, unless the time is later already.
         """
+        from tablewright.engine.trimming import trim_logs
+
         if now is not None:
             self._streams.move_to(now)
         return trim_logs(self._store, self._writer_catalog, self._streams.now())
@@ -319,6 +346,12 @@ class Engine:
                     self.make_realistic(self._realism.settings)
             self._continue_jobs()
 
+    @cached_property
+    def _key_counts(self) -> KeyCounts:
+        from tablewright.engine.key_counts import KeyCounts
+
+        return KeyCounts()
+
     def _start_maintenance(self) -> None:
         self._maintenance.start()
 
@@ -330,6 +363,8 @@ class Engine:
 
     def check(self) -> Report:
         """Check every table and index for damage and for differences between them."""
+        from tablewright.engine.integrity import check_file
+
         return self._store.read(check_file)
 
     def back_up(self, copy: str | Path) -> None:

@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tablewright.engine.operations import OPERATIONS
+from tablewright.engine.operations import find_operation
 from tablewright.hints import did_you_mean
 
 #: An unknown member is rejected only if its similarity to a known one is at least this.
 CUTOFF = 0.8
-#: The members of every operation's request.
-MEMBERS = {
-    operation: frozenset(shape.__struct_encode_fields__)
-    for operation, (shape, _) in OPERATIONS.items()
-}
+
+
+class _Members(dict[str, frozenset[str]]):
+    def __missing__(self, operation: str) -> frozenset[str]:
+        shape, _ = find_operation(operation)
+        members = self[operation] = frozenset(shape.__struct_encode_fields__)
+        return members
+
+
+#: The members of the requests of each operation.
+MEMBERS = _Members()
 
 
 def reject_misspelled_members(operation: str, request: Iterable[str]) -> None:

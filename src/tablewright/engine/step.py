@@ -10,13 +10,12 @@ taken.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.item_counts import ItemCounts
-from tablewright.engine.object_folder import ObjectFolder
 from tablewright.engine.stream_settings import StreamSettings
 from tablewright.engine.table import StoredTable
 from tablewright.errors import (
@@ -25,6 +24,9 @@ from tablewright.errors import (
     ValidationException,
 )
 from tablewright.storage import Snapshot, Tree, WriteTransaction
+
+if TYPE_CHECKING:
+    from tablewright.engine.object_folder import ObjectFolder
 
 
 class ReadContext(Struct):  # a Struct, because one is created per request: half the time

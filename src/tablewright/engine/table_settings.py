@@ -8,7 +8,6 @@ indexes) are refused, because ignoring them would promise what is not there.
 from __future__ import annotations
 
 from tablewright.errors import InvalidValue, ValidationException, invalid
-from tablewright.policy import parse_resource_policy
 from tablewright.schema import Throughput, WarmThroughput
 from tablewright.wire import requests
 
@@ -147,6 +146,8 @@ def check_policy_text(text: str) -> str:
     """Check a resource policy and return its text."""
     if len(text.encode()) > MAX_POLICY_SIZE:
         raise invalid(f"Maximum policy size of {MAX_POLICY_SIZE} bytes exceeded")
+    from tablewright.policy import parse_resource_policy
+
     try:
         parse_resource_policy(text)
     except InvalidValue as error:  # DynamoDB describes the mistake in other words

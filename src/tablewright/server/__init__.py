@@ -28,8 +28,7 @@ the engine; it does not know what an operation does.
 """
 
 from tablewright.server.hosts import Hosts
-from tablewright.server.isolation import IsolatedEngines
 from tablewright.server.limits import Limits
 from tablewright.server.server import Server, Settings, serve, serving
 
-__all__ = ["Hosts", "IsolatedEngines", "Limits", "Server", "Settings", "serve", "serving"]
+__all__ = ["Hosts", "Limits", "Server", "Settings", "serve", "serving"]

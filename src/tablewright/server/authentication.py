@@ -12,15 +12,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from tablewright.errors import (
-    MissingAuthenticationTokenException,
-    UnrecognizedClientException,
-)
-from tablewright.policy import Principal
+from tablewright.errors import MissingAuthenticationTokenException, UnrecognizedClientException
 from tablewright.server.canonical import query_parameters
-from tablewright.server.credentials import Caller, Credentials
 from tablewright.server.signature import (
     NO_TOKEN,
     PARTS,
@@ -31,6 +26,10 @@ from tablewright.server.signature import (
     check_query,
     incomplete_signature,
 )
+
+if TYPE_CHECKING:
+    from tablewright.policy import Principal
+    from tablewright.server.credentials import Caller, Credentials
 
 #: OpenAuthenticator caches this many signers, each of at most this many bytes.
 MAX_SIGNERS = 1024

@@ -9,7 +9,6 @@ import re
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from posixpath import normpath
 from urllib.parse import quote, unquote_to_bytes
@@ -70,6 +69,8 @@ def read_date(text: str) -> tuple[float, str]:
     try:
         if len(text) == 16:
             return _seconds(text), text
+        from email.utils import parsedate_to_datetime
+
         date = parsedate_to_datetime(text)  # a Date header of HTTP
         seconds = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
         return seconds, to_iso_basic(seconds)

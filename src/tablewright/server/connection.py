@@ -35,7 +35,7 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -55,11 +55,9 @@ from tablewright.server.compression import (
     compress,
     is_supported,
 )
-from tablewright.server.credentials_file import Caller
 from tablewright.server.dispatcher import Dispatcher
 from tablewright.server.failures import UNEXPECTED
 from tablewright.server.hosts import preflight_headers
-from tablewright.server.isolation import ScopedPreparer
 from tablewright.server.limits import LARGE_BODY, MAX_BODY, SMALL_BODY
 from tablewright.server.preparation import (
     OPERATION_OF,
@@ -82,7 +80,11 @@ from tablewright.server.states import (
     WORKING,
     ConnectionState,
 )
-from tablewright.server.telemetry import Exchange
+
+if TYPE_CHECKING:
+    from tablewright.server.credentials_file import Caller
+    from tablewright.server.isolation import ScopedPreparer
+    from tablewright.server.telemetry import Exchange
 
 log = logging.getLogger("tablewright.server")
 
@@ -219,6 +221,11 @@ class Connection(asyncio.Protocol):
     def is_idle(self) -> bool:
         """Whether the connection is between two requests, so that closing it loses nothing."""
         return self._state is READY and self._parser.phase is NOTHING and not self._queue
+
+    @property
+    def has_queue(self) -> bool:
+        """Whether more requests have arrived than the one in work."""
+        return bool(self._queue)
 
     @property
     def idle_since(self) -> float:

@@ -9,13 +9,13 @@ from tablewright.engine import Engine, Step
 from tablewright.server.authentication import Authenticator
 from tablewright.server.budget import Budget
 from tablewright.server.hosts import Hosts
-from tablewright.server.isolation import IsolatedEngines
 from tablewright.server.limits import Limits
 from tablewright.server.responses import ResponseBuilder
-from tablewright.server.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from tablewright.server.connection import Connection
+    from tablewright.server.isolation import IsolatedEngines
+    from tablewright.server.telemetry import Telemetry
 
 
 class Dispatcher(Protocol):

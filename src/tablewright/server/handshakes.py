@@ -8,9 +8,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-import ssl
 from collections.abc import Callable, Collection
 from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ssl
 
 log = logging.getLogger("tablewright.server")
 

@@ -79,7 +79,12 @@ class MainServer(Server):
 
     def _start_writer(self) -> None:
         self._relay_writer = RelayWriter(
-            self.engine, self._watch, self.failures, self._prepare, self._notify
+            self.engine,
+            self._watch,
+            self.failures,
+            self._prepare,
+            self._count_writes,
+            self._notify,
         )
         self._relay_writer.start([member.process.relay for member in self._members])
 
@@ -175,11 +180,6 @@ class MainServer(Server):
 
     def _gauges(self) -> dict[str, tuple[str, str, float]]:
         gauges = super()._gauges()
-        for name, count in (
-            ("commits_total", self._relay_writer.commits),
-            ("committed_writes_total", self._relay_writer.committed),
-        ):
-            gauges[name] = (*gauges[name][:2], count)
         for name in ("connections", "buffered_bytes", "waiting_bodies"):
             kind, text, value = gauges[name]
             total = sum(getattr(member.report, name) for member in self._members)

@@ -6,7 +6,7 @@ of connections or HTTP responses.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -20,12 +20,14 @@ from tablewright.errors import (
     UnknownOperationException,
 )
 from tablewright.server.compression import TooLarge, decompress
-from tablewright.server.credentials_file import Caller
-from tablewright.server.isolation import ScopedPreparer
 from tablewright.server.limits import MAX_BODY
-from tablewright.server.telemetry import Exchange
 from tablewright.wire.body import collector_paused, decode
 from tablewright.wire.targets import target_of
+
+if TYPE_CHECKING:
+    from tablewright.server.credentials_file import Caller
+    from tablewright.server.isolation import ScopedPreparer
+    from tablewright.server.telemetry import Exchange
 
 MAX_SHOWN_TARGET = 255
 #: The operation of each X-Amz-Target header.

@@ -34,6 +34,7 @@ from tablewright.server.relay import (
     Report,
     encode,
 )
+from tablewright.server.writer import Results
 from tablewright.wire.body import collector_paused
 
 RECEIVE_BYTES = 256 * 1024
@@ -55,8 +56,9 @@ class Peer:
 class RelayWriter:
     """Runs the requests of workers in a thread.
 
-    `prepare` makes a step of a request. `notify` is called, in the thread, with the other messages
-    of a worker, and with None when the worker has ended.
+    `prepare` makes a step of a request; `record` gets the results of each commit. `notify` is
+    called with the other messages of a worker, and with None when the worker has ended. All are
+    called in the thread.
     """
 
     def __init__(
@@ -65,15 +67,15 @@ class RelayWriter:
         watch: FileWatch,
         failures: Failures,
         prepare: Callable[[Relayed], Step],
+        record: Callable[[Results], None],
         notify: Callable[[int, Released | Report | None], None],
     ) -> None:
         self._engine = engine
         self._watch = watch
         self._failures = failures
         self._prepare = prepare
+        self._record = record
         self._notify = notify
-        self.commits = 0
-        self.committed = 0
         self._peers: list[Peer] = []
         #: Messages to workers from other threads.
         self._outgoing: deque[tuple[Peer, Reply | CloseIdle]] = deque()
@@ -154,7 +156,7 @@ class RelayWriter:
             self._pool.submit(self._run_apart, peer, message.number, step)
 
     def _commit(self, writes: list[tuple[Peer, int, WriteStep]]) -> None:
-        results: Sequence[bytes | BaseException]
+        results: Results
         try:
             self._watch.require_same_file()
             results = self._engine.write_all([step for _, _, step in writes])
@@ -163,13 +165,6 @@ class RelayWriter:
         self._record(results)
         for (peer, number, _), result in zip(writes, results, strict=True):
             self._reply(peer, number, result)
-
-    def _record(self, results: Sequence[bytes | BaseException]) -> None:
-        written = sum(isinstance(result, bytes) for result in results)
-        self.commits += written > 0
-        self.committed += written
-        for result in results:
-            self._failures.record_write(result if isinstance(result, BaseException) else None)
 
     def _reply(self, peer: Peer, number: int, result: bytes | BaseException) -> None:
         peer.unsent += encode(self._make_reply(number, result))

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import secrets
 import string
-from email.utils import formatdate
+import time
 from zlib import crc32
 
 AMZ_JSON = b"application/x-amz-json-1.0"
@@ -53,6 +53,11 @@ _HEAD = (
     b"x-amz-crc32: %%d\r\n"
     b"\r\n"
     b"%%b"
+)
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")  # not those of the locale
+_MONTHS = (
+    *("Jan", "Feb", "Mar", "Apr", "May", "Jun"),
+    *("Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
 )
 _ID_LENGTH = 52
 _ID_DIGITS = 16
@@ -91,7 +96,7 @@ class ResponseBuilder:
     def _template(self, status: int, content_type: bytes, keep_alive: bool) -> bytes:
         # DynamoDB sends `keep-alive` explicitly; HTTP/1.0 clients need it.
         connection = b"keep-alive" if keep_alive else b"close"
-        date = formatdate(usegmt=True).encode()
+        date = format_date(time.time()).encode()
         template = _HEAD % (
             status,
             REASONS.get(status, b"Error"),
@@ -102,3 +107,15 @@ class ResponseBuilder:
         )
         self._templates[status, content_type, keep_alive] = template
         return template
+
+
+def format_date(seconds: float) -> str:
+    """Return a time as a Date header. `email.utils` takes 4 ms to import.
+
+    >>> format_date(0)
+    'Thu, 01 Jan 1970 00:00:00 GMT'
+    """
+    now = time.gmtime(seconds)
+    day, month = _DAYS[now.tm_wday], _MONTHS[now.tm_mon - 1]
+    clock = f"{now.tm_hour:02}:{now.tm_min:02}:{now.tm_sec:02}"
+    return f"{day}, {now.tm_mday:02} {month} {now.tm_year} {clock} GMT"

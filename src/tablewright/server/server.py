@@ -8,7 +8,9 @@ Invariants:
   Exports and imports (`LongStep`) always run in other threads.
 - One thread (`Writer`) commits the writes to a file; writes that arrive during a commit share the
   next one. The writes of a database in memory run on the event loop, because they never wait.
-- Long work (deleting expired items, checkpoints, long writes) never runs on the event loop.
+- If only one client is connected, its steps run at once, on the event loop, unless they would wait
+  for a lock: there is nothing to share a snapshot or a commit with, and nobody to wait for them.
+- Long work (deleting expired items, checkpoints, long writes) runs on the event loop only then.
 - `stop` accepts no more connections, responds to all received requests, and then returns. So every
   write is either applied and acknowledged, or its client gets no response.
 - The server does not own the engine: the caller closes it after `stop`.
@@ -29,12 +31,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from tablewright.engine import Engine, LongStep, ReadStep, Step, WriteStep
 from tablewright.errors import StoreBusy, StoreFailed
-from tablewright.server.accesslog import AccessLog
 from tablewright.server.authentication import Authenticator, OpenAuthenticator
 from tablewright.server.budget import Budget
 from tablewright.server.compression import compress
@@ -42,13 +44,15 @@ from tablewright.server.connection import Connection
 from tablewright.server.failures import Failures, FileWatch
 from tablewright.server.handshakes import Handshakes
 from tablewright.server.hosts import Hosts
-from tablewright.server.isolation import IsolatedEngines
 from tablewright.server.limits import Limits
 from tablewright.server.listener import Listener
-from tablewright.server.monitor import Monitor
 from tablewright.server.responses import ResponseBuilder
-from tablewright.server.telemetry import Telemetry
 from tablewright.server.writer import Writer
+
+if TYPE_CHECKING:
+    from tablewright.server.isolation import IsolatedEngines
+    from tablewright.server.monitor import Monitor
+    from tablewright.server.telemetry import Telemetry
 
 log = logging.getLogger("tablewright.server")
 
@@ -140,14 +144,21 @@ class Server:
         settings = self.settings
         self._loop = asyncio.get_running_loop()
         if settings.access_log is not None:
+            from tablewright.server.accesslog import AccessLog
+            from tablewright.server.telemetry import Telemetry
+
             access_log = AccessLog(settings.access_log, self.failures.report)
             self.telemetry = Telemetry(access_log, logs_requests=settings.logs_requests)
         elif settings.logs_requests or settings.metrics_port is not None:
+            from tablewright.server.telemetry import Telemetry
+
             self.telemetry = Telemetry(logs_requests=settings.logs_requests)
 
     async def _start_monitor(self) -> None:
         port = self.settings.metrics_port
         if port is not None:
+            from tablewright.server.monitor import Monitor
+
             assert self.telemetry is not None
             self._monitor = Monitor(
                 self.telemetry, self._gauges, self._readiness_problem, self._key_accesses
@@ -235,12 +246,28 @@ class Server:
                 lambda working: self._deliver([(connection, step)], [working.result()])
             )
             return
+        if len(self._connections) == 1 and not connection.has_queue:
+            result = self._run_now(step)
+            if result is not None:
+                if isinstance(step, WriteStep):
+                    self._count_writes([result])
+                self._deliver([(connection, step)], [result])
+                return
         if not self._reads and not self._writes:
             self._loop.call_soon(self._run_steps)
         if isinstance(step, ReadStep):
             self._reads.append((connection, step))
         else:
             self._writes.append((connection, step))
+
+    def _run_now(self, step: ReadStep | WriteStep) -> bytes | BaseException | None:
+        """Run a step on the event loop; return None if it would have to wait for a lock."""
+        if isinstance(step, ReadStep):
+            return self.engine.run_or_error(step)
+        if self._writer is not None:
+            return self._writer.commit_now(step)
+        (result,) = self.engine.write_all([step])
+        return result
 
     def prepare_in_thread(self, connection: Connection, prepare: Callable[[], Step]) -> None:
         """Call `prepare` in a thread, then submit its step or deliver its error."""
@@ -276,12 +303,15 @@ class Server:
         submitted: Sequence[tuple[Connection, WriteStep]],
         results: Sequence[bytes | BaseException],
     ) -> None:
+        self._count_writes(results)
+        self._deliver(submitted, results)
+
+    def _count_writes(self, results: Sequence[bytes | BaseException]) -> None:
         written = sum(isinstance(result, bytes) for result in results)
         self._commits += written > 0
         self._committed += written
         for result in results:
             self.failures.record_write(result if isinstance(result, BaseException) else None)
-        self._deliver(submitted, results)
 
     def _deliver(
         self, submitted: Sequence[tuple[Connection, Step]], results: Sequence[bytes | BaseException]
@@ -462,8 +492,11 @@ def serving(
     By default each call chooses a free port, so tests can run in parallel. The caller may use the
     engine at the same time, and closes it afterwards.
     """
-    if not isinstance(engine, (Engine, IsolatedEngines)):
-        raise TypeError(f"serving() takes an Engine, got {engine!r}; use serving(Engine(path))")
+    if not isinstance(engine, Engine):
+        from tablewright.server.isolation import IsolatedEngines
+
+        if not isinstance(engine, IsolatedEngines):
+            raise TypeError(f"serving() takes an Engine, got {engine!r}; use serving(Engine(path))")
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="tablewright-server", daemon=True)
     thread.start()

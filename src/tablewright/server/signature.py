@@ -38,7 +38,7 @@ import hmac
 import time
 from collections.abc import Callable, Mapping
 from hashlib import sha256
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tablewright.errors import (
     ExpiredTokenException,
@@ -56,7 +56,6 @@ from tablewright.server.canonical import (
     split_target,
     to_iso_basic,
 )
-from tablewright.server.credentials import Caller
 from tablewright.sigv4 import (
     ALGORITHM,
     SERVICE,
@@ -66,6 +65,9 @@ from tablewright.sigv4 import (
     signing_key,
     string_to_sign,
 )
+
+if TYPE_CHECKING:
+    from tablewright.server.credentials import Caller
 
 #: The maximum difference between a signature's date and the server's clock, as on AWS.
 WINDOW_SECONDS = 15 * 60

@@ -1,5 +1,8 @@
 """The writer: a thread that commits, so that the event loop never waits for a lock or a disk.
 
+Only the write of the only client is committed on the event loop (`commit_now`): it has nobody to
+share the commit with, and two changes of threads take longer than its other work.
+
 Invariants:
 - Writes are committed in the order in which they were submitted. Writes that arrive during a commit
   share the next one and its fsync.
@@ -12,11 +15,14 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
-from typing import Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from tablewright.engine import Engine, WriteStep
+from tablewright.errors import StoreBusy
 from tablewright.server.failures import FileWatch
-from tablewright.server.isolation import IsolatedEngines
+
+if TYPE_CHECKING:
+    from tablewright.server.isolation import IsolatedEngines
 
 T = TypeVar("T")
 Results: TypeAlias = Sequence[bytes | BaseException]
@@ -36,17 +42,30 @@ class Writer(Generic[T]):
         self._deliver = deliver
         self._loop = asyncio.get_running_loop()
         self._queue: SimpleQueue[list[tuple[T, WriteStep]] | None] = SimpleQueue()
+        self._submitted = 0  # writes that are not delivered yet
+        if isinstance(engine, Engine):
+            engine.never_wait()
         self._thread = threading.Thread(target=self._run, name="tablewright-writer", daemon=True)
         self._thread.start()
 
     def submit(self, writes: list[tuple[T, WriteStep]]) -> None:
         """Commit these writes together with the others that wait."""
+        self._submitted += len(writes)
         self._queue.put(writes)
+
+    def commit_now(self, step: WriteStep) -> bytes | BaseException | None:
+        """Commit on the event loop; return None, without an effect, if that has to wait."""
+        if self._submitted or not isinstance(self._engine, Engine) or self._engine.is_writing:
+            return None
+        (result,) = self._commit([step])
+        return None if isinstance(result, StoreBusy) else result
 
     async def stop(self) -> None:
         """Commit the waiting writes, and end the thread."""
         self._queue.put(None)
         await self._loop.run_in_executor(None, self._thread.join)
+        if isinstance(self._engine, Engine):
+            self._engine.wait_again()
 
     def _run(self) -> None:
         is_running = True
@@ -63,7 +82,11 @@ class Writer(Generic[T]):
                 is_running = False
             if batch:
                 results = self._commit([step for _, step in batch])
-                self._loop.call_soon_threadsafe(self._deliver, batch, results)
+                self._loop.call_soon_threadsafe(self._delivered, batch, results)
+
+    def _delivered(self, batch: list[tuple[T, WriteStep]], results: Results) -> None:
+        self._submitted -= len(batch)
+        self._deliver(batch, results)
 
     def _commit(self, steps: list[WriteStep]) -> Results:
         try:

@@ -81,6 +81,11 @@ class WriteQueue:
     def __len__(self) -> int:
         return len(self._queue)
 
+    @property
+    def is_working(self) -> bool:
+        """Whether a batch runs, or was interrupted."""
+        return self._batch is not None
+
     def write_all(
         self, steps: Sequence[Callable[[WriteTransaction], T]]
     ) -> list[T | BaseException]:

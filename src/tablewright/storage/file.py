@@ -14,8 +14,9 @@ Invariants:
 from __future__ import annotations
 
 import os
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,18 @@ CHECKPOINT_PAGES = 8192  # 64 MiB of log; SQLite's default of 1000 pages doubled
 MAX_IDLE_LOG_BYTES = 64 * 1024 * 1024
 
 
-def connect(path: str, durability: str, busy_seconds: float, *, create: bool) -> apsw.Connection:
+def connect(
+    path: str,
+    durability: str,
+    busy_seconds: float,
+    *,
+    create: bool,
+    impatient: Collection[int] = (),
+) -> apsw.Connection:
     """Open a connection to a file, and mark an empty file as ours; `create` creates a missing file.
+
+    The connection waits at most `busy_seconds` for a lock of another process. It does not wait in
+    threads whose identifiers `impatient` contains, also if they are added later.
 
     Raise `CannotOpen`, or an `apsw.Error`.
     """
@@ -47,7 +58,7 @@ def connect(path: str, durability: str, busy_seconds: float, *, create: bool) ->
     try:
         connection = apsw.Connection(path, flags=flags, statementcachesize=512)
         try:
-            _set_up(connection, path, durability, busy_seconds)
+            _set_up(connection, path, durability, busy_seconds, impatient)
         except BaseException:
             connection.close()  # otherwise its locks stay until the exception is freed
             raise
@@ -69,8 +80,15 @@ def _create_private(path: str) -> None:
             open_private(path, "xb").close()
 
 
-def _set_up(connection: apsw.Connection, path: str, durability: str, busy_seconds: float) -> None:
-    connection.set_busy_handler(_make_busy_handler(busy_seconds))  # first: even a read needs a lock
+def _set_up(
+    connection: apsw.Connection,
+    path: str,
+    durability: str,
+    busy_seconds: float,
+    impatient: Collection[int],
+) -> None:
+    # First: even a read needs a lock.
+    connection.set_busy_handler(_make_busy_handler(busy_seconds, impatient))
     if connection.readonly("main"):
         raise CannotOpen(f"{path}: the file is read-only")
     connection.execute("BEGIN")
@@ -167,12 +185,14 @@ def _is_sqlite(path: str) -> bool:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
-def _make_busy_handler(busy_seconds: float) -> Callable[[int], bool]:
+def _make_busy_handler(busy_seconds: float, impatient: Collection[int]) -> Callable[[int], bool]:
     """Return a busy handler with short delays; SQLite's own sleeps up to 100 ms between tries."""
     started = 0.0
 
     def wait(tries: int) -> bool:
         nonlocal started
+        if threading.get_ident() in impatient:
+            return False
         now = time.monotonic()
         if tries == 0:
             started = now

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -69,7 +69,9 @@ class Store:
         self._forked = False
         #: A thread's connection is closed when the thread ends.
         self._connections: WeakSet[apsw.Connection] = WeakSet()
-        self._writer = self._connect(create=True)
+        #: The threads whose writes never wait for a lock of another process.
+        self._impatient: set[int] = set()
+        self._writer = self._connect(create=True, impatient=self._impatient)
         self._transaction = WriteTransaction(self._writer)
         self._queue = WriteQueue(self._transaction)
         self._local = threading.local()
@@ -122,6 +124,19 @@ class Store:
             if isinstance(result, apsw.Error):
                 results[position] = self._translate_error(result)
         return results
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether a write of another thread is running."""
+        return self._queue.is_working
+
+    def never_wait(self) -> None:
+        """Let writes of this thread fail at once where they would wait for another process."""
+        self._impatient.add(threading.get_ident())
+
+    def wait_again(self) -> None:
+        """Let writes of this thread wait for other processes again."""
+        self._impatient.discard(threading.get_ident())
 
     def begin_sandbox(self) -> int:
         """Begin a sandbox, perhaps in another one, and return its number.
@@ -212,11 +227,13 @@ class Store:
             snapshot.close()
         return renewed
 
-    def _connect(self, *, create: bool = False) -> apsw.Connection:
+    def _connect(self, *, create: bool = False, impatient: Collection[int] = ()) -> apsw.Connection:
         """Open another connection. A file that was deleted meanwhile is not recreated."""
         self._check_usable()
         try:
-            connection = connect(self.path, self.durability, self.busy_seconds, create=create)
+            connection = connect(
+                self.path, self.durability, self.busy_seconds, create=create, impatient=impatient
+            )
         except apsw.Error as error:
             raise self._translate_error(error) from error
         self._connections.add(connection)

@@ -8,6 +8,7 @@ import pytest
 
 from tablewright.engine import OPERATIONS, Engine
 from tablewright.engine.authorization import resolve_access
+from tablewright.engine.operations import find_operation
 from tablewright.engine.requested_access import REQUESTED_ACCESSES
 from tablewright.engine.shard_iterators import ShardIterator
 from tablewright.errors import AccessDeniedException
@@ -30,8 +31,8 @@ def accesses(
 
     ReturnConsumedCapacity and the resource's tags have tests of their own.
     """
-    typed = read(OPERATIONS[operation][0], request)
-    OPERATIONS[operation][1](typed)  # what the operation would refuse is no case
+    typed = read(find_operation(operation)[0], request)
+    find_operation(operation)[1](typed)  # what the operation would refuse is no case
     found = []
     for requested in REQUESTED_ACCESSES[operation](typed):
         access = resolve_access(requested, engine._writer_catalog.tables, lambda *_: ALL_KEYS)
@@ -729,20 +730,20 @@ def test_parts_of_a_partition_key_have_keys_of_their_own(engine: Engine) -> None
         "ExpressionAttributeNames": {"#r": "region"},
         "ExpressionAttributeValues": values(t="a", r=1),
     }
-    typed = read(OPERATIONS["Query"][0], request)
+    typed = read(find_operation("Query")[0], request)
     (requested,) = REQUESTED_ACCESSES["Query"](typed)
     keys = resolve_access(requested, engine._writer_catalog.tables, lambda *_: ALL_KEYS).keys
     assert [keys.get(name) for name in PARTITION_KEYS] == [("a",), ("1",), None, None]
     assert keys["dynamodb:leadingkeys"] == ("a",)
     (requested,) = REQUESTED_ACCESSES["GetItem"](
-        read(OPERATIONS["GetItem"][0], {"TableName": "shop", "Key": KEY})
+        read(find_operation("GetItem")[0], {"TableName": "shop", "Key": KEY})
     )
     keys = resolve_access(requested, engine._writer_catalog.tables, lambda *_: ALL_KEYS).keys
     assert [keys.get(name) for name in PARTITION_KEYS] == [("a",), None, None, None]
 
 
 def test_only_keys_that_a_policy_looks_at_are_computed(engine: Engine) -> None:
-    typed = read(OPERATIONS["GetItem"][0], {"TableName": "shop", "Key": KEY})
+    typed = read(find_operation("GetItem")[0], {"TableName": "shop", "Key": KEY})
     (requested,) = REQUESTED_ACCESSES["GetItem"](typed)
     seen = []
 

@@ -1,0 +1,183 @@
+"""Run the libraries: start the endpoint and the clients, measure, compare what was written."""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median, quantiles
+
+import msgspec
+from msgspec import Struct
+
+from benchmarks.measure import Figure, judged
+from benchmarks.peers.libraries import sample
+from benchmarks.peers.libraries.catalog import LIBRARIES, OPERATIONS, OURS, OURS_ASYNC, Library
+from benchmarks.peers.libraries.items import differences, seed, stored_items
+from benchmarks.peers.libraries.processes import Client, started
+from benchmarks.peers.servers import Implementation, running
+
+#: The middle half of the rounds of a figure may differ by this factor; otherwise it is unsure.
+SPREAD = 1.33
+#: The operations that have a goal: the CPU time of ours is at most that of each other library, or
+#: this part of it.
+GOALS: dict[str, dict[str, float]] = {
+    "get": {"pydynox": 0.5, "pydynox, async": 0.5},
+    "timeline": {},
+}
+
+ENDPOINT = Implementation(
+    name="tablewright",
+    promise="file",
+    language="Python",
+    program=Path(sys.executable),
+    command=(
+        *(sys.executable, "-m", "tablewright", "serve", "--port", "{port}"),
+        *("--db", "{folder}/libraries.db", "--durability", "normal"),
+    ),
+)
+
+
+class Rounds(Struct, frozen=True):
+    """Microseconds of one call, in each round."""
+
+    median: float
+    rounds: list[float]
+
+    @property
+    def is_sure(self) -> bool:
+        if len(self.rounds) < 4:
+            return False
+        low, _, high = quantiles(self.rounds, n=4)
+        return high <= SPREAD * low
+
+
+class Measured(Struct, frozen=True):
+    """One operation of one library."""
+
+    library: str
+    operation: str
+    wall: Rounds
+    cpu: Rounds
+
+
+class Compared(Struct, frozen=True):
+    """A library that was measured; `lines` is what a user of it writes."""
+
+    name: str
+    version: str
+    is_async: bool
+    lines: int
+
+
+class Libraries(Struct, frozen=True):
+    libraries: list[Compared]
+    cells: list[Measured]
+    goals: list[Figure]
+    #: What could not be measured, and why.
+    missing: list[str]
+
+
+def libraries(quick: bool, report: Callable[[str], None]) -> Libraries:
+    """Measure all libraries that are installed.
+
+    Raises RuntimeError if one of them fails, returns something else than the sample, or writes
+    other items than ours.
+    """
+    seeded, rounds, calls = (30, 2, 2) if quick else (300, 15, 20)
+    compared: list[Compared] = []
+    missing: list[str] = []
+    with (
+        tempfile.TemporaryDirectory(prefix="libraries-") as folder,
+        running(ENDPOINT) as server,
+    ):
+        file = str(Path(folder) / "in-process.db")
+        targets = {each.name: file if each.in_process else server.process.url for each in LIBRARIES}
+        clients: dict[str, Client] = {}
+        with ExitStack() as stack:
+            for library in LIBRARIES:
+                if not library.python.exists():
+                    missing.append(f"{library.name}: not installed")
+                    continue
+                report(f"{library.name}: {seeded} orders")
+                seed(targets[library.name], library.table, seeded)
+                client = stack.enter_context(started(library, targets[library.name], Path(folder)))
+                facts = client.read()
+                if "missing" in facts:
+                    missing.append(f"{library.name}: {facts['missing']}")
+                    continue
+                clients[library.name] = client
+                compared.append(msgspec.convert({"name": library.name, **facts}, Compared))
+                _check(client, seeded)
+            cells = list(_cells(clients, seeded, rounds, calls, report))
+        report("compare the items")
+        _compare([client.library for client in clients.values()], targets)
+    return Libraries(compared, cells, list(_goals(cells, compared)), missing)
+
+
+def _check(client: Client, seeded: int) -> None:
+    """Check what each operation returns; this also warms the library up."""
+    new = range(seeded, seeded + 3)
+    for operation in OPERATIONS:
+        client.check(operation, new if operation in ("create", "change_status") else range(3))
+
+
+def _cells(
+    clients: Mapping[str, Client],
+    seeded: int,
+    rounds: int,
+    calls: int,
+    report: Callable[[str], None],
+) -> Iterator[Measured]:
+    """Measure each operation; the libraries take turns."""
+    drawn = random.Random(7)
+    took: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for turn in range(rounds):
+        report(f"round {turn + 1} of {rounds}")
+        first = seeded + (turn + 1) * calls + sample.ORDERS_OF_A_CUSTOMER
+        new = range(first, first + calls)
+        for operation in OPERATIONS:
+            is_write = operation in ("create", "change_status")
+            numbers = new if is_write else drawn.choices(range(seeded), k=calls)
+            for name, client in clients.items():
+                found = client.measure(operation, numbers)
+                took.setdefault((name, operation), []).append(found)
+    for (name, operation), pairs in took.items():
+        wall, cpu = ([pair[at] for pair in pairs] for at in (0, 1))
+        yield Measured(name, operation, Rounds(median(wall), wall), Rounds(median(cpu), cpu))
+
+
+def _compare(used: Sequence[Library], targets: Mapping[str, str]) -> None:
+    """Raise RuntimeError unless all tables have the same items."""
+    ours, *others = (
+        (library.name, stored_items(targets[library.name], library.table)) for library in used
+    )
+    for name, items in others:
+        if found := differences(items, ours[1]):
+            raise RuntimeError(
+                f"{name} wrote other items than {ours[0]}; {len(found)} differ, the first is "
+                f"{found[0]}"
+            )
+
+
+def _goals(cells: Sequence[Measured], compared: Sequence[Compared]) -> Iterator[Figure]:
+    """Yield the CPU time of ours beside that of each other library."""
+    found = {(cell.library, cell.operation): cell for cell in cells}
+    for operation, parts in GOALS.items():
+        for library in compared:
+            if library.name.startswith(OURS):
+                continue
+            own = found[OURS_ASYNC if library.is_async else OURS, operation].cpu
+            other = found[library.name, operation].cpu
+            yield judged(
+                f"{OPERATIONS[operation]}, client's CPU{', async' * library.is_async}",
+                "µs",
+                own.median,
+                limit=other.median,
+                limit_is=library.name,
+                at_most=parts.get(library.name, 1),
+                sure=own.is_sure and other.is_sure,
+            )

@@ -1,0 +1,73 @@
+"""How a command ends early: messages on standard error, exit codes, interrupts.
+
+It does not know typer: `serve` starts without it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+INTERRUPTED = 128 + signal.SIGINT  # the exit code after Ctrl-C
+TERMINATED = 128 + signal.SIGTERM
+
+
+def say(message: str) -> None:
+    """Print a message on standard error."""
+    print(message, file=sys.stderr, flush=True)  # noqa: T201
+
+
+def fail(message: str) -> NoReturn:
+    """Print a message on standard error and exit with code 2."""
+    say(f"tablewright: {message}")
+    raise SystemExit(2)
+
+
+def describe_error(error: OSError) -> str:
+    """Return the reason of an error, in lower case and without its number."""
+    if error.errno == errno.EADDRINUSE:
+        return "the port is in use; choose another one, or 0 for a free port"
+    if isinstance(error, socket.gaierror):  # its numbers are not those of errno
+        return str(error.strerror).lower()
+    return os.strerror(error.errno).lower() if error.errno else str(error)
+
+
+def describe_failure(error: Exception) -> str:
+    """Return the reason of a failed request in one line; a DynamoDBError begins with its code."""
+    from tablewright.errors import DynamoDBError
+
+    text = f"{error.code}: {error.message}" if isinstance(error, DynamoDBError) else str(error)
+    return " ".join(text.split())
+
+
+class Terminated(KeyboardInterrupt):
+    """Raised by SIGTERM where the command cleans up as after Ctrl-C."""
+
+
+@contextmanager
+def clean_interrupts(outcome: str) -> Iterator[None]:
+    """Let SIGTERM end the block as Ctrl-C does, so that it cleans up; then print the outcome.
+
+    The exit code is 128 and the number of the signal. Another SIGTERM does not interrupt the
+    cleanup.
+    """
+
+    def on_signal(number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise Terminated
+
+    previous = signal.signal(signal.SIGTERM, on_signal)
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        say(f"tablewright: interrupted; {outcome}")
+        raise SystemExit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
+    finally:
+        signal.signal(signal.SIGTERM, previous)
