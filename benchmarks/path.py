@@ -52,7 +52,6 @@ CLIENTS = 16
 SHOWN = {"get": "GetItem", "query of 20": "Query of 20", "put 1 KB": "PutItem"}
 #: The requests that are timed together; the best of the rounds counts. No put is repeated.
 CALLS, ROUNDS = 160, 12
-LOADS = 8
 
 
 class Column(Struct):
@@ -66,9 +65,10 @@ class Column(Struct):
 class Bench:
     """A file with items, and a copy of it for SQLite alone."""
 
-    def __init__(self, folder: Path, count: int, seconds: float) -> None:
+    def __init__(self, folder: Path, count: int, seconds: float, loads: int) -> None:
         self.count = count
         self.seconds = seconds
+        self.loads = loads
         self.path = folder / "path.db"
         self.engine = Engine(self.path)
         self.engine.call("CreateTable", workload.CREATE)
@@ -173,7 +173,7 @@ class Bench:
         """Return the CPU time of a server for one request, in the best of several loads."""
         found = []
         with server(*command) as process:
-            for turn in range(1, LOADS + 1):
+            for turn in range(1, self.loads + 1):
                 prepared = workload.OPERATIONS[name](self.count, turn)
                 data = [request_bytes(process.port, *each) for each in prepared]
                 served = under_load(
@@ -251,7 +251,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes, to test the benchmark")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tablewright-path-") as folder:
-        bench = Bench(Path(folder), *((400, 0.02) if given.quick else (20_000, 0.4)))
+        bench = Bench(Path(folder), *((400, 0.02, 1) if given.quick else (20_000, 0.4, 8)))
         columns = [bench.column(name) for name in SHOWN]
         bench.engine.close()
     print(markdown(columns))
