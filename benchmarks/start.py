@@ -32,7 +32,7 @@ def start(context: Context) -> list[Figure]:
     ready: list[float] = []
     for program in programs:
         _cpu_seconds(program)  # the first run also compiles and fills the disk cache
-    for _ in context.track("start", range(context.size(9, 2))):
+    for _ in context.track("start", range(context.size(5, 2))):
         for program in programs:
             spent[program].append(_cpu_seconds(program))
         ready.append(float(subprocess.check_output((sys.executable, "-c", READY))))
