@@ -13,7 +13,7 @@ BROWSER  := .browser
 CHROMIUM ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-browser test-pythons test-targets chromium check format docs site bench bench-peers torture torture-big mutants lock clean
+.PHONY: help setup run test test-slow test-browser test-pythons test-targets chromium check format docs site bench bench-peers performance torture torture-big mutants lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -128,6 +128,9 @@ bench: $(READY) ## measure the speed, write benchmarks/results/bench.json
 
 bench-peers: $(READY) $(PEERS)/.ready ## compare with other servers and libraries, write benchmarks/results/peers.*
 	@$(BIN)/python -m benchmarks.peers $(ARGS)
+
+performance: $(READY) ## write the tables and the chart of the documentation from peers.json
+	@$(BIN)/python -m benchmarks.peers.report
 
 # The benchmarks skip what cannot be installed, and name it.
 $(PEERS)/.ready: benchmarks/peers/package-lock.json $(wildcard benchmarks/peers/*.lock)

@@ -8,52 +8,43 @@ each request is reported too, because it varies less.
 
 from __future__ import annotations
 
-import os
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import msgspec
 
+from benchmarks import items
 from benchmarks.files import build
-from benchmarks.load import Result
+from benchmarks.load import Served, under_load
 from benchmarks.measure import Context, Figure, judged
+from benchmarks.processes import Process, stop
+from benchmarks.reads import draw
 
 CONNECTIONS = 16
 #: The share of a core below which a server's rate tells of the machine, not of the server: with
 #: the cores in use by others the ratio was 0.67 where it is 0.28, and 0.42 where it is 0.35.
 ENOUGH = 0.8
-TICKS = os.sysconf("SC_CLK_TCK")
-
-
-class Served(msgspec.Struct):
-    """The result of a load, and the CPU seconds of the server."""
-
-    load: Result
-    cpu: float
-
-    @property
-    def rate(self) -> float:
-        return self.load.requests / self.load.seconds
-
-    @property
-    def most(self) -> float:
-        """The rate that the clients could have reached without waiting."""
-        return self.load.requests / (self.load.seconds - self.load.idle)
-
-    @property
-    def share(self) -> float:
-        """The part of a core that the server used; far below one if the machine was busy."""
-        return self.cpu / self.load.seconds
-
-    @property
-    def micros(self) -> float:
-        """The CPU time of the server for one request."""
-        return self.cpu / self.load.requests * 1e6
+#: As botocore sends them.
+HEAD = (
+    "POST / HTTP/1.1\r\n"
+    "Host: 127.0.0.1:{port}\r\n"
+    "Accept-Encoding: identity\r\n"
+    "X-Amz-Target: DynamoDB_20120810.{operation}\r\n"
+    "Content-Type: application/x-amz-json-1.0\r\n"
+    "User-Agent: Boto3/1.44.0 md/Botocore#1.44.0 ua/2.1 os/linux lang/python#3.11\r\n"
+    "X-Amz-Date: 20261115T080000Z\r\n"
+    "Authorization: AWS4-HMAC-SHA256 "
+    "Credential=AKIAEXAMPLE/20261115/us-east-1/dynamodb/aws4_request, "
+    "SignedHeaders=content-type;host;x-amz-date;x-amz-target, Signature={signature}\r\n"
+    "Content-Length: {length}\r\n"
+    "\r\n"
+)
 
 
 def get_item(context: Context) -> list[Figure]:
@@ -63,13 +54,14 @@ def get_item(context: Context) -> list[Figure]:
     build(path, count, context.track)
     rounds, seconds = context.size(16, 2), 0.4
     with server("tablewright", "serve", "--db", str(path), "--port", "0") as endpoint:
-        length = under_load(endpoint, "get", count, "--seconds", "0.2").load.answer
+        requests = gets(endpoint.port, count)
+        length = _served(endpoint, requests, 0.2, repeat=True).load.length
         with server("benchmarks.bare_http", str(length)) as limit:
             ours: list[Served] = []
             theirs: list[Served] = []
             for _ in context.track("GetItem over HTTP", range(rounds)):
                 for found, served in ((ours, endpoint), (theirs, limit)):
-                    found.append(under_load(served, "get", count, "--seconds", str(seconds)))
+                    found.append(_served(served, requests, seconds, repeat=True))
     own, quickest = (max(found, key=lambda served: served.rate) for found in (ours, theirs))
     return [
         judged(
@@ -111,14 +103,14 @@ def put_item(context: Context) -> list[Figure]:
     done: list[Served] = []
     first = count
     with server("tablewright", "serve", "--db", str(path), "--port", "0") as endpoint:
-        under_load(endpoint, "put", count, "--first", str(first), "--most", "100")
+        _served(endpoint, puts(endpoint.port, count, first, 100), seconds, repeat=False)
         before = commits(path)
         for _ in context.track("PutItem over HTTP", range(rounds)):
             first += 1_000_000
-            options = ("--first", str(first), "--seconds", str(seconds), "--most", "20000")
-            done.append(under_load(endpoint, "put", count, *options))
+            requests = puts(endpoint.port, count, first, 20_000)
+            done.append(_served(endpoint, requests, seconds, repeat=False))
         made = commits(path) - before
-    shared = sum(served.load.requests for served in done) / made
+    shared = sum(served.load.responses for served in done) / made
     return [
         Figure(
             name="PutItem over HTTP, 3 GSIs, full",
@@ -128,18 +120,6 @@ def put_item(context: Context) -> list[Figure]:
             f"{median(served.micros for served in done):.0f} µs of CPU each",
         )
     ]
-
-
-class Process(msgspec.Struct):
-    """A running server."""
-
-    pid: int
-    port: int
-
-    def cpu(self) -> float:
-        """Return the CPU seconds that it has used so far."""
-        after_name = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(after_name[11]) + int(after_name[12])) / TICKS
 
 
 @contextmanager
@@ -156,20 +136,33 @@ def server(*module_and_arguments: str) -> Iterator[Process]:
         url = process.stdout.readline().strip()
         yield Process(process.pid, int(url.rpartition(":")[2]))
     finally:
-        process.terminate()
-        process.wait(10)
+        stop(process)
 
 
-def under_load(served: Process, operation: str, count: int, *options: str) -> Served:
-    """Put a server under load from another process."""
-    before = served.cpu()
-    output = subprocess.check_output(
-        (
-            *(sys.executable, "-m", "benchmarks.load", str(served.port), operation, str(count)),
-            *("--connections", str(CONNECTIONS), *options),
-        )
-    )
-    return Served(msgspec.json.decode(output, type=Result), served.cpu() - before)
+def gets(port: int, count: int) -> list[bytes]:
+    """Return GetItem requests for items of a table of `count` items."""
+    return [_request(port, "GetItem", items.get_request(n)) for n in draw(2000, count)]
+
+
+def puts(port: int, count: int, first: int, most: int) -> list[bytes]:
+    """Return PutItem requests for `most` new items, from number `first` on."""
+    return [
+        _request(port, "PutItem", items.put_request(n, count)) for n in range(first, first + most)
+    ]
+
+
+def _request(port: int, operation: str, request: dict[str, Any]) -> bytes:
+    body = msgspec.json.encode(request)
+    head = HEAD.format(port=port, operation=operation, signature="5f" * 32, length=len(body))
+    return head.encode() + body
+
+
+def _served(process: Process, requests: Iterable[bytes], seconds: float, *, repeat: bool) -> Served:
+    """Put a server under load. Raises RuntimeError if it refuses a request."""
+    served = under_load(process, requests, connections=CONNECTIONS, seconds=seconds, repeat=repeat)
+    if served.load.refused:
+        raise RuntimeError(f"expected responses with status 200, got {served.load.problem}")
+    return served
 
 
 def commits(path: Path) -> int:

@@ -85,14 +85,16 @@ def judged(
     )
 
 
-def below(name: str, unit: str, value: float, *, goal: float, note: str = "") -> Figure:
+def below(
+    name: str, unit: str, value: float, *, goal: float, sure: bool = True, note: str = ""
+) -> Figure:
     """Return a figure whose goal is an absolute maximum."""
     return Figure(
         name=name,
         unit=unit,
         value=value,
         goal=f"under {goal:g} {unit}",
-        verdict="ok" if value < goal else "missed",
+        verdict=("ok" if value < goal else "missed") if sure else "unsure",
         note=note,
     )
 

@@ -42,6 +42,7 @@ SECTIONS: dict[str, list[str]] = {
         "backups.md",
         "compatibility.md",
         "reliability.md",
+        "performance.md",
     ],
     "Reference": [
         "plans.md",

@@ -4,13 +4,17 @@
     python -m benchmarks.peers endpoints suites     only these
     python -m benchmarks.peers --quick              small sizes, to test the benchmarks
 
-    servers     the implementations of DynamoDB: how each is started, and whether it syncs
+    servers     the implementations of DynamoDB: how each is started
+    syncs       which of them sync a write before they respond
     workload    the table, its items, and the requests of each operation
-    load        the clients, in a process of their own: the same bytes for every server
-    endpoints   rates, CPU time, memory and cold start of the servers
+    endpoints   rates, CPU time, memory and cold start of the servers; the load is benchmarks.load
+    sdk         boto3 as a load
+    goals       the comparison with the best peer of the same durability, and the verdicts
     libraries   one design written with each library: CPU and wall time of the client
     suites      200 small tests, each with a fresh table
-    report      JSON, Markdown and a chart
+    result      what peers.json contains
+    report      the Markdown tables of a result
+    chart       its chart
 
 Servers run at the same time, and are put under load one after the other in alternating rounds, so
 that what else the machine does slows all of them. A figure is the median of the rounds. It is

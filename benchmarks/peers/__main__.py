@@ -1,43 +1,88 @@
-"""`python -m benchmarks.peers`: compare with other servers and libraries, write the results."""
+"""Compare with other servers and libraries, write the results.
+
+A whole run writes benchmarks/results/peers.json, peers.md, the chart, and the tables in
+docs/performance.md. A quick run, or one of some parts or servers, writes only the JSON, to
+peers-partial.json. A missed goal is a result, not an error: the exit code is 0.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks.peers.endpoints import Endpoints, endpoints
-from benchmarks.peers.libraries.run import Libraries, libraries
-from benchmarks.peers.report import markdown, write
-from benchmarks.peers.suites import Suite, suites
+from benchmarks.peers import goals
+from benchmarks.peers.endpoints import QUICK, Sizes, endpoints
+from benchmarks.peers.libraries.run import libraries
+from benchmarks.peers.report import markdown, publish
+from benchmarks.peers.result import RESULTS, Result, write
+from benchmarks.peers.servers import IMPLEMENTATIONS
+from benchmarks.peers.suites import suites
+from benchmarks.report import machine
 
-RESULTS = Path(__file__).parent.parent / "results"
 PARTS = ("endpoints", "libraries", "suites")
+#: The load average at the start above which the figures are worth little.
+BUSY = 0.5
 
 
 def main() -> None:
+    names = {each.name.lower(): each.name for each in IMPLEMENTATIONS}
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=[[], *PARTS], help="default: all")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; default: all"
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        type=str.lower,
+        choices=names,
+        metavar="NAME",
+        help=f"measure only this server: {', '.join(names.values())}; repeatable",
+    )
     parser.add_argument("--quick", action="store_true", help="small sizes, to test the benchmarks")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="the folder of the results")
+    parser.add_argument("--output", type=Path, help="where to write the JSON")
     given = parser.parse_args()
+    unknown = set(given.parts).difference(PARTS)
+    if unknown:
+        parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    parts = given.parts or PARTS
+    is_whole = not (given.quick or given.parts or given.only)
     console = Console(stderr=True)
     started = time.perf_counter()
 
     def report(text: str) -> None:
         console.print(f"[dim]{time.perf_counter() - started:6.0f} s[/]  {text}", highlight=False)
 
-    parts = given.parts or PARTS
-    measured: Endpoints | None = endpoints(given.quick, report) if "endpoints" in parts else None
-    compared: Libraries | None = libraries(given.quick, report) if "libraries" in parts else None
-    tests: list[Suite] = suites(given.quick, report) if "suites" in parts else []
-    given.output.mkdir(parents=True, exist_ok=True)
-    write(given.output / "peers.json", measured, compared, tests, quick=given.quick)
-    text = markdown(measured, compared, tests)
-    (given.output / "peers.md").write_text(text)
-    Console().print(text, markup=False, highlight=False, soft_wrap=True)
+    result = Result(
+        measured=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=0.0,
+        quick=given.quick,
+        machine=machine(),
+    )
+    load = os.getloadavg()[0]
+    if load > BUSY:
+        report(f"[yellow]the load average is {load:.1f}: other processes disturb the figures[/]")
+    if "endpoints" in parts:
+        only = [names[name] for name in given.only]
+        result.endpoints = endpoints(QUICK if given.quick else Sizes(), only, report)
+        result.figures += goals.figures(result.endpoints)
+    if "libraries" in parts:
+        result.libraries = libraries(given.quick, report)
+    if "suites" in parts:
+        result.suites = suites(given.quick, report)
+    result.seconds = round(time.perf_counter() - started, 1)
+
+    output = given.output or RESULTS / ("peers.json" if is_whole else "peers-partial.json")
+    write(output, result)
+    if is_whole and given.output is None:
+        publish(result)
+    Console().print(markdown(result), markup=False, highlight=False, soft_wrap=True)
+    report(f"written to {output.name}")
 
 
 if __name__ == "__main__":

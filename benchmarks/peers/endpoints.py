@@ -1,187 +1,360 @@
-"""Endpoints: rates and CPU time of every operation, memory, and the time of a cold start."""
+"""Endpoints: what every server does under the same load, its start, its memory and its syncs.
+
+Servers of one kind, in memory or with a file, run at the same time and take turns.
+"""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from pathlib import Path
+from functools import lru_cache
 from statistics import median
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
+from benchmarks import http
+from benchmarks.load import Served, under_load
 from benchmarks.peers import workload
-from benchmarks.peers.load import Load, prepare
-from benchmarks.peers.servers import CREDENTIALS, IMPLEMENTATIONS, Implementation, Running, running
+from benchmarks.peers.sdk import Called
+from benchmarks.peers.servers import (
+    IMPLEMENTATIONS,
+    OURS,
+    Durability,
+    Implementation,
+    Running,
+    running,
+)
+from benchmarks.peers.syncs import durability_of, syncs_per_put
 from tablewright.errors import TablewrightError
 
 CONNECTIONS = (1, 8, 64)
-#: The rounds of one figure may differ by this factor; otherwise it is unsure.
-SPREAD = 1.33
+THREADS = (1, 8)
+#: The operations whose CPU time is compared with that of the bare server, with BARE connections.
+CPU_OPERATIONS = ("get", "query of 20", "put 1 KB")
+BARE = 8
+BARE_NAME = "bare server"
+#: The number of the first round that boto3 sends; no other round has it.
+SDK_ROUND = 500
+
+Report = Callable[[str], None]
 
 
-class Cell(Struct, frozen=True):
+class Sizes(Struct, frozen=True):
+    """How much is measured."""
+
+    items: int = 100_000
+    #: The time in which the items are loaded; a slower server gets fewer items.
+    load_seconds: float = 20.0
+    starts: int = 5
+    puts: int = 50
+    rounds: int = 3
+    seconds: float = 0.4
+    sdk_rounds: int = 2
+
+
+QUICK = Sizes(items=500, starts=1, puts=10, rounds=1, seconds=0.1, sdk_rounds=1)
+
+
+class Cell(Struct, frozen=True, kw_only=True):
     """One operation of one server with some connections."""
 
     server: str
-    promise: str
+    durability: Durability
+    client: Literal["raw", "boto3"] = "raw"
     operation: str
+    #: The number of connections; of boto3, that of threads.
     connections: int
     #: The median of the rounds, and all of them: responses in a second.
     rate: float
     rounds: list[float]
-    #: The CPU time of the server for one request, in microseconds.
+    #: The CPU time for one request, in microseconds: of the server, or of boto3.
     cpu_micros: float
+    #: The number of cores that other processes used, in the worst round.
+    others: float = 0.0
+    #: The part of the time in which the clients waited, in the median round.
+    idle: float = 1.0
     #: Why there is no figure.
     problem: str = ""
 
-    @property
-    def is_sure(self) -> bool:
-        return bool(self.rounds) and max(self.rounds) <= SPREAD * min(self.rounds)
 
+class Server(Struct, frozen=True, kw_only=True):
+    """A server: its syncs, its start, and its memory in megabytes."""
 
-class Footprint(Struct, frozen=True):
-    """The cold start of a server, and its memory in megabytes."""
-
-    server: str
-    promise: str
+    name: str
     language: str
+    durability: Durability
+    #: None if it is in memory, or if they could not be counted.
+    syncs_per_put: float | None
+    #: The median of the cold starts, and all of them.
     start_seconds: float
+    starts: list[float]
     at_rest: float
+    #: The number of items of 300 B that were loaded, and the memory after that.
+    items: int
     with_items: float
     after_load: float
 
 
 class Endpoints(Struct, frozen=True):
     items: int
+    servers: list[Server]
     cells: list[Cell]
-    footprints: list[Footprint]
     #: What could not be measured, and why.
     missing: list[str]
 
 
-def endpoints(quick: bool, report: Callable[[str], None]) -> Endpoints:
-    """Measure all servers that are installed."""
-    count, seconds, rounds = (1000, 0.1, 1) if quick else (100_000, 1.0, 5)
-    missing = [f"{each.label}: {reason}" for each in IMPLEMENTATIONS if (reason := each.missing())]
-    cells: list[Cell] = []
-    footprints: list[Footprint] = []
+class Started(Struct):
+    """A server that runs, and what is known of it so far."""
+
+    running: Running
+    durability: Durability
+    syncs: float | None
+    starts: list[float]
+    at_rest: float
+    items: int
+    with_items: float
+
+    @property
+    def name(self) -> str:
+        return self.running.implementation.name
+
+
+def endpoints(sizes: Sizes, only: Sequence[str], report: Report) -> Endpoints:
+    """Measure all servers that are installed, or `only` those with a name in this list."""
+    result = Endpoints(sizes.items, [], [], [])
+    chosen: list[Implementation] = []
+    for each in IMPLEMENTATIONS:
+        if only and each.name not in only:
+            continue
+        reason = each.missing()
+        if reason is None:
+            chosen.append(each)
+        else:
+            result.missing.append(f"{each.label}: {reason}")
     for promises in (("memory",), ("durable", "file")):
-        selected = [
-            each for each in IMPLEMENTATIONS if each.promise in promises and not each.missing()
-        ]
         with ExitStack() as stack:
-            servers: list[Running] = []
-            before: dict[str, tuple[float, float]] = {}
-            for implementation in selected:
-                report(f"{implementation.label}: {count:,} items")
-                try:
-                    server, at_rest, loaded = _start(stack, implementation, count)
-                except (RuntimeError, TablewrightError) as error:
-                    missing.append(f"{implementation.label}: {error}")
-                    continue
-                servers.append(server)
-                before[implementation.label] = at_rest, loaded
-            cells += _cells(servers, count, seconds, rounds, report)
-            for server in servers:
-                label = server.implementation.label
-                footprints.append(
-                    Footprint(
-                        server.implementation.name,
-                        server.implementation.promise,
-                        server.implementation.language,
-                        server.start_seconds,
-                        *before[label],
-                        _megabytes(server),
-                    )
-                )
-    return Endpoints(count, cells, footprints, missing)
+            servers = _start(
+                [each for each in chosen if each.promise in promises],
+                sizes,
+                stack,
+                result.missing,
+                report,
+            )
+            result.cells.extend(_cells(servers, sizes, report))
+            result.cells.extend(_sdk_cells(servers, sizes, report))
+            result.servers.extend(map(_server, servers))
+    return result
 
 
 def _start(
-    stack: ExitStack, implementation: Implementation, count: int
-) -> tuple[Running, float, float]:
-    """Start a server and load the items; return its memory before and after that."""
-    server = stack.enter_context(running(implementation))
-    at_rest = _megabytes(server)
+    chosen: Sequence[Implementation],
+    sizes: Sizes,
+    stack: ExitStack,
+    missing: list[str],
+    report: Report,
+) -> list[Started]:
+    """Start each server several times, in turns; let it run after the last time, with items."""
+    starts: dict[str, list[float]] = {each.label: [] for each in chosen}
+    syncs: dict[str, float | None] = {}
+    failed: set[str] = set()
+    for turn in range(sizes.starts):
+        for each in chosen:
+            if each.label in failed:
+                continue
+            report(f"{each.label}: start {turn + 1} of {sizes.starts}")
+            try:
+                with running(each) as server:
+                    starts[each.label].append(server.process.start_seconds)
+                    if turn == 0 and each.promise != "memory":
+                        syncs[each.label] = _count_syncs(server, sizes.puts)
+            except (RuntimeError, TablewrightError) as error:
+                failed.add(each.label)
+                missing.append(f"{each.label}: {error}")
+    found: list[Started] = []
+    for each in chosen:
+        if each.label in failed:
+            continue
+        report(f"{each.label}: {sizes.items:,} items")
+        try:
+            server = stack.enter_context(running(each))
+            at_rest = _megabytes(server)
+            items = _load(server, sizes)
+        except (RuntimeError, TablewrightError) as error:
+            missing.append(f"{each.label}: {error}")
+            continue
+        synced = syncs.get(each.label)
+        found.append(
+            Started(
+                server,
+                durability_of(each, synced),
+                synced,
+                starts[each.label],
+                at_rest,
+                items,
+                _megabytes(server),
+            )
+        )
+    return found
+
+
+def _count_syncs(server: Running, puts: int) -> float | None:
     remote = server.remote()
-    workload.load_items(remote, count, 300)
+    workload.create_table(remote)
     remote.close()
-    return server, at_rest, _megabytes(server)
+    return syncs_per_put(server, puts)
+
+
+def _load(server: Running, sizes: Sizes) -> int:
+    remote = server.remote()
+    workload.create_table(remote)
+    items = workload.load_items(remote, sizes.items, 300, sizes.load_seconds)
+    remote.close()
+    return items
 
 
 def _megabytes(server: Running) -> float:
-    return server.memory_bytes() / 1e6
+    return server.process.memory_bytes() / 1e6
 
 
-def _cells(
-    servers: Sequence[Running],
-    count: int,
-    seconds: float,
-    rounds: int,
-    report: Callable[[str], None],
-) -> Iterator[Cell]:
-    """Measure each operation; the servers take turns."""
-    for operation, make in workload.OPERATIONS.items():
-        for connections in CONNECTIONS:
-            report(f"{operation}, {connections} connections")
-            found: dict[str, list[tuple[Load, float]]] = {}
-            problems: dict[str, str] = {}
-            for turn in range(rounds):
-                requests = make(count, turn * 1000 + connections)
-                for server in servers:
-                    label = server.implementation.label
-                    try:
-                        taken = under_load(server, requests, connections, seconds)
-                    except subprocess.CalledProcessError as error:
-                        problems[label] = error.stderr.decode().strip().splitlines()[-1]
-                        continue
-                    found.setdefault(label, []).append(taken)
-            for server in servers:
-                yield _cell(server, operation, connections, found, problems)
-
-
-def _cell(
-    server: Running,
-    operation: str,
-    connections: int,
-    found: dict[str, list[tuple[Load, float]]],
-    problems: dict[str, str],
-) -> Cell:
-    implementation = server.implementation
-    taken = found.get(implementation.label, [])
-    rates = [load.responses / load.seconds for load, _ in taken]
-    cpu = [seconds / load.responses * 1e6 for load, seconds in taken if load.responses]
-    refused = next((load.problem for load, _ in taken if load.refused), "")
-    return Cell(
-        implementation.name,
-        implementation.promise,
-        operation,
-        connections,
-        median(rates) if rates else 0.0,
-        rates,
-        median(cpu) if cpu else 0.0,
-        problems.get(implementation.label, refused),
+def _server(started: Started) -> Server:
+    return Server(
+        name=started.name,
+        language=started.running.implementation.language,
+        durability=started.durability,
+        syncs_per_put=started.syncs,
+        start_seconds=median(started.starts),
+        starts=started.starts,
+        at_rest=started.at_rest,
+        items=started.items,
+        with_items=started.with_items,
+        after_load=_megabytes(started.running),
     )
 
 
-def under_load(
-    server: Running, requests: workload.Requests, connections: int, seconds: float
-) -> tuple[Load, float]:
-    """Put a server under load from another process; return the load and the server's CPU time."""
-    with tempfile.NamedTemporaryFile() as file:
-        prepare(Path(file.name), server.port, requests, CREDENTIALS, int(time.time()))
-        before = server.cpu_seconds()
-        output = subprocess.run(
-            [
-                *(sys.executable, "-m", "benchmarks.peers.load"),
-                *(str(server.port), file.name, str(connections), str(seconds)),
-            ],
-            check=True,
-            capture_output=True,
-        ).stdout
-        return msgspec.json.decode(output, type=Load), server.cpu_seconds() - before
+def _cells(servers: Sequence[Started], sizes: Sizes, report: Report) -> Iterator[Cell]:
+    """Measure each operation with each number of connections; the servers take turns."""
+    number = 0
+    for operation in workload.OPERATIONS:
+        report(f"{operation}, warm-up")
+        for server in servers:
+            _round(server, operation, number, BARE, sizes.seconds / 2)
+        for connections in CONNECTIONS:
+            report(f"{operation}, {connections} connections")
+            found: list[list[Served | str]] = [[] for _ in servers]
+            bare: dict[Durability, list[Served | str]] = {}
+            compared = connections == BARE and operation in CPU_OPERATIONS
+            for _ in range(sizes.rounds):
+                number += 1
+                for server, rounds in zip(servers, found, strict=True):
+                    rounds.append(_round(server, operation, number, connections, sizes.seconds))
+                    if compared and server.name == OURS and isinstance(rounds[-1], Served):
+                        sent = _bare_round(server, operation, rounds[-1], sizes.seconds)
+                        bare.setdefault(server.durability, []).append(sent)
+            for server, rounds in zip(servers, found, strict=True):
+                yield _cell(server.name, server.durability, operation, connections, rounds)
+            for durability, rounds in bare.items():
+                yield _cell(BARE_NAME, durability, operation, connections, rounds)
+
+
+def _requests(server: Started, operation: str, number: int) -> list[bytes]:
+    return server.running.sign(_bodies(operation, server.items, number))
+
+
+@lru_cache(maxsize=2)  # servers with the same number of items take turns with the same bodies
+def _bodies(operation: str, items: int, number: int) -> list[tuple[str, bytes]]:
+    requests = workload.OPERATIONS[operation](items, number)
+    return [(name, msgspec.json.encode(request)) for name, request in requests]
+
+
+def _round(
+    server: Started, operation: str, number: int, connections: int, seconds: float
+) -> Served | str:
+    """Return a round of load, or why there is none."""
+    try:
+        return under_load(
+            server.running.process,
+            _requests(server, operation, number),
+            connections=connections,
+            seconds=seconds,
+            repeat=operation not in workload.ONCE,
+        )
+    except RuntimeError as error:
+        return str(error)
+
+
+def _bare_round(server: Started, operation: str, ours: Served, seconds: float) -> Served:
+    """Send the same requests to the bare server, which sends as many bytes as we did."""
+    with http.server("benchmarks.bare_http", str(ours.load.length)) as bare:
+        requests = _requests(server, operation, 0)
+        return under_load(bare, requests, connections=BARE, seconds=seconds)
+
+
+def _cell(
+    server: str,
+    durability: Durability,
+    operation: str,
+    connections: int,
+    rounds: Sequence[Served | str],
+) -> Cell:
+    served = [each for each in rounds if isinstance(each, Served)]
+    rates = [each.rate for each in served]
+    responses = sum(each.load.responses + each.load.late for each in served)
+    problems = [each for each in rounds if isinstance(each, str)]
+    problems += [each.load.problem for each in served if each.load.refused]
+    problems += ["no response" for each in served if not each.load.responses]
+    return Cell(
+        server=server,
+        durability=durability,
+        operation=operation,
+        connections=connections,
+        rate=median(rates) if rates else 0.0,
+        rounds=rates,
+        cpu_micros=sum(each.cpu for each in served) / responses * 1e6 if responses else 0.0,
+        others=max((each.others for each in served), default=0.0),
+        idle=median(each.load.idle / each.load.seconds for each in served) if served else 0.0,
+        problem=next(iter(problems), ""),
+    )
+
+
+def _sdk_cells(servers: Sequence[Started], sizes: Sizes, report: Report) -> Iterator[Cell]:
+    """Measure each operation with boto3, in one process with some threads."""
+    for threads in THREADS:
+        found: list[dict[str, list[Called]]] = [{} for _ in servers]
+        for turn in range(sizes.sdk_rounds):
+            for server, operations in zip(servers, found, strict=True):
+                report(f"{server.running.implementation.label}: boto3, {threads} threads")
+                number = SDK_ROUND + turn * len(THREADS) + THREADS.index(threads)
+                for called in _sdk_round(server, number, threads, sizes.seconds):
+                    operations.setdefault(called.operation, []).append(called)
+        for server, operations in zip(servers, found, strict=True):
+            for operation, rounds in operations.items():
+                rates = [each.responses / each.seconds for each in rounds]
+                responses = sum(each.responses for each in rounds)
+                cpu = sum(each.cpu for each in rounds)
+                yield Cell(
+                    server=server.name,
+                    durability=server.durability,
+                    client="boto3",
+                    operation=operation,
+                    connections=threads,
+                    rate=median(rates),
+                    rounds=rates,
+                    cpu_micros=cpu / responses * 1e6 if responses else 0.0,
+                    problem=next((each.problem for each in rounds if each.problem), ""),
+                )
+
+
+def _sdk_round(server: Started, number: int, threads: int, seconds: float) -> list[Called]:
+    output = subprocess.run(
+        [
+            *(sys.executable, "-m", "benchmarks.peers.sdk", server.running.process.url),
+            *(str(server.items), str(number), str(threads), str(seconds)),
+        ],
+        check=True,
+        capture_output=True,
+    ).stdout
+    return msgspec.json.decode(output, type=list[Called])

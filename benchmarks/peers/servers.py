@@ -1,38 +1,37 @@
 """Implementations of DynamoDB: how each is started, and what a response to a write promises.
 
 `memory` loses everything when the process ends; `file` survives the end of the process; `durable`
-has synced the write to the disk before it responds. Whether a server that is marked `file` syncs,
-too, is not known.
+has synced the write to the disk before it responds. The promise of another implementation with a
+file is `file` here: `syncs` measures whether it syncs, and the results say so.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
-import socket
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from tablewright.errors import TablewrightError
+from benchmarks import processes
+from benchmarks.processes import REGION, Process, free_port
 from tablewright.transport.remote import Remote
-from tablewright.transport.sigv4 import SigningCredentials
+from tablewright.transport.sigv4 import Signer, SigningCredentials
 
 ROOT = Path(__file__).parent.parent.parent
 HOME = ROOT / ".peers"
-START_SECONDS = 60.0
-TICKS = os.sysconf("SC_CLK_TCK")
+OURS = "tablewright"
 #: The pair that AWS's documentation shows: ExtendDB accepts no other, the others accept any.
 CREDENTIALS = SigningCredentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
 
 Promise: TypeAlias = Literal["memory", "file", "durable"]
+#: The promise as measured; `unknown` if a server has a file and its syncs could not be counted.
+Durability: TypeAlias = Literal["memory", "file", "durable", "unknown"]
 
 
 class Implementation(Struct, frozen=True, kw_only=True):
@@ -75,18 +74,25 @@ _PYTHON = HOME / "venv/bin"
 
 IMPLEMENTATIONS = (
     Implementation(
-        name="tablewright",
+        name=OURS,
         promise="memory",
         language="Python",
         program=Path(sys.executable),
         command=_SERVE,
     ),
     Implementation(
-        name="tablewright",
+        name=OURS,
         promise="durable",
         language="Python",
         program=Path(sys.executable),
         command=(*_SERVE, "--db", "{folder}/tablewright.db"),
+    ),
+    Implementation(
+        name=OURS,
+        promise="file",
+        language="Python",
+        program=Path(sys.executable),
+        command=(*_SERVE, "--db", "{folder}/tablewright.db", "--durability", "normal"),
     ),
     Implementation(
         name="dynoxide",
@@ -160,94 +166,33 @@ class Running(Struct, frozen=True):
     """A server that runs."""
 
     implementation: Implementation
-    pid: int
-    port: int
-    start_seconds: float
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+    process: Process
 
     def remote(self) -> Remote:
         """Return our own transport to it."""
-        return Remote(self.url, region="us-east-1", credentials=lambda: CREDENTIALS)
+        return Remote(self.process.url, region=REGION, credentials=lambda: CREDENTIALS)
 
-    def cpu_seconds(self) -> float:
-        """Return the CPU time that it and its children have used."""
-        return sum(_cpu_ticks(pid) for pid in _family(self.pid)) / TICKS
-
-    def memory_bytes(self) -> int:
-        """Return the resident memory of it and its children."""
-        page = os.sysconf("SC_PAGE_SIZE")
-        return sum(
-            int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * page
-            for pid in _family(self.pid)
-        )
+    def sign(self, requests: Sequence[tuple[str, bytes]]) -> list[bytes]:
+        """Return the bytes of signed requests to it, each an operation and a body."""
+        signer = Signer(f"127.0.0.1:{self.process.port}", REGION)
+        now = int(time.time())
+        return [signer.sign_request(CREDENTIALS, *request, now) for request in requests]
 
 
 @contextmanager
 def running(implementation: Implementation) -> Iterator[Running]:
     """Run a server while the block runs. Raises RuntimeError if it does not respond."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
+    port = free_port()
     with tempfile.TemporaryDirectory(prefix="peers-") as folder:
         values = {"port": str(port), "folder": folder}
         environment = {
             name: value.format(**values) for name, value in implementation.environment.items()
         }
-        log = Path(folder) / "log"
-        started = time.perf_counter()
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [part.format(**values) for part in implementation.command],
-                cwd=folder,
-                env={**os.environ, **environment},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-            )
-        try:
-            found = Running(implementation, process.pid, port, 0.0)
-            _wait(found, process, log)
-            yield Running(implementation, process.pid, port, time.perf_counter() - started)
-        finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-
-def _wait(server: Running, process: subprocess.Popen[bytes], log: Path) -> None:
-    give_up = time.monotonic() + START_SECONDS
-    transport = server.remote()
-    while process.poll() is None and time.monotonic() < give_up:
-        try:
-            with socket.create_connection(("127.0.0.1", server.port), 0.2):
-                transport.send("ListTables", {})
-        except (OSError, TablewrightError):
-            time.sleep(0.005)
-            continue
-        transport.close()
-        return
-    text = log.read_text(errors="replace")[-500:]
-    raise RuntimeError(f"{server.implementation.label} does not respond: {text}")
-
-
-def _family(pid: int) -> list[int]:
-    """Return a process and its descendants."""
-    found = [pid]
-    for each in found:
-        try:
-            children = Path(f"/proc/{each}/task/{each}/children").read_text().split()
-        except OSError:
-            continue
-        found += map(int, children)
-    return found
-
-
-def _cpu_ticks(pid: int) -> int:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return int(fields[11]) + int(fields[12])
+        with processes.running(
+            [part.format(**values) for part in implementation.command],
+            port=port,
+            folder=Path(folder),
+            environment=environment,
+            credentials=CREDENTIALS,
+        ) as process:
+            yield Running(implementation, process)

@@ -105,9 +105,11 @@ def suites(quick: bool, report: Callable[[str], None]) -> list[Suite]:
     if not local.missing():
         report(f"{count} tests with DynamoDB Local")
         with running(local) as server:
-            suite = _suite("DynamoDB Local", SERVER, count, Path(sys.executable), server.url)
+            suite = _suite(
+                "DynamoDB Local", SERVER, count, Path(sys.executable), server.process.url
+            )
             found.append(
-                Suite(suite.name, count, suite.seconds, server.start_seconds, suite.problem)
+                Suite(suite.name, count, suite.seconds, server.process.start_seconds, suite.problem)
             )
     return found
 

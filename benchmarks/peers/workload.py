@@ -1,7 +1,9 @@
-"""The workload: a table with one GSI, items of about 1 KB, and the requests of each operation.
+"""The workload: a table with one GSI, its items, and the requests of each operation.
 
-Item `n` is in a partition of 20 items, in the table and in the index. Requests of one round never
-touch the same item twice at the same time, so that no implementation has to refuse one.
+Item `n` is in a partition of 20 items, in the table and in the index. The table begins with items
+of 300 bytes; puts, transactions and batches write items of about 1 KB. Requests of one round never
+touch the same item twice at the same time, so that no implementation has to refuse one. Rounds have
+different numbers: each writes new items.
 """
 
 from __future__ import annotations
@@ -62,17 +64,28 @@ def item(n: int, size: int = 1000) -> dict[str, Any]:
     }
 
 
-def load_items(remote: Remote, count: int, size: int = 1000) -> None:
-    """Create the table and put items into it, with batches of 25."""
+def create_table(remote: Remote) -> None:
+    """Create the table and wait until it is active."""
     named = {"TableName": TABLE}
     remote.send("CreateTable", CREATE)
     while b'"TableStatus":"ACTIVE"' not in _compact(remote.send("DescribeTable", named).body):
         time.sleep(0.05)
+
+
+def load_items(remote: Remote, count: int, size: int, most_seconds: float) -> int:
+    """Put items into the table with batches of 25; return their number.
+
+    It is smaller than `count` if `most_seconds` have passed.
+    """
+    deadline = time.perf_counter() + most_seconds
     for first in range(0, count, 25):
+        if time.perf_counter() > deadline:
+            return first
         puts = [
             {"PutRequest": {"Item": item(n, size)}} for n in range(first, min(first + 25, count))
         ]
         remote.send("BatchWriteItem", {"RequestItems": {TABLE: puts}})
+    return count
 
 
 def _compact(body: bytes) -> bytes:
@@ -169,6 +182,7 @@ def scans(_: int, __: int) -> Requests:
     return [("Scan", {"TableName": TABLE, "Limit": 100})]
 
 
+#: The requests of each operation, for the number of items in the table and that of the round.
 OPERATIONS: dict[str, Callable[[int, int], Requests]] = {
     "get": gets,
     "put 1 KB": puts,
@@ -179,6 +193,8 @@ OPERATIONS: dict[str, Callable[[int, int], Requests]] = {
     "batch of 25": batches,
     "scan page": scans,
 }
+#: Their requests are sent once: a second one would fail its condition.
+ONCE = ("transaction of 5",)
 
 
 def _drawn(count: int) -> list[int]:

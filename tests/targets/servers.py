@@ -10,26 +10,22 @@ extenddb    ExtendDB with SQLite, from the npm package @extenddb/linux-x64; it c
 
 from __future__ import annotations
 
-import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tablewright.errors import EndpointUnavailable
+from benchmarks import processes
+from benchmarks.processes import REGION, free_port
 from tablewright.transport.credentials import PLACEHOLDER
 from tablewright.transport.remote import Remote
 from tablewright.transport.sigv4 import SigningCredentials
 
 ROOT = Path(__file__).parent.parent.parent
 HOME = ROOT / ".targets"
-REGION = "us-east-1"
-START_SECONDS = 60.0
 
 
 class Server:
@@ -131,54 +127,22 @@ SERVERS: dict[str, Server] = {
 def running(name: str) -> Iterator[str]:
     """The URL of a server that runs as long as the block does."""
     server = SERVERS[name]
-    port = _free_port()
-    with tempfile.TemporaryDirectory(prefix=f"tablewright-{name}-") as folder:
-        log = Path(folder) / "log"
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                server.command(port),
-                cwd=folder,
-                env={**os.environ, **server.environment()},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-            )
-        try:
-            url = f"http://127.0.0.1:{port}"
-            _wait(remote(name, url), process, log)
-            server.settle(Path(folder))
-            yield url
-        finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+    port = free_port()
+    with (
+        tempfile.TemporaryDirectory(prefix=f"tablewright-{name}-") as folder,
+        processes.running(
+            server.command(port),
+            port=port,
+            folder=Path(folder),
+            environment=server.environment(),
+            credentials=server.credentials,
+        ) as process,
+    ):
+        server.settle(Path(folder))
+        yield process.url
 
 
 def remote(name: str, url: str) -> Remote:
     """Our own transport to a server."""
     credentials = SERVERS[name].credentials
     return Remote(url, region=REGION, credentials=lambda: credentials)
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
-
-
-def _wait(transport: Remote, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Until it answers."""
-    give_up = time.monotonic() + START_SECONDS
-    while process.poll() is None and time.monotonic() < give_up:
-        try:
-            transport.send("ListTables", {})
-        except EndpointUnavailable:
-            time.sleep(0.1)
-            continue
-        transport.close()
-        return
-    raise RuntimeError(f"{process.args!r} does not answer:\n{log.read_text(errors='replace')}")

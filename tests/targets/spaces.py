@@ -14,9 +14,10 @@ from typing import Any
 import boto3
 import msgspec
 
+from benchmarks.processes import REGION
 from tablewright.errors import DynamoDBError, ResourceNotFoundException
 from tablewright.transport import Remote, Response
-from tests.targets.servers import REGION, SERVERS
+from tests.targets.servers import SERVERS
 
 
 class Names:

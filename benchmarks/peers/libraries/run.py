@@ -95,7 +95,7 @@ def libraries(quick: bool, report: Callable[[str], None]) -> Libraries:
         running(ENDPOINT) as server,
     ):
         file = str(Path(folder) / "in-process.db")
-        targets = {each.name: file if each.in_process else server.url for each in LIBRARIES}
+        targets = {each.name: file if each.in_process else server.process.url for each in LIBRARIES}
         clients: dict[str, Client] = {}
         with ExitStack() as stack:
             for library in LIBRARIES:

@@ -15,7 +15,8 @@ What an item is:
 
     converters     how values of each type are stored; constraints: what pydantic checks
     entity         an entity's values <-> its item; variants: several kinds at one key
-    reader         the generated function that decodes an entity's usual items
+    reader         the generated functions that decode an entity's usual items
+    stored_form    as what msgspec decodes stored values, and the expressions that read them
     tracking       what an entity was when it was read
     table          the entities of a table, and which of them can share a partition
     schema         entities and pages as pydantic types

@@ -192,17 +192,15 @@ def _context(
     return Context(names=names, secret=secret_bytes, observe=observe)
 
 
-def _refuse_no_plan(plan: Any, kind: type) -> None:
-    if isinstance(plan, kind):
-        return
+def _not_a_plan(plan: Any, expected: str) -> InvalidValue:
     if hasattr(plan, "__pattern__"):
         name = plan.__name__
-        raise InvalidValue(f"{name} is a pattern; call it and run its plan: {name}(…)")
-    if kind is Query:
-        raise InvalidValue(f"iterate() takes a query, such as Order.by_status(…), not {plan!r}")
-    raise InvalidValue(
-        f"run() takes a plan, such as Order.primary(…) or create(order), not {plan!r}"
-    )
+        return InvalidValue(f"{name} is a pattern; call it and run its plan: {name}(…)")
+    return InvalidValue(f"{expected}, not {plan!r}")
+
+
+_RUN_TAKES = "run() takes a plan, such as Order.primary(…) or create(order)"
+_ITERATE_TAKES = "iterate() takes a query, such as Order.by_status(…)"
 
 
 def _needed(error: UnsupportedOperation, plan: Plan[Any]) -> UnsupportedOperation:
@@ -288,7 +286,8 @@ class Database(_Connection, Streams):
 
     def run(self, plan: Plan[T]) -> T:
         """Run a plan and return its result."""
-        _refuse_no_plan(plan, Plan)
+        if not isinstance(plan, Plan):
+            raise _not_a_plan(plan, _RUN_TAKES)
         try:
             return run(plan, self._context, self._transport.send)
         except UnsupportedOperation as error:
@@ -304,7 +303,8 @@ class Database(_Connection, Streams):
 
         Raise UnreadableItem for an item that does not match its entity.
         """
-        _refuse_no_plan(plan, Query)
+        if not isinstance(plan, Query):
+            raise _not_a_plan(plan, _ITERATE_TAKES)
         plan = plan.strict()
         while True:
             page = self.run(plan)
@@ -341,7 +341,8 @@ class AsyncDatabase(_Connection, AsyncStreams):
 
     async def run(self, plan: Plan[T]) -> T:
         """Run a plan and return its result."""
-        _refuse_no_plan(plan, Plan)
+        if not isinstance(plan, Plan):
+            raise _not_a_plan(plan, _RUN_TAKES)
         try:
             return await run_async(plan, self._context, self._transport.send_async)
         except UnsupportedOperation as error:
@@ -358,7 +359,8 @@ class AsyncDatabase(_Connection, AsyncStreams):
 
         Raise UnreadableItem for an item that does not match its entity.
         """
-        _refuse_no_plan(plan, Query)
+        if not isinstance(plan, Query):
+            raise _not_a_plan(plan, _ITERATE_TAKES)
         plan = plan.strict()
         while True:
             page = await self.run(plan)

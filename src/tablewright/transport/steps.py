@@ -13,7 +13,7 @@ The drivers of plans are in `tablewright.plan.plan`.
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, final
 
 from msgspec import Struct
 
@@ -27,6 +27,7 @@ class Request(Struct):
     body: dict[str, Any]
 
 
+@final
 class Wait(Struct):
     """A pause before the next request."""
 

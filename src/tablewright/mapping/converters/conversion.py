@@ -52,6 +52,9 @@ class Converter:
     empty: Callable[[], Any] | None = None
     #: Encodes a value without rounding, where `encode` rounds.
     exact: Encode | None = None
+    #: Of a structure: the converter of each field, by its name in Python; None for a field with a
+    #: default.
+    fields: Mapping[str, Converter | None] | None = None
 
     def bound(self, value: Any) -> Value:
         """Return a bound to compare stored values with: never rounded, so the order is exact."""

@@ -137,6 +137,7 @@ def _structure(
 
     made = stored_as("M", where, kind, encode, read)
     inner = build.inside(kind, made)
+    converters: dict[str, Converter | None] = {}
     for attribute, name, given, annotation, default in fields:
         part = inner(annotation, f"{where}.{attribute}")
         # An absent set is the empty one, whatever its default: there is no other way to store it.
@@ -145,4 +146,5 @@ def _structure(
         left_out = not has_default or default is None
         writes.append((attribute, name, part.stored if left_out else part.encode))
         reads.append((name, given, has_default, part))
-    return made
+        converters[attribute] = None if has_default else part
+    return dataclasses.replace(made, fields=converters)
