@@ -14,7 +14,7 @@ import pytest
 from benchmarks.load import is_complete
 from benchmarks.measure import Figure
 from benchmarks.peers import goals, workload
-from benchmarks.peers.chart import PANELS, chart
+from benchmarks.peers.chart import COLUMNS, chart
 from benchmarks.peers.endpoints import Cell, Endpoints
 from benchmarks.peers.report import END, PAGE, START, markdown, replace_tables
 from benchmarks.peers.result import RESULTS, Result, read, write
@@ -167,8 +167,8 @@ def test_a_verdict_is_unsure_if_the_figures_are_doubtful(
 def test_the_chart_is_xml_with_all_servers_and_operations(result: Result) -> None:
     root = ElementTree.fromstring(chart(result))
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert {name for name, _ in SERVERS}.union(PANELS.values()) <= set(texts)
-    assert texts.count("2.0x") == 2 * len(PANELS)
+    assert {name for name, _ in SERVERS}.union(COLUMNS.values()) <= set(texts)
+    assert texts.count("2.0x") == 2 * len(COLUMNS)
     assert any("A < B" in (text or "") for text in texts)
 
 

@@ -6,12 +6,13 @@ again: peers.md, and the part of docs/performance.md between two markers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from benchmarks.measure import Figure
 from benchmarks.peers import goals
-from benchmarks.peers.chart import CHART, chart
+from benchmarks.peers.chart import CHART, TITLE, chart
 from benchmarks.peers.endpoints import BARE, BARE_NAME, CONNECTIONS, THREADS, Cell, Endpoints
 from benchmarks.peers.libraries import tables
 from benchmarks.peers.result import RESULTS, Result, read
@@ -21,7 +22,7 @@ from benchmarks.peers.workload import OPERATIONS
 from benchmarks.report import number
 
 PAGE = ROOT / "docs/performance.md"
-IMAGE = "![Requests per second of implementations of DynamoDB](images/peers.svg)"
+IMAGE = f"![{TITLE}](images/{CHART.name})"
 START, END = "<!-- peers.md: start -->", "<!-- peers.md: end -->"
 
 TITLES: dict[Durability, str] = {
@@ -35,10 +36,12 @@ TITLES: dict[Durability, str] = {
 def markdown(result: Result) -> str:
     """Return the tables."""
     lines = [_machine(result), ""]
+    compared = goals.compare(result.endpoints.cells if result.endpoints else ())
     if result.endpoints is not None:
-        lines += _endpoints(result.endpoints)
+        lines += _endpoints(result.endpoints, compared)
     if result.figures:
-        lines += ["### Goals", "", *_figures(result.figures), ""]
+        lines += ["### Goals", "", _summary([*compared.values(), *result.figures]), ""]
+        lines += [*_figures(result.figures), ""]
     if result.libraries is not None:
         lines += ["### Libraries", "", *tables.markdown(result.libraries), ""]
     if result.suites:
@@ -73,8 +76,9 @@ def _machine(result: Result) -> str:
     )
 
 
-def _endpoints(measured: Endpoints) -> Iterator[str]:
-    compared = goals.compare(measured.cells)
+def _endpoints(
+    measured: Endpoints, compared: dict[tuple[Durability, str, int], Figure]
+) -> Iterator[str]:
     for durability, title in TITLES.items():
         cells = [cell for cell in _raw(measured.cells) if cell.durability == durability]
         if durability == "unknown" and cells:
@@ -179,6 +183,12 @@ def _servers(measured: Endpoints) -> Iterator[str]:
             *(each.name, each.language, goals.DURABILITIES[each.durability], syncs),
             *(f"{each.start_seconds:.2f} s", rest, f"{each.items:,}", with_items, after),
         )
+
+
+def _summary(figures: Sequence[Figure]) -> str:
+    verdicts = Counter(figure.verdict for figure in figures if figure.goal)
+    counts = ", ".join(f"{verdicts[each]} {each}" for each in ("ok", "missed", "unsure"))
+    return f"Of all goals, with those of the rates: {counts}. The others:"
 
 
 def _figures(figures: Sequence[Figure]) -> Iterator[str]:

@@ -275,7 +275,7 @@ class Engine:
         Raise `InvalidValue` unless UpdateContributorInsights has enabled it, and
         ResourceNotFoundException if the table is missing.
         """
-        self._store.read(self._catalog.refresh)
+        self.refresh_catalog()
         found = self._catalog.tables.get(table_name(table))
         if found is None:
             raise ResourceNotFoundException(
@@ -389,6 +389,13 @@ class Engine:
     def probe(self) -> None:
         """Read the catalog from the file; raise `StoreFailed` if that is not possible."""
         self._store.read(Catalog().refresh)
+
+    def refresh_catalog(self) -> None:
+        """Read settings of tables that other processes have changed, such as Contributor Insights.
+
+        Reads detect changed keys and indexes by themselves.
+        """
+        self._store.read(self._catalog.refresh)
 
     @property
     def path(self) -> str:
