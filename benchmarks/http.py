@@ -52,7 +52,7 @@ def get_item(context: Context) -> list[Figure]:
     count = context.size(10_000, 1000)
     path = context.folder / "http.db"
     build(path, count, context.track)
-    rounds, seconds = context.size(16, 2), 0.4
+    rounds, seconds = context.size(8, 2), 0.4
     with server("tablewright", "serve", "--db", str(path), "--port", "0") as endpoint:
         requests = gets(endpoint.port, count)
         length = _served(endpoint, requests, 0.2, repeat=True).load.length

@@ -40,7 +40,7 @@ def start(context: Context) -> list[Figure]:
     for program in PROGRAMS:
         _cpu_seconds(program, environment)  # the first run also compiles and fills the disk cache
     _serve(context.folder, bytecode)
-    for _ in context.track("start", range(context.size(9, 2))):
+    for _ in context.track("start", range(context.size(5, 2))):
         for program in PROGRAMS:
             spent[program].append(_cpu_seconds(program, environment))
         ready.append(float(subprocess.check_output((sys.executable, "-c", READY), env=environment)))

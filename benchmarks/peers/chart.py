@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from benchmarks.peers.endpoints import BARE_NAME, Cell, Endpoints
+from benchmarks.peers.endpoints import BARE_NAME, Endpoints
 from benchmarks.peers.result import RESULTS, Result, read
+from benchmarks.peers.rounds import Cell
 from benchmarks.peers.servers import OURS, ROOT, Durability
 
 TITLE = "Requests per second of implementations of DynamoDB"

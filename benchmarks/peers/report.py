@@ -13,9 +13,10 @@ from statistics import median
 from benchmarks.measure import Figure
 from benchmarks.peers import goals
 from benchmarks.peers.chart import CHART, TITLE, chart
-from benchmarks.peers.endpoints import BARE, BARE_NAME, CONNECTIONS, THREADS, Cell, Endpoints
+from benchmarks.peers.endpoints import BARE, BARE_NAME, THREADS, Endpoints
 from benchmarks.peers.libraries import tables
 from benchmarks.peers.result import RESULTS, Result, read
+from benchmarks.peers.rounds import CONNECTIONS, Cell
 from benchmarks.peers.servers import OURS, ROOT, Durability
 from benchmarks.peers.suites import Suite
 from benchmarks.peers.workload import OPERATIONS
@@ -193,7 +194,7 @@ def _summary(figures: Sequence[Figure]) -> str:
 
 def _figures(figures: Sequence[Figure]) -> Iterator[str]:
     yield from _head(
-        ("figure",), ("measured", "limit", "ratio"), ("the limit is", "goal", "verdict")
+        ("figure",), ("measured", "limit", "ratio"), ("the limit is", "goal", "verdict", "note")
     )
     for each in figures:
         yield _row(
@@ -201,7 +202,7 @@ def _figures(figures: Sequence[Figure]) -> Iterator[str]:
             f"{number(each.value)} {each.unit}",
             "" if each.limit is None else f"{number(each.limit)} {each.unit}",
             "" if each.ratio is None else f"{each.ratio:.2f}x",
-            *(each.limit_is, each.goal, each.verdict),
+            *(each.limit_is, each.goal, each.verdict, each.note),
         )
 
 
