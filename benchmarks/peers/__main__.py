@@ -17,6 +17,7 @@ from rich.console import Console
 
 from benchmarks.peers import goals
 from benchmarks.peers.endpoints import QUICK, Sizes, endpoints
+from benchmarks.peers.libraries import goals as library_goals
 from benchmarks.peers.libraries.run import libraries
 from benchmarks.peers.report import markdown, publish
 from benchmarks.peers.result import RESULTS, Result, write
@@ -78,6 +79,7 @@ def main() -> None:
         result.figures += compare(result.workers)
     if "libraries" in parts:
         result.libraries = libraries(given.quick, report)
+        result.figures += library_goals.figures(result.libraries)
     if "suites" in parts:
         result.suites = suites(given.quick, report)
     result.seconds = round(time.perf_counter() - started, 1)

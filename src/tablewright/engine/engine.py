@@ -181,13 +181,21 @@ class Engine:
                 raise result
             return result
         if isinstance(step, LongStep):
-            context = LongContext(self._read_in_context, self._write_in_context, self._folder)
-            return encode(step.run(context))
+            return encode(self.run_long(step.run))
         try:
             try:
                 return self._store.read(partial(self._read, step))
             except (DynamoDBError, MissingTree):  # perhaps the cached catalog is out of date
                 return self._store.read(partial(self._read_with_current_catalog, step))
+        except DamagedRow as error:
+            from tablewright.engine.damage import locate_damage
+
+            raise locate_damage(error, self._catalog.tables.values()) from error
+
+    def run_long(self, work: Callable[[LongContext], T]) -> T:
+        """Run work that takes several transactions, such as a bulk write (`engine.bulk`)."""
+        try:
+            return work(LongContext(self._read_in_context, self._write_in_context, self._folder))
         except DamagedRow as error:
             from tablewright.engine.damage import locate_damage
 
