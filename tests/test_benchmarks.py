@@ -29,6 +29,21 @@ def test_a_quick_run_gives_figures_beside_their_limits(tmp_path: Path) -> None:
     assert figure["ratio"] == figure["value"] / figure["limit"]
 
 
+def test_a_quick_run_shows_where_the_time_of_a_request_goes() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.path", "--quick"],
+        check=True,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    lines = done.stdout.splitlines()
+    assert lines[0] == "| | GetItem | Query of 20 | PutItem |"
+    assert {"SQLite", "**server**", "bare server with SQLite"} <= {
+        line.split(" | ")[0].removeprefix("| ") for line in lines
+    }
+
+
 def test_a_quick_run_compares_the_libraries_that_are_installed(tmp_path: Path) -> None:
     """The benchmark itself checks that they return and write the same."""
     output = tmp_path / "peers.json"
