@@ -18,8 +18,8 @@ SMALL = 1000
 
 
 def growth(context: Context) -> list[Figure]:
-    """Measure the same figures with 1,000 and with 200,000 items."""
-    large = context.size(200_000, 5000)
+    """Measure the same figures with 1,000 and with 100,000 items."""
+    large = context.size(100_000, 5000)
     paths = {count: context.folder / f"growth-{count}.db" for count in (SMALL, large)}
     for count, path in paths.items():
         build(path, count, context.track)

@@ -104,7 +104,7 @@ def model(context: Context) -> list[Figure]:
 
 
 def _reads(context: Context) -> Iterator[Figure]:
-    count = context.size(10_000, 600)
+    count = context.size(2000, 600)
     with _filled(context, count) as database:
         engine = database._transport.engine  # type: ignore[attr-defined]
         ns = draw(context.size(6000, 600), count)
@@ -136,7 +136,7 @@ def _reads(context: Context) -> Iterator[Figure]:
 
 
 def _create(context: Context) -> Figure:
-    count, calls = context.size(5000, 300), context.size(2400, 160)
+    count, calls = context.size(2000, 300), context.size(1200, 160)
     with _filled(context, count) as database:
         engine = database._transport.engine  # type: ignore[attr-defined]
         creates = [create(order(n, count)) for n in range(count, count + calls)]
@@ -209,7 +209,7 @@ print(process_time() - start)
 def _definitions(context: Context) -> Figure:
     took = [
         float(subprocess.check_output((sys.executable, "-c", DEFINITIONS)))
-        for _ in context.track("definitions", range(context.size(5, 1)))
+        for _ in context.track("definitions", range(context.size(3, 1)))
     ]
     return below(
         "50 entities, 200 patterns", "s", median(took), goal=0.5, note="imports not counted"

@@ -38,7 +38,7 @@ def _create_tables(engine: Engine, name: str, request: dict[str, Any]) -> None:
 def _put_items(context: Context, engine: Engine, name: str, table: str, edition: str) -> Figure:
     requests = [
         {"Item": items.item(number, 10_000) | {"edition": {"S": edition}}}
-        for number in range(context.size(4800, 160))
+        for number in range(context.size(2400, 160))
     ]
     put = partial(engine.call, "PutItem")
     ours, theirs = take_turns(

@@ -24,7 +24,7 @@ def put_item(context: Context) -> list[Figure]:
 
 def _put_item(context: Context, durability: Durability) -> Figure:
     count = context.size(10_000, 1000)
-    calls = context.size(2400, 160)
+    calls = context.size(1200, 160)
     name = f"PutItem, 3 GSIs, {durability}"
     path = context.folder / f"writes-{durability}.db"
     build(path, count, context.track)

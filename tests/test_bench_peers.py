@@ -13,11 +13,12 @@ import pytest
 
 from benchmarks.load import is_complete
 from benchmarks.measure import Figure
-from benchmarks.peers import goals, workload
-from benchmarks.peers.chart import PANELS, chart
-from benchmarks.peers.endpoints import Cell, Endpoints
+from benchmarks.peers import goals, workers, workload
+from benchmarks.peers.chart import COLUMNS, chart
+from benchmarks.peers.endpoints import Endpoints
 from benchmarks.peers.report import END, PAGE, START, markdown, replace_tables
 from benchmarks.peers.result import RESULTS, Result, read, write
+from benchmarks.peers.rounds import Cell
 from benchmarks.peers.servers import IMPLEMENTATIONS, OURS, Durability, Implementation, running
 from benchmarks.peers.syncs import count_syncs, durability_of, syncs_per_put
 
@@ -164,11 +165,18 @@ def test_a_verdict_is_unsure_if_the_figures_are_doubtful(
     assert figure.verdict == verdict
 
 
+@pytest.mark.parametrize(("cores", "verdict"), [(3, "missed"), (2, "unsure")])
+def test_two_workers_need_cores_of_their_own(cores: int, verdict: str) -> None:
+    cells = [cell("1 worker", "durable", "get", 100.0), cell("2 workers", "durable", "get", 160.0)]
+    (figure,) = workers.compare(cells, cores)
+    assert (figure.ratio, figure.goal, figure.verdict) == (1.6, "at least 1.7x", verdict)
+
+
 def test_the_chart_is_xml_with_all_servers_and_operations(result: Result) -> None:
     root = ElementTree.fromstring(chart(result))
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert {name for name, _ in SERVERS}.union(PANELS.values()) <= set(texts)
-    assert texts.count("2.0x") == 2 * len(PANELS)
+    assert {name for name, _ in SERVERS}.union(COLUMNS.values()) <= set(texts)
+    assert texts.count("2.0x") == 2 * len(COLUMNS)
     assert any("A < B" in (text or "") for text in texts)
 
 
@@ -229,14 +237,16 @@ def test_a_quick_run_measures_every_operation(tmp_path: Path) -> None:
     output = tmp_path / "peers.json"
     subprocess.run(
         [
-            *(sys.executable, "-m", "benchmarks.peers", "endpoints", "--quick"),
+            *(sys.executable, "-m", "benchmarks.peers", "endpoints", "workers", "--quick"),
             *("--only", OURS, "--output", str(output)),
         ],
         check=True,
         cwd=ROOT,
         capture_output=True,
     )
-    cells = json.loads(output.read_text())["endpoints"]["cells"]
-    assert [each for each in cells if each["problem"]] == []
+    result = json.loads(output.read_text())
+    cells = result["endpoints"]["cells"]
+    assert [each for each in (*cells, *result["workers"]) if each["problem"]] == []
     assert {each["operation"] for each in cells} == set(workload.OPERATIONS)
+    assert {each["operation"] for each in result["workers"]} == set(workers.OPERATIONS)
     assert {each["client"] for each in cells} == {"raw", "boto3"}

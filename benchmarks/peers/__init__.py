@@ -8,6 +8,8 @@
     syncs       which of them sync a write before they respond
     workload    the table, its items, and the requests of each operation
     endpoints   rates, CPU time, memory and cold start of the servers; the load is benchmarks.load
+    rounds      the raw load, and the figures of its rounds
+    workers     one process and several that share a file
     sdk         boto3 as a load
     goals       the comparison with the best peer of the same durability, and the verdicts
     libraries   one design written with each library: CPU and wall time of the client

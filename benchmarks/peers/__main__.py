@@ -17,14 +17,16 @@ from rich.console import Console
 
 from benchmarks.peers import goals
 from benchmarks.peers.endpoints import QUICK, Sizes, endpoints
+from benchmarks.peers.libraries import goals as library_goals
 from benchmarks.peers.libraries.run import libraries
 from benchmarks.peers.report import markdown, publish
 from benchmarks.peers.result import RESULTS, Result, write
 from benchmarks.peers.servers import IMPLEMENTATIONS
 from benchmarks.peers.suites import suites
+from benchmarks.peers.workers import compare, workers
 from benchmarks.report import machine
 
-PARTS = ("endpoints", "libraries", "suites")
+PARTS = ("endpoints", "workers", "libraries", "suites")
 #: The load average at the start above which the figures are worth little.
 BUSY = 0.5
 
@@ -64,15 +66,20 @@ def main() -> None:
         quick=given.quick,
         machine=machine(),
     )
+    sizes = QUICK if given.quick else Sizes()
     load = os.getloadavg()[0]
     if load > BUSY:
         report(f"[yellow]the load average is {load:.1f}: other processes disturb the figures[/]")
     if "endpoints" in parts:
         only = [names[name] for name in given.only]
-        result.endpoints = endpoints(QUICK if given.quick else Sizes(), only, report)
+        result.endpoints = endpoints(sizes, only, report)
         result.figures += goals.figures(result.endpoints)
+    if "workers" in parts:
+        result.workers = workers(sizes, report)
+        result.figures += compare(result.workers)
     if "libraries" in parts:
         result.libraries = libraries(given.quick, report)
+        result.figures += library_goals.figures(result.libraries)
     if "suites" in parts:
         result.suites = suites(given.quick, report)
     result.seconds = round(time.perf_counter() - started, 1)

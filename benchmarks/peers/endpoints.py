@@ -9,9 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from functools import lru_cache
 from statistics import median
-from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -19,6 +17,13 @@ from msgspec import Struct
 from benchmarks import http
 from benchmarks.load import Served, under_load
 from benchmarks.peers import workload
+from benchmarks.peers.rounds import (
+    CONNECTIONS,
+    Cell,
+    load_round,
+    signed_requests,
+    summarize,
+)
 from benchmarks.peers.sdk import Called
 from benchmarks.peers.servers import (
     IMPLEMENTATIONS,
@@ -31,7 +36,6 @@ from benchmarks.peers.servers import (
 from benchmarks.peers.syncs import durability_of, syncs_per_put
 from tablewright.errors import TablewrightError
 
-CONNECTIONS = (1, 8, 64)
 THREADS = (1, 8)
 #: The operations whose CPU time is compared with that of the bare server, with BARE connections.
 CPU_OPERATIONS = ("get", "query of 20", "put 1 KB")
@@ -57,28 +61,6 @@ class Sizes(Struct, frozen=True):
 
 
 QUICK = Sizes(items=500, starts=1, puts=10, rounds=1, seconds=0.1, sdk_rounds=1)
-
-
-class Cell(Struct, frozen=True, kw_only=True):
-    """One operation of one server with some connections."""
-
-    server: str
-    durability: Durability
-    client: Literal["raw", "boto3"] = "raw"
-    operation: str
-    #: The number of connections; of boto3, that of threads.
-    connections: int
-    #: The median of the rounds, and all of them: responses in a second.
-    rate: float
-    rounds: list[float]
-    #: The CPU time for one request, in microseconds: of the server, or of boto3.
-    cpu_micros: float
-    #: The number of cores that other processes used, in the worst round.
-    others: float = 0.0
-    #: The part of the time in which the clients waited, in the median round.
-    idle: float = 1.0
-    #: Why there is no figure.
-    problem: str = ""
 
 
 class Server(Struct, frozen=True, kw_only=True):
@@ -255,69 +237,22 @@ def _cells(servers: Sequence[Started], sizes: Sizes, report: Report) -> Iterator
                         sent = _bare_round(server, operation, rounds[-1], sizes.seconds)
                         bare.setdefault(server.durability, []).append(sent)
             for server, rounds in zip(servers, found, strict=True):
-                yield _cell(server.name, server.durability, operation, connections, rounds)
+                yield summarize(server.name, server.durability, operation, connections, rounds)
             for durability, rounds in bare.items():
-                yield _cell(BARE_NAME, durability, operation, connections, rounds)
-
-
-def _requests(server: Started, operation: str, number: int) -> list[bytes]:
-    return server.running.sign(_bodies(operation, server.items, number))
-
-
-@lru_cache(maxsize=2)  # servers with the same number of items take turns with the same bodies
-def _bodies(operation: str, items: int, number: int) -> list[tuple[str, bytes]]:
-    requests = workload.OPERATIONS[operation](items, number)
-    return [(name, msgspec.json.encode(request)) for name, request in requests]
+                yield summarize(BARE_NAME, durability, operation, connections, rounds)
 
 
 def _round(
     server: Started, operation: str, number: int, connections: int, seconds: float
 ) -> Served | str:
-    """Return a round of load, or why there is none."""
-    try:
-        return under_load(
-            server.running.process,
-            _requests(server, operation, number),
-            connections=connections,
-            seconds=seconds,
-            repeat=operation not in workload.ONCE,
-        )
-    except RuntimeError as error:
-        return str(error)
+    return load_round(server.running, server.items, operation, number, connections, seconds)
 
 
 def _bare_round(server: Started, operation: str, ours: Served, seconds: float) -> Served:
     """Send the same requests to the bare server, which sends as many bytes as we did."""
     with http.server("benchmarks.bare_http", str(ours.load.length)) as bare:
-        requests = _requests(server, operation, 0)
+        requests = signed_requests(server.running, server.items, operation, 0)
         return under_load(bare, requests, connections=BARE, seconds=seconds)
-
-
-def _cell(
-    server: str,
-    durability: Durability,
-    operation: str,
-    connections: int,
-    rounds: Sequence[Served | str],
-) -> Cell:
-    served = [each for each in rounds if isinstance(each, Served)]
-    rates = [each.rate for each in served]
-    responses = sum(each.load.responses + each.load.late for each in served)
-    problems = [each for each in rounds if isinstance(each, str)]
-    problems += [each.load.problem for each in served if each.load.refused]
-    problems += ["no response" for each in served if not each.load.responses]
-    return Cell(
-        server=server,
-        durability=durability,
-        operation=operation,
-        connections=connections,
-        rate=median(rates) if rates else 0.0,
-        rounds=rates,
-        cpu_micros=sum(each.cpu for each in served) / responses * 1e6 if responses else 0.0,
-        others=max((each.others for each in served), default=0.0),
-        idle=median(each.load.idle / each.load.seconds for each in served) if served else 0.0,
-        problem=next(iter(problems), ""),
-    )
 
 
 def _sdk_cells(servers: Sequence[Started], sizes: Sizes, report: Report) -> Iterator[Cell]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from benchmarks.measure import Figure, below, judged
-from benchmarks.peers.endpoints import BARE, BARE_NAME, Cell, Endpoints, Server
+from benchmarks.peers.endpoints import BARE, BARE_NAME, Endpoints, Server
+from benchmarks.peers.rounds import Cell
 from benchmarks.peers.servers import OURS, Durability
 
 #: The rounds of one figure may differ by this factor.
@@ -85,11 +86,12 @@ def _rate(ours: Cell, best: Cell) -> Figure:
         limit=best.rate,
         limit_is=best.server,
         at_least=goal,
-        sure=(_is_sure(ours) and _is_sure(best) and (is_reached or ours.idle >= WAITED)),
+        sure=(is_sure(ours) and is_sure(best) and (is_reached or ours.idle >= WAITED)),
     )
 
 
-def _is_sure(cell: Cell) -> bool:
+def is_sure(cell: Cell) -> bool:
+    """Return whether the rounds of a cell differ little, and no one else used the machine."""
     return is_steady(cell.rounds) and cell.others <= QUIET
 
 

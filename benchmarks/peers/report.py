@@ -6,22 +6,24 @@ again: peers.md, and the part of docs/performance.md between two markers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from benchmarks.measure import Figure
 from benchmarks.peers import goals
-from benchmarks.peers.chart import CHART, chart
-from benchmarks.peers.endpoints import BARE, BARE_NAME, CONNECTIONS, THREADS, Cell, Endpoints
+from benchmarks.peers.chart import CHART, TITLE, chart
+from benchmarks.peers.endpoints import BARE, BARE_NAME, THREADS, Endpoints
 from benchmarks.peers.libraries import tables
 from benchmarks.peers.result import RESULTS, Result, read
+from benchmarks.peers.rounds import CONNECTIONS, Cell
 from benchmarks.peers.servers import OURS, ROOT, Durability
 from benchmarks.peers.suites import Suite
 from benchmarks.peers.workload import OPERATIONS
 from benchmarks.report import number
 
 PAGE = ROOT / "docs/performance.md"
-IMAGE = "![Requests per second of implementations of DynamoDB](images/peers.svg)"
+IMAGE = f"![{TITLE}](images/{CHART.name})"
 START, END = "<!-- peers.md: start -->", "<!-- peers.md: end -->"
 
 TITLES: dict[Durability, str] = {
@@ -35,10 +37,12 @@ TITLES: dict[Durability, str] = {
 def markdown(result: Result) -> str:
     """Return the tables."""
     lines = [_machine(result), ""]
+    compared = goals.compare(result.endpoints.cells if result.endpoints else ())
     if result.endpoints is not None:
-        lines += _endpoints(result.endpoints)
+        lines += _endpoints(result.endpoints, compared)
     if result.figures:
-        lines += ["### Goals", "", *_figures(result.figures), ""]
+        lines += ["### Goals", "", _summary([*compared.values(), *result.figures]), ""]
+        lines += [*_figures(result.figures), ""]
     if result.libraries is not None:
         lines += ["### Libraries", "", *tables.markdown(result.libraries), ""]
     if result.suites:
@@ -73,8 +77,9 @@ def _machine(result: Result) -> str:
     )
 
 
-def _endpoints(measured: Endpoints) -> Iterator[str]:
-    compared = goals.compare(measured.cells)
+def _endpoints(
+    measured: Endpoints, compared: dict[tuple[Durability, str, int], Figure]
+) -> Iterator[str]:
     for durability, title in TITLES.items():
         cells = [cell for cell in _raw(measured.cells) if cell.durability == durability]
         if durability == "unknown" and cells:
@@ -181,9 +186,15 @@ def _servers(measured: Endpoints) -> Iterator[str]:
         )
 
 
+def _summary(figures: Sequence[Figure]) -> str:
+    verdicts = Counter(figure.verdict for figure in figures if figure.goal)
+    counts = ", ".join(f"{verdicts[each]} {each}" for each in ("ok", "missed", "unsure"))
+    return f"Of all goals, with those of the rates: {counts}. The others:"
+
+
 def _figures(figures: Sequence[Figure]) -> Iterator[str]:
     yield from _head(
-        ("figure",), ("measured", "limit", "ratio"), ("the limit is", "goal", "verdict")
+        ("figure",), ("measured", "limit", "ratio"), ("the limit is", "goal", "verdict", "note")
     )
     for each in figures:
         yield _row(
@@ -191,7 +202,7 @@ def _figures(figures: Sequence[Figure]) -> Iterator[str]:
             f"{number(each.value)} {each.unit}",
             "" if each.limit is None else f"{number(each.limit)} {each.unit}",
             "" if each.ratio is None else f"{each.ratio:.2f}x",
-            *(each.limit_is, each.goal, each.verdict),
+            *(each.limit_is, each.goal, each.verdict, each.note),
         )
 
 

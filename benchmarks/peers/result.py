@@ -10,6 +10,7 @@ from msgspec import Struct
 from benchmarks.measure import Figure
 from benchmarks.peers.endpoints import Endpoints
 from benchmarks.peers.libraries.run import Libraries
+from benchmarks.peers.rounds import Cell
 from benchmarks.peers.suites import Suite
 
 RESULTS = Path(__file__).parent.parent / "results"
@@ -25,6 +26,7 @@ class Result(Struct, kw_only=True):
     #: The machine; `load` is its load average at the start.
     machine: dict[str, str | int | float]
     endpoints: Endpoints | None = None
+    workers: list[Cell] = []
     libraries: Libraries | None = None
     suites: list[Suite] = []
     #: The figures with a goal that are not rates of endpoints.

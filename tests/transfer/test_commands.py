@@ -138,6 +138,10 @@ def test_a_reader_that_leaves_ends_the_dump_quietly(tmp_path: Path) -> None:
             ["copy", "a.db", "b.db", "--table", "other"],
             "a.db has no table 'other'; its tables are thin",
         ),
+        (
+            ["copy", "a.db", "b.db", "--table", "thing"],
+            "a.db has no table 'thing'; did you mean 'things'?",
+        ),
         (["copy", "a.db", "b.db", "--state", "absent/s"], "absent/s.new: no such file"),
         (["copy", "a.db", "b.db", "--state", "x.json"], "x.json: not the state of a transfer"),
         (["dump", "a.db", "absent/x.json"], "absent/x.json.part: no such file"),
@@ -205,20 +209,22 @@ def test_a_state_that_is_kept_elsewhere_is_removed_at_the_end(tmp_path: Path, so
 
 
 INTERRUPTED = """
-import itertools, os, signal
+import os, signal
 from tablewright.cli import main
-from tablewright.transport import Local
+from tablewright.engine import bulk
 
 # A shell without job control starts its background jobs with SIGINT ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-batches, send = itertools.count(1), Local.send
+put, left = bulk._put_keyed, 3
 
-def interrupting(self, operation, request):
-    if operation == "BatchWriteItem" and next(batches) == 3:  # counted safely by many threads
+def interrupting(schema, keyed, context):
+    global left
+    left -= 1
+    if not left:
         os.kill(os.getpid(), signal.SIGINT)
-    return send(self, operation, request)
+    put(schema, keyed, context)
 
-Local.send = interrupting
+bulk._put_keyed, bulk.MAX_STEP_ROWS = interrupting, 25
 main()
 """
 

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.backoff import Backoff
-from tablewright.engine import Engine
+from tablewright.engine import Engine, bulk
+from tablewright.engine.rows import ItemRow
 from tablewright.errors import (
     Contention,
     TableMismatch,
@@ -25,12 +26,12 @@ from tablewright.errors import (
 from tablewright.server import serving
 from tablewright.transfer import (
     Progress,
-    batches,
     copy,
     dump,
     load,
     open_source,
     open_target,
+    rows,
     sending,
 )
 from tablewright.transfer.dumpfile import find_dumps
@@ -332,10 +333,12 @@ def test_large_items_go_in_smaller_batches(source: Engine, target: Engine) -> No
         assert compared(copy(Local(source), write_to, segments=1))["things"].is_equal
 
 
-def test_a_batch_has_as_much_as_a_request_takes() -> None:
-    large = thing("x", text={"S": "x" * 390_000})
-    assert {len(batch) for batch in batches.split_batches([large] * 100)} <= set(range(1, 26))
-    assert [len(batch) for batch in batches.split_batches(things(51))] == [25, 25, 1]
+def test_a_batch_has_as_much_as_a_request_takes(target: Engine) -> None:
+    endpoint = InterceptingTransport(target, lambda operation, request: None)
+    large = [ItemRow(thing("x", text={"S": "x" * 390_000}))] * 100
+    assert {len(batch) for batch in rows.split_batches(endpoint, large)} <= set(range(1, 26))
+    small = [ItemRow(item) for item in things(51)]
+    assert [len(batch) for batch in rows.split_batches(endpoint, small)] == [25, 25, 1]
 
 
 def test_progress_counts_up_to_what_the_table_holds(source: Engine, target: Engine) -> None:
@@ -358,7 +361,10 @@ def test_20_000_items_are_copied(tmp_path: Path) -> None:
     assert found.sides["target"].count == 20_000
 
 
-def test_a_reader_that_leaves_stops_the_copy(source: Engine, target: Engine) -> None:
+def test_a_reader_that_leaves_stops_the_copy(
+    source: Engine, target: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "MAX_STEP_ROWS", 25)
     fill(source, PLAIN, things(1000))
     events = copy(Local(source), Local(target))
     next(events)

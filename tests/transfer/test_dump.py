@@ -18,7 +18,7 @@ from tablewright.engine import Engine
 from tablewright.errors import TableMismatch, TableNotFound, TransferRefused, ValidationException
 from tablewright.server import serving
 from tablewright.transfer import Checksum, dump, dump_all, load, open_target
-from tablewright.transfer.dumpfile import Dump, DumpData, find_dumps, read_items
+from tablewright.transfer.dumpfile import Dump, DumpData, find_dumps, read_rows
 from tablewright.transport import Local
 from tablewright.values import Item
 from tablewright.wire.lines import encode_lines
@@ -315,7 +315,7 @@ def test_a_line_that_is_no_item_is_told(tmp_path: Path, line: bytes, told: str) 
     file = tmp_path / "a.json"
     file.write_bytes(EXPORTED.splitlines(keepends=True)[0] + line + b"\n")
     with pytest.raises(TransferRefused) as raised:
-        list(read_items(file))
+        list(read_rows(file))
     assert told in str(raised.value)
     assert str(raised.value).startswith(f"{file}, ")
 
@@ -325,7 +325,7 @@ def test_gzip_that_is_cut_off_is_told(tmp_path: Path, left: int) -> None:
     file = tmp_path / "a.json.gz"
     file.write_bytes(gzip.compress(EXPORTED)[:left])
     with pytest.raises(TransferRefused, match="truncated or damaged after line"):
-        list(read_items(file))
+        list(read_rows(file))
 
 
 def test_gzip_that_is_damaged_is_told(tmp_path: Path) -> None:
@@ -333,14 +333,14 @@ def test_gzip_that_is_damaged_is_told(tmp_path: Path) -> None:
     packed[-6] ^= 1
     (tmp_path / "a.json.gz").write_bytes(packed)
     with pytest.raises(TransferRefused, match="truncated or damaged"):
-        list(read_items(tmp_path / "a.json.gz"))
+        list(read_rows(tmp_path / "a.json.gz"))
 
 
 def test_blank_lines_and_a_missing_last_newline_are_no_matter(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_bytes(b"\n" + EXPORTED.replace(b"\n", b"\r\n\n").rstrip())
-    assert Checksum.of(read_items(file)) == Checksum.of(
-        read_items(io.BufferedReader(io.BytesIO(EXPORTED)))
+    assert Checksum.of_rows(read_rows(file)) == Checksum.of_rows(
+        read_rows(io.BufferedReader(io.BytesIO(EXPORTED)))
     )
 
 
@@ -369,6 +369,23 @@ def test_an_item_without_the_key_is_told_with_its_place(tmp_path: Path, target: 
     file.write_bytes(EXPORTED + b'{"Item":{"other":{"S":"a"}}}\n')
     with pytest.raises(TransferRefused) as raised:
         compared(load(find_dumps(file, "things"), Local(target)))
+    assert str(raised.value).startswith(f"{file}, item 4: ValidationException: ")
+    assert "Missing the key k" in str(raised.value)
+    assert held(target) == []
+
+
+def test_items_that_an_endpoint_refuses_are_told_with_their_places(
+    tmp_path: Path, target: Engine
+) -> None:
+    target.call("CreateTable", PLAIN)
+    file = tmp_path / "a.json"
+    file.write_bytes(EXPORTED + b'{"Item":{"other":{"S":"a"}}}\n')
+    with (
+        serving(target) as url,
+        open_target(url) as endpoint,
+        pytest.raises(TransferRefused) as raised,
+    ):
+        compared(load(find_dumps(file, "things"), endpoint))
     assert str(raised.value).startswith(f"{file}, items 1 to 4: ValidationException: ")
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.transfer import TransferRefused, TransferState, dump, load
-from tablewright.transfer.dumpfile import find_dumps, manifest_path, read_items
+from tablewright.transfer import TransferRefused, TransferState, dump, load, rows
+from tablewright.transfer.dumpfile import find_dumps, manifest_path, read_rows
 from tablewright.transport import Local
 from tablewright.wire.lines import MAX_BLANK_LINES, MAX_LINE, encode_lines
 from tests.transfer.tables import PLAIN, compared, fill, held, thing, things
@@ -40,7 +40,7 @@ def test_a_line_without_end_is_refused_in_bounded_memory(tmp_path: Path) -> None
     tracemalloc.start()
     try:
         with pytest.raises(TransferRefused) as refused:
-            list(read_items(file))
+            list(read_rows(file))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -57,7 +57,7 @@ def test_a_line_with_more_values_than_an_item_is_refused_before_it_is_decoded(
     values = b",".join([unit] * 1_700_000)
     file = zipped(tmp_path / "many.json.gz", b'{"Item":{"k":{"L":[', values, b"]}}}\n")
     with pytest.raises(TransferRefused, match=r"line 1: more values than an item of 409600 bytes"):
-        list(read_items(file))
+        list(read_rows(file))
 
 
 def test_the_longest_line_that_an_item_can_be_is_read(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_the_longest_line_that_an_item_can_be_is_read(tmp_path: Path) -> None:
     tiny = {"NS": sorted({format(float(number), ".130f")[:132] for number in numbers})}
     file = tmp_path / "tiny.json"
     file.write_bytes(encode_lines([thing("a", n={"NS": ["1e-130", "2e-130"]}), thing("b", n=tiny)]))
-    assert [item["k"] for item in read_items(file)] == [{"S": "a"}, {"S": "b"}]
+    assert [row.item["k"] for row in read_rows(file)] == [{"S": "a"}, {"S": "b"}]
 
 
 def test_an_item_that_is_too_large_is_refused(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_an_item_that_is_too_large_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         TransferRefused, match=r"line 2: an item of 40960\d bytes; the limit is 409"
     ):
-        list(read_items(file))
+        list(read_rows(file))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_what_is_no_item_is_refused_with_its_line(tmp_path: Path, line: bytes) -
     file = tmp_path / "bad.json"
     file.write_bytes(encode_lines([thing("a")]) + b"\n" + line + b"\n")
     with pytest.raises(TransferRefused) as refused:
-        list(read_items(file))
+        list(read_rows(file))
     assert str(refused.value).startswith(f"{file}, line 3: ")
     assert len(str(refused.value)) < 5000
 
@@ -109,12 +109,13 @@ def test_blank_lines_without_end_are_refused(tmp_path: Path) -> None:
         tmp_path / "blank.json.gz", encode_lines([thing("a")]), b"\n" * (MAX_BLANK_LINES + 2)
     )
     with pytest.raises(TransferRefused, match=f"more than {MAX_BLANK_LINES} empty lines in a row"):
-        list(read_items(file))
+        list(read_rows(file))
 
 
 def test_what_was_loaded_before_a_bad_line_stays_and_a_fixed_file_loads(
-    tmp_path: Path, engine: Engine
+    tmp_path: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(rows, "MAX_SORTED_BYTES", 8500)  # 25 items
     engine.call("CreateTable", PLAIN)
     file = tmp_path / "things.json"
     good = encode_lines(things(100))

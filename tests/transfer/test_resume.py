@@ -187,19 +187,19 @@ def test_a_file_that_is_no_state_is_refused(tmp_path: Path, text: str) -> None:
 KILLED = """
 import os, signal, sys
 from tablewright.cli import main
-from tablewright.transport import Local
+from tablewright.engine import bulk
+from tablewright.transfer import rows
 
-left, send = int(sys.argv.pop(1)), Local.send
+left, put = int(sys.argv.pop(1)), bulk._put_keyed
 
-def killing(self, operation, request):
+def killing(schema, keyed, context):
     global left
-    if operation == "BatchWriteItem":
-        left -= 1
-        if left < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-    return send(self, operation, request)
+    left -= 1
+    if left < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    put(schema, keyed, context)
 
-Local.send = killing
+bulk._put_keyed, bulk.MAX_STEP_ROWS, rows.MAX_SORTED_BYTES = killing, 25, 8500
 main()
 """
 
@@ -209,7 +209,7 @@ main()
     ("command", "batches"), [("copy", 0), ("copy", 1), ("copy", 30), ("load", 1), ("load", 20)]
 )
 def test_a_killed_process_goes_on(tmp_path: Path, command: str, batches: int) -> None:
-    """As often as it is killed, after so many batches each time."""
+    """As often as it is killed, after so many transactions each time."""
     count = 25 * max(3 * batches, 3)
     source = things_in(tmp_path / "a.db", count)
     target = tmp_path / "b.db"

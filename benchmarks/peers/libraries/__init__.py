@@ -4,7 +4,11 @@
     *_sync  *_async     one library each: what a user of it would write
     *_models  *_orders  *_requests         what two of these share
     client              one library in a process of its own, which measures itself
-    run                 the endpoint, the processes, alternating rounds, the comparison of items
+    catalog             the libraries, and the interpreter of each
+    processes           start the clients, send them commands
+    items               written before the run, compared after it
+    run                 the endpoint, alternating rounds, the result
+    goals               the CPU time of ours beside that of each other library
     tables              Markdown
 
 Every library runs in a process of its own during the whole run, because imports, threads and

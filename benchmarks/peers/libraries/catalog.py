@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from benchmarks.peers.libraries.sample import LINES, PAGE
-from benchmarks.peers.servers import HOME
+from benchmarks.peers.servers import HOME, OURS
 
 #: The operations by their names in the protocol `Orders`.
 OPERATIONS = {
@@ -34,11 +34,11 @@ class Library(Struct, frozen=True):
         return self.module
 
 
-OURS, OURS_ASYNC = "tablewright", "tablewright, async"
+OURS_ASYNC = f"{OURS}, async"
 _OWN = Path(sys.executable)
 _PEERS = HOME / "venv/bin/python"
 LIBRARIES = (
-    Library("tablewright, in process", "tablewright_sync", _OWN, in_process=True),
+    Library(f"{OURS}, in process", "tablewright_sync", _OWN, in_process=True),
     Library(OURS, "tablewright_sync", _OWN),
     Library("boto3 client", "boto3_client", _PEERS),
     Library("boto3 resource", "boto3_resource", _PEERS),

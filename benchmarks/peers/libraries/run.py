@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -13,32 +12,15 @@ from statistics import median, quantiles
 import msgspec
 from msgspec import Struct
 
-from benchmarks.measure import Figure, judged
 from benchmarks.peers.libraries import sample
-from benchmarks.peers.libraries.catalog import LIBRARIES, OPERATIONS, OURS, OURS_ASYNC, Library
+from benchmarks.peers.libraries.catalog import LIBRARIES, OPERATIONS, Library
 from benchmarks.peers.libraries.items import differences, seed, stored_items
 from benchmarks.peers.libraries.processes import Client, started
-from benchmarks.peers.servers import Implementation, running
+from benchmarks.peers.servers import IMPLEMENTATIONS, OURS, running
 
 #: The middle half of the rounds of a figure may differ by this factor; otherwise it is unsure.
 SPREAD = 1.33
-#: The operations that have a goal: the CPU time of ours is at most that of each other library, or
-#: this part of it.
-GOALS: dict[str, dict[str, float]] = {
-    "get": {"pydynox": 0.5, "pydynox, async": 0.5},
-    "timeline": {},
-}
-
-ENDPOINT = Implementation(
-    name="tablewright",
-    promise="file",
-    language="Python",
-    program=Path(sys.executable),
-    command=(
-        *(sys.executable, "-m", "tablewright", "serve", "--port", "{port}"),
-        *("--db", "{folder}/libraries.db", "--durability", "normal"),
-    ),
-)
+ENDPOINT = next(each for each in IMPLEMENTATIONS if each.name == OURS and each.promise == "file")
 
 
 class Rounds(Struct, frozen=True):
@@ -76,7 +58,6 @@ class Compared(Struct, frozen=True):
 class Libraries(Struct, frozen=True):
     libraries: list[Compared]
     cells: list[Measured]
-    goals: list[Figure]
     #: What could not be measured, and why.
     missing: list[str]
 
@@ -115,7 +96,7 @@ def libraries(quick: bool, report: Callable[[str], None]) -> Libraries:
             cells = list(_cells(clients, seeded, rounds, calls, report))
         report("compare the items")
         _compare([client.library for client in clients.values()], targets)
-    return Libraries(compared, cells, list(_goals(cells, compared)), missing)
+    return Libraries(compared, cells, missing)
 
 
 def _check(client: Client, seeded: int) -> None:
@@ -160,24 +141,4 @@ def _compare(used: Sequence[Library], targets: Mapping[str, str]) -> None:
             raise RuntimeError(
                 f"{name} wrote other items than {ours[0]}; {len(found)} differ, the first is "
                 f"{found[0]}"
-            )
-
-
-def _goals(cells: Sequence[Measured], compared: Sequence[Compared]) -> Iterator[Figure]:
-    """Yield the CPU time of ours beside that of each other library."""
-    found = {(cell.library, cell.operation): cell for cell in cells}
-    for operation, parts in GOALS.items():
-        for library in compared:
-            if library.name.startswith(OURS):
-                continue
-            own = found[OURS_ASYNC if library.is_async else OURS, operation].cpu
-            other = found[library.name, operation].cpu
-            yield judged(
-                f"{OPERATIONS[operation]}, client's CPU{', async' * library.is_async}",
-                "µs",
-                own.median,
-                limit=other.median,
-                limit_is=library.name,
-                at_most=parts.get(library.name, 1),
-                sure=own.is_sure and other.is_sure,
             )

@@ -1,12 +1,13 @@
-"""The results as Markdown: CPU time and wall time of every operation, and the goals."""
+"""The results as Markdown: CPU time and wall time of every operation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Literal
 
-from benchmarks.peers.libraries.catalog import OPERATIONS, OURS, OURS_ASYNC
+from benchmarks.peers.libraries.catalog import OPERATIONS, OURS_ASYNC
 from benchmarks.peers.libraries.run import Libraries, Measured
+from benchmarks.peers.servers import OURS
 
 
 def markdown(found: Libraries) -> Iterator[str]:
@@ -15,15 +16,6 @@ def markdown(found: Libraries) -> Iterator[str]:
     yield from _table(found, "cpu")
     yield from ("", "Wall time of a call in µs, and its ratio to that of tablewright:", "")
     yield from _table(found, "wall")
-    yield ""
-    yield "| goal | tablewright | other | ratio | at most | |"
-    yield "|---|---:|---:|---:|---:|---|"
-    for goal in found.goals:
-        yield (
-            f"| {goal.name}, {goal.limit_is} | {goal.value:,.0f} {goal.unit} | {goal.limit:,.0f} "
-            f"{goal.unit} | {goal.ratio:.2f}x | {goal.goal.removeprefix('at most ')} "
-            f"| {goal.verdict} |"
-        )
     if found.missing:
         yield from ("", "Not measured:", "", *(f"- {each}" for each in found.missing))
 

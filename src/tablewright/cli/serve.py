@@ -14,6 +14,7 @@ from tablewright import __version__
 from tablewright.cli.failures import describe_error, fail, say
 from tablewright.cli.opening import Durability, open_engine
 from tablewright.cli.options import Option
+from tablewright.cli.workers import check_workers, make_server, start_workers
 
 if TYPE_CHECKING:
     import ssl
@@ -70,6 +71,15 @@ def serve(
             help="The time between deletions of items past their TTL and of old stream records.",
         ),
     ] = 60.0,
+    workers: Annotated[
+        int,
+        Option(
+            min=1,
+            max=64,
+            help="The number of processes that serve connections and read. With more than one, "
+            "another process writes; needs --db.",
+        ),
+    ] = 1,
     stream_shards: Annotated[
         int, Option(min=1, max=1000, help="The number of shards of new streams.")
     ] = 1,
@@ -234,8 +244,8 @@ def serve(
     """Serve a database over HTTP to boto3, the AWS CLI and every AWS SDK.
 
     Prints the URL on standard output when it accepts requests, and runs until SIGTERM or Ctrl-C.
-    Exit code 1: the database file became unreadable; 2: an option, an address or a file cannot be
-    used.
+    Exit code 1: the database file became unreadable, or a worker ended; 2: an option, an address
+    or a file cannot be used.
     """
     import asyncio
     import gc
@@ -244,10 +254,17 @@ def serve(
     from tablewright.engine import Engine
     from tablewright.errors import StoreFailed
     from tablewright.server import Hosts, Limits, Settings
-    from tablewright.server import serve as serve_engine
+    from tablewright.server.server import run_until_stopped
 
     if db == Path(":memory:"):
         db = None
+    check_workers(
+        workers,
+        db,
+        isolate_regions=isolate_regions,
+        realistic=realistic,
+        max_buffered_mb=max_buffered_mb,
+    )
     tls = tls_context(tls_cert, tls_key)
     authenticator = read_credentials(credentials, region)
     check_address(
@@ -278,6 +295,8 @@ def serve(
 
     def ready(server: Server, url: str) -> None:
         where = str(db) if db else "in memory: the data is lost when the server stops"
+        if workers > 1:
+            where += f", {workers} workers"
         say(f"tablewright {__version__} ({where}); stop with Ctrl-C")
         if server.monitor_url is not None:
             say(f"metrics: {server.monitor_url}/metrics")
@@ -285,6 +304,7 @@ def serve(
 
     gc.freeze()  # imported objects stay: the collector need not look at them
     return_freed_memory()
+    processes = start_workers(workers, db, durability, BUSY_SECONDS, settings)
     try:
         engine = open_engine(
             db or ":memory:",
@@ -300,8 +320,9 @@ def serve(
         create_declared(engine if isinstance(engine, Engine) else engine.default, declared)
         if realism is not None:
             engine.make_realistic(realism)
-        asyncio.run(serve_engine(engine, host, port, settings=settings, ready=ready))
-    except StoreFailed as error:
+        server = make_server(engine, settings, processes)
+        asyncio.run(run_until_stopped(server, host, port, ready))
+    except (StoreFailed, ChildProcessError) as error:
         say(f"tablewright: {error}")
         raise SystemExit(1) from None
     except OSError as error:
@@ -311,6 +332,8 @@ def serve(
         fail(f"cannot listen on {host}:{port}: {describe_error(error)}")
     finally:
         engine.close()
+        for process in processes:
+            process.end()
 
 
 def read_realism(

@@ -26,7 +26,14 @@ Target = Annotated[
     str, typer.Argument(metavar="TARGET", help=f"Where to write the tables: {WHERE}.")
 ]
 OneTable = Annotated[str | None, typer.Option(help="Only this table. Default: all tables.")]
-Parallel = Annotated[int, typer.Option(min=1, max=256, help="The number of concurrent requests.")]
+Parallel = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=256,
+        help="The number of concurrent requests. Default: 8 for an endpoint, 1 for files.",
+    ),
+]
 StateFile = Annotated[
     Path | None,
     typer.Option(
@@ -46,7 +53,7 @@ def copy(
     target: Target,
     table: OneTable = None,
     state: StateFile = None,
-    parallel: Parallel = 8,
+    parallel: Parallel = None,
 ) -> None:
     """Copy tables with all their items, then compare both sides.
 
@@ -89,7 +96,7 @@ def dump(
         ),
     ],
     table: OneTable = None,
-    parallel: Parallel = 8,
+    parallel: Parallel = None,
 ) -> None:
     """Write tables to files, in the format of DynamoDB's export to S3.
 
@@ -130,7 +137,7 @@ def load(
         typer.Option(help="The table to load into. For a folder of dumps: load only this table."),
     ] = None,
     state: StateFile = None,
-    parallel: Parallel = 8,
+    parallel: Parallel = None,
 ) -> None:
     """Load tables from files, then compare them with the files.
 

@@ -40,7 +40,7 @@ MAX_EXPONENT = 125
 MIN_EXPONENT = -130
 
 #: Most numbers of requests are canonical. Canonical numbers with more digits are parsed in full.
-_CANONICAL = re.compile(
+is_canonical = re.compile(
     r"0|-?[1-9][0-9]{0,37}|-?(?:0|[1-9][0-9]{0,17})\.[0-9]{0,18}[1-9]"
 ).fullmatch
 #: Sign, whole part, fraction, exponent. Possessive (`*+`): text that is not a number is read once.
@@ -59,7 +59,7 @@ def normalise_number(text: str) -> str:
     >>> normalise_number("1e3"), normalise_number("-0"), normalise_number("07.50")
     ('1000', '0', '7.5')
     """
-    if _CANONICAL(text):
+    if is_canonical(text):
         return text
     found = _NUMBER(text)
     if not found:

@@ -181,13 +181,21 @@ class Engine:
                 raise result
             return result
         if isinstance(step, LongStep):
-            context = LongContext(self._read_in_context, self._write_in_context, self._folder)
-            return encode(step.run(context))
+            return encode(self.run_long(step.run))
         try:
             try:
                 return self._store.read(partial(self._read, step))
             except (DynamoDBError, MissingTree):  # perhaps the cached catalog is out of date
                 return self._store.read(partial(self._read_with_current_catalog, step))
+        except DamagedRow as error:
+            from tablewright.engine.damage import locate_damage
+
+            raise locate_damage(error, self._catalog.tables.values()) from error
+
+    def run_long(self, work: Callable[[LongContext], T]) -> T:
+        """Run work that takes several transactions, such as a bulk write (`engine.bulk`)."""
+        try:
+            return work(LongContext(self._read_in_context, self._write_in_context, self._folder))
         except DamagedRow as error:
             from tablewright.engine.damage import locate_damage
 
@@ -275,7 +283,7 @@ class Engine:
         Raise `InvalidValue` unless UpdateContributorInsights has enabled it, and
         ResourceNotFoundException if the table is missing.
         """
-        self._store.read(self._catalog.refresh)
+        self.refresh_catalog()
         found = self._catalog.tables.get(table_name(table))
         if found is None:
             raise ResourceNotFoundException(
@@ -389,6 +397,13 @@ class Engine:
     def probe(self) -> None:
         """Read the catalog from the file; raise `StoreFailed` if that is not possible."""
         self._store.read(Catalog().refresh)
+
+    def refresh_catalog(self) -> None:
+        """Read settings of tables that other processes have changed, such as Contributor Insights.
+
+        Reads detect changed keys and indexes by themselves.
+        """
+        self._store.read(self._catalog.refresh)
 
     @property
     def path(self) -> str:

@@ -106,7 +106,7 @@ def _read_json(lines: Iterable[bytes], _: FileFormat) -> Iterator[ReadItem]:
         if line.isspace():
             continue
         try:
-            yield ReadItem(parse_line(line), "", len(line))
+            yield ReadItem(parse_line(line)[0], "", len(line))
         except InvalidLine as error:
             yield ReadItem(None, str(error), len(line))
 

@@ -151,7 +151,9 @@ def _save_from_log(
     for key, change in last_changes(snapshot, log):
         if change.new is None or store.read(partial(_has_row, table, key)):
             continue
-        saved.items += store.write(partial(_save_rows, table, [(key, ItemRow(body=change.new))]))
+        saved.items += store.write(
+            partial(_save_rows, table, [(key, ItemRow(None, None, change.new))])
+        )
         saved.from_log += 1
         text = format_key(table, table, key)
         saved.lost = [lost for lost in saved.lost if lost != text]

@@ -2,14 +2,16 @@
 
 Invariant: all changes of an item use `replace_item`, which changes the row of the table and exactly
 the index rows that differ, and logs the change if the table has a change log, in one transaction.
-Only `add_to_index` also writes rows: those of an index that is being built.
+Two functions also write rows: `put_items` those of a table with neither indexes nor a change log,
+and `add_to_index` those of an index that is being built.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from zlib import adler32
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from tablewright.encoding.items import dump, item_size, load
 from tablewright.engine.capacity import Charge, write_units
@@ -20,17 +22,12 @@ from tablewright.values import Item
 from tablewright.wire.responses import ItemOut
 
 
-class ItemRow:
+class ItemRow(Struct, gc=False):  # created for every item that is read or written
     """An item, its size and its stored bytes; missing parts are computed on first use."""
 
-    __slots__ = ("_body", "_item", "_size")
-
-    def __init__(
-        self, item: Item | None = None, size: int | None = None, body: bytes | None = None
-    ) -> None:
-        self._item = item
-        self._size = size
-        self._body = body
+    _item: Item | None = None
+    _size: int | None = None
+    _body: bytes | None = None
 
     @property
     def item(self) -> Item:
@@ -106,6 +103,18 @@ def replace_item(
                 charge.add(write_units(now.size), index)
         if after and now:
             tx.put(index.tree, after, now.size, now.body)
+
+
+def put_items(
+    tx: WriteTransaction, table: StoredTable, keyed: Sequence[tuple[bytes, ItemRow]]
+) -> None:
+    """Put many items, without charge. Their keys are different, and should be in order."""
+    if not table.indexes and table.log is None:  # the old items do not matter
+        tx.put_all(table.tree, [(key, new.size, new.body) for key, new in keyed])
+        return
+    charge = Charge(table)
+    for key, new in keyed:
+        replace_item(tx, table, key, find_row(tx, table.tree, key), new, charge)
 
 
 def _are_equal(old: ItemRow | None, new: ItemRow | None) -> bool:

@@ -22,6 +22,7 @@ from msgspec.structs import astuple
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.constraints import Check
 from tablewright.mapping.converters import Converter
+from tablewright.mapping.key_writer import KeyWriter, make_key_writer
 from tablewright.mapping.keys import AlternativeKeys, KeyMap, group_by_index
 from tablewright.mapping.parts import natural_part
 from tablewright.mapping.reader import Reader, item_type, make_reader
@@ -235,7 +236,7 @@ class EntityMap:
         for part in self._checks:
             if values[part.attribute] is not None:
                 check_key_only(part, values[part.attribute])
-        item = self._keys(values)
+        item = self._compose(values)
         if self.table.type_attribute is not None:
             item[self.table.type_attribute] = self.table.type_value(self.type_name)
         for name, stored, encode in self._writers:
@@ -250,20 +251,18 @@ class EntityMap:
         Attributes that the entity does not declare are kept.
         """
         kept = {name: value for name, value in item.items() if name not in self._composed}
-        return self._keys(self.values(item)) | kept
+        return self._compose(self.values(item)) | kept
 
-    def _keys(self, values: Mapping[str, Any]) -> Item:
-        """Return the composed attributes of the primary key and of each index it is in."""
-        texts: dict[str, str] = {}
-        keys = self.primary.compose(values, texts)
-        if keys is None:
-            missing = sorted(name for name in self.primary.depends_on if values[name] is None)
-            raise InvalidValue(
-                f"{self.primary.name}: {', '.join(missing)} is None; a primary key needs every part"
-            )
-        for key in self.index_keys:
-            keys.update(key.compose(values, texts) or {})
-        return keys
+    @cached_property
+    def _compose(self) -> KeyWriter:
+        """Returns the composed attributes of the primary key and of each index it is in."""
+        return make_key_writer(self.primary, self.index_keys, self._incomplete)
+
+    def _incomplete(self, values: Mapping[str, Any]) -> InvalidValue:
+        missing = sorted(name for name in self.primary.depends_on if values[name] is None)
+        return InvalidValue(
+            f"{self.primary.name}: {', '.join(missing)} is None; a primary key needs every part"
+        )
 
     def decode(self, item: Mapping[str, Value]) -> Any:
         """Return the entity of an item; raise UnreadableItem, which names the item."""

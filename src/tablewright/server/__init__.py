@@ -9,7 +9,12 @@
     responses       the bytes of a response
     compression     bodies with the encodings gzip and deflate
     writer          the thread that commits
-    listener        accepts connections
+    listener        accepts sockets
+    handshakes      from an accepted socket to a connection
+    main_process    the server of several processes: accepts and commits for its workers
+    worker          one of its workers: serves connections, and reads
+    relay           the messages between these processes; relay_writer runs the requests in them
+    processes       forks the workers
     limits          how much clients may send, and how long they may take
     budget          the memory for all clients together
     authentication  who sent a request: signature, canonical, credentials, credentials_file

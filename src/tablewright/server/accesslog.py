@@ -4,7 +4,8 @@ Invariants:
 - A slow disk never delays a request: lines are collected, and another thread writes them. Lines
   above `MAX_LINES` are dropped, and their number is reported. An error of the disk is reported and
   does not stop the server.
-- Whole lines are appended, so the file may be truncated while the server runs.
+- Whole lines are appended, so the file may be truncated while the server runs, and several
+  processes may write to it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from tablewright.private_file import open_private
 log = logging.getLogger("tablewright.server")
 
 MAX_LINES = 100_000
+#: The size up to which a write to a pipe is not mixed with those of other processes (POSIX: 512).
+PIPE_BUF = 4096
 
 
 class AccessLog:
@@ -66,8 +69,10 @@ class AccessLog:
                 self._file.close()
 
     def _write(self, lines: list[dict[str, Any]]) -> None:
-        self._file.write(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
-        self._file.flush()
+        encoded = [msgspec.json.encode(line) + b"\n" for line in lines]
+        for chunk in chunks(encoded, PIPE_BUF) if self._is_stdout else [b"".join(encoded)]:
+            self._file.write(chunk)
+            self._file.flush()
 
     def _report_write(self, writing: asyncio.Future[None]) -> None:
         error = writing.exception()
@@ -80,3 +85,18 @@ class AccessLog:
                 self._path,
             )
             self._dropped = 0
+
+
+def chunks(lines: list[bytes], size: int) -> Iterator[bytes]:
+    """Yield the lines in chunks of at most `size` bytes, if each line fits.
+
+    >>> list(chunks([b"ab", b"c", b"defg"], 3))
+    [b'abc', b'defg']
+    """
+    chunk = b""
+    for line in lines:
+        if chunk and len(chunk) + len(line) > size:
+            yield chunk
+            chunk = b""
+        chunk += line
+    yield chunk

@@ -14,12 +14,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from tablewright.errors import MissingAuthenticationTokenException
+from tablewright.errors import MissingAuthenticationTokenException, UnrecognizedClientException
 from tablewright.server.canonical import query_parameters
 from tablewright.server.signature import (
     NO_TOKEN,
     PARTS,
     SIGNATURE_SIZE,
+    UNKNOWN_KEY,
     WINDOW_SECONDS,
     Verifier,
     check_query,
@@ -27,6 +28,7 @@ from tablewright.server.signature import (
 )
 
 if TYPE_CHECKING:
+    from tablewright.policy import Principal
     from tablewright.server.credentials import Caller, Credentials
 
 #: OpenAuthenticator caches this many signers, each of at most this many bytes.
@@ -68,6 +70,17 @@ class SignatureAuthenticator:
             credentials.find, clock=clock, region=region, window_seconds=window_seconds
         )
         self.authenticate = verifier.verify
+        self._credentials = credentials
+
+    def find_principal(self, user: str) -> Principal | None:
+        """Return what evaluates the policies of a user; None: the user may do everything.
+
+        Raise UnrecognizedClientException if the user has no key any more.
+        """
+        caller = self._credentials.find_user(user)
+        if caller is None:
+            raise UnrecognizedClientException(UNKNOWN_KEY)
+        return caller.principal
 
 
 class OpenAuthenticator:

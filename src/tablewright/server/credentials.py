@@ -53,11 +53,19 @@ class Credentials:
 
     def find(self, access_key_id: str) -> Caller | None:
         """Return the caller with this access key, or None."""
+        self._reload_if_changed()
+        return self._users.get(access_key_id)
+
+    def find_user(self, name: str) -> Caller | None:
+        """Return a caller with this user name, with any of its keys, or None."""
+        self._reload_if_changed()
+        return next((user for user in self._users.values() if user.name == name), None)
+
+    def _reload_if_changed(self) -> None:
         now = self._clock()
         if abs(now - self._checked) >= CHECK_SECONDS:  # abs: the clock may have been set back
             self._checked = now
             self._check(now)
-        return self._users.get(access_key_id)
 
     def is_empty(self) -> bool:
         """Return whether no user has a key, so that every request is refused."""

@@ -1,4 +1,4 @@
-"""The listener: accepts connections, up to the limit of the server.
+"""The listener: accepts sockets, up to the limit of the server.
 
 Invariants:
 - At the limit of connections, or without free file descriptors, nothing is accepted and no CPU time
@@ -6,20 +6,17 @@ Invariants:
   closed to make room.
 - A lack of file descriptors is reported in one line. (asyncio's own server would report it a
   thousand times a second.)
+
+It does not know what happens to an accepted socket (`handshakes`, `main_process`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import errno
-import logging
 import socket
-import ssl
-from collections.abc import Callable, Collection
-from functools import partial
+from collections.abc import Callable
 from typing import Any
-
-log = logging.getLogger("tablewright.server")
 
 BACKLOG = 1024
 #: The number of connections accepted in one iteration of the event loop.
@@ -29,35 +26,29 @@ _NO_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOM
 
 
 class Listener:
-    """Listening sockets; each accepted connection gets a protocol from `factory`."""
+    """Listening sockets; each accepted socket is passed to `adopt`."""
 
     def __init__(
         self,
-        factory: Callable[[], asyncio.Protocol],
+        adopt: Callable[[socket.socket], None],
         *,
-        has_room: Callable[[Collection[asyncio.Protocol]], bool],
+        has_room: Callable[[], bool],
         make_room: Callable[[], None],
         report: Callable[[str], None],
-        tls: ssl.SSLContext | None,
-        handshake_seconds: float,
     ) -> None:
         """Create a listener; `start` begins to listen.
 
-        `has_room(establishing)` returns whether one more connection is allowed beside the open ones
-        and those in `establishing`. A connection can be in both for a moment: it counts once.
-        `make_room` may close an idle connection. Call `resume` after a connection was closed.
+        `has_room` returns whether one more connection is allowed. `make_room` may close an idle
+        connection. Call `resume` after a connection was closed.
         """
-        self._factory = factory
+        self._adopt = adopt
         self._has_room = has_room
         self._make_room = make_room
         self._report = report
-        self._tls = tls
-        self._handshake_seconds = handshake_seconds if tls is not None else None
         self._sockets: list[socket.socket] = []
-        self._establishing: dict[asyncio.Task[None], asyncio.Protocol] = {}
         self._retry: asyncio.TimerHandle | None = None
 
-    async def start(self, host: str, port: int) -> str:
+    async def start(self, host: str, port: int, scheme: str) -> str:
         """Listen and return the URL. Raises `OSError` if the address cannot be used."""
         self._loop = asyncio.get_running_loop()
         found = await self._loop.getaddrinfo(
@@ -72,7 +63,7 @@ class Listener:
             self.close()
             raise
         self._listen_again()
-        return url_of(self._sockets[0], "http" if self._tls is None else "https")
+        return url_of(self._sockets[0], scheme)
 
     def _listen(self, family: socket.AddressFamily, address: tuple[Any, ...]) -> None:
         try:
@@ -86,13 +77,11 @@ class Listener:
         self._sockets.append(listening)
 
     def close(self) -> None:
-        """Accept no more connections, and cancel those that are being established."""
+        """Accept no more connections."""
         self._pause()
         for listening in self._sockets:
             listening.close()
         self._sockets.clear()
-        for task in self._establishing:
-            task.cancel()
 
     def resume(self) -> None:
         """Accept connections again if that was paused for lack of room."""
@@ -114,7 +103,7 @@ class Listener:
 
     def _accept(self, listening: socket.socket) -> None:
         for _ in range(MAX_ACCEPTED):
-            if not self._has_room(self._establishing.values()):
+            if not self._has_room():
                 self._wait_for_room()
                 return
             try:
@@ -125,34 +114,14 @@ class Listener:
                     self._wait_for_room()
                 return  # otherwise no client waits, or it has disconnected
             accepted.setblocking(False)
-            protocol = self._factory()
-            task = self._loop.create_task(self._establish(accepted, protocol))
-            self._establishing[task] = protocol
-            task.add_done_callback(partial(self._established, accepted))
-            if not self._has_room(self._establishing.values()):
+            self._adopt(accepted)
+            if not self._has_room():
                 return  # if another client waits, the event loop calls this again
-
-    def _established(self, accepted: socket.socket, task: asyncio.Task[None]) -> None:
-        del self._establishing[task]
-        if task.cancelled():
-            accepted.close()
 
     def _wait_for_room(self) -> None:
         self._pause()
         self._retry = self._loop.call_later(RETRY_SECONDS, self._listen_again)
         self._make_room()
-
-    async def _establish(self, accepted: socket.socket, protocol: asyncio.Protocol) -> None:
-        try:
-            await self._loop.connect_accepted_socket(
-                lambda: protocol,
-                accepted,
-                ssl=self._tls,
-                ssl_handshake_timeout=self._handshake_seconds,
-            )
-        except OSError as error:  # the TLS handshake failed, or the client disconnected
-            log.debug("a connection failed: %s", error)
-            accepted.close()
 
 
 def url_of(listening: socket.socket, scheme: str) -> str:

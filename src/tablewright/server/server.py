@@ -22,10 +22,11 @@ import asyncio
 import logging
 import os
 import signal
+import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -41,6 +42,7 @@ from tablewright.server.budget import Budget
 from tablewright.server.compression import compress
 from tablewright.server.connection import Connection
 from tablewright.server.failures import Failures, FileWatch
+from tablewright.server.handshakes import Handshakes
 from tablewright.server.hosts import Hosts
 from tablewright.server.limits import Limits
 from tablewright.server.listener import Listener
@@ -93,9 +95,9 @@ class Server:
         self.limits = settings.limits
         self.budget = Budget(settings.limits.buffered_bytes)
         self.is_stopping = False
-        #: Set by a signal; also, together with `failure`, when the file cannot be read any more.
+        #: Set by a signal; also, together with `failure`, when the server cannot continue.
         self.must_stop = asyncio.Event()
-        self.failure = ""
+        self.failure: Exception | None = None
         self.failures = Failures()
         self.telemetry: Telemetry | None = None
         self.monitor_url: str | None = None
@@ -115,12 +117,30 @@ class Server:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="tablewright-reader")
         self._monitor: Monitor | None = None
         self._all_closed = asyncio.Event()
+        self._has_file = engine.path != ":memory:"
+        self._handshakes = Handshakes(
+            lambda: Connection(self),
+            tls=settings.tls,
+            seconds=self.limits.head_seconds,
+            on_failed=self._room_made,
+        )
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Listen and return the URL. Port 0 chooses a free port.
 
         Raises `OSError` if an address, a port or the access log cannot be used.
         """
+        self._create_telemetry()
+        await self._start_monitor()
+        try:
+            url = await self._listen(host, port, self._handshakes.adopt)
+        except OSError:
+            await self._end_telemetry()
+            raise
+        self._begin()
+        return url
+
+    def _create_telemetry(self) -> None:
         settings = self.settings
         self._loop = asyncio.get_running_loop()
         if settings.access_log is not None:
@@ -133,34 +153,39 @@ class Server:
             from tablewright.server.telemetry import Telemetry
 
             self.telemetry = Telemetry(logs_requests=settings.logs_requests)
-        if settings.metrics_port is not None:
+
+    async def _start_monitor(self) -> None:
+        port = self.settings.metrics_port
+        if port is not None:
             from tablewright.server.monitor import Monitor
 
             assert self.telemetry is not None
             self._monitor = Monitor(
                 self.telemetry, self._gauges, self._readiness_problem, self._key_accesses
             )
-            self.monitor_url = await self._monitor.start(settings.metrics_port)
+            self.monitor_url = await self._monitor.start(port)
+
+    async def _listen(self, host: str, port: int, adopt: Callable[[socket.socket], None]) -> str:
         self._listener = Listener(
-            lambda: Connection(self),
+            adopt,
             has_room=self._has_room,
             make_room=self._make_room,
             report=self.failures.report,
-            tls=settings.tls,
-            handshake_seconds=self.limits.head_seconds,
         )
-        try:
-            url = await self._listener.start(host, port)
-        except OSError:
-            await self._end_telemetry()
-            raise
+        scheme = "http" if self.settings.tls is None else "https"
+        return await self._listener.start(host, port, scheme)
+
+    def _begin(self) -> None:
+        """Open the file in this thread, and start the writer and the periodic work."""
         self.engine.probe()  # opens this thread's connection while the file exists
         self._watch = FileWatch(self.engine.path)
-        if self.engine.path != ":memory:":
-            self._writer = Writer(self.engine, self._watch, self._deliver_writes)
+        self._start_writer()
         self._tick()
-        self._timers["sweep"] = self._loop.call_later(settings.sweep_seconds, self._sweep)
-        return url
+        self._timers["sweep"] = self._loop.call_later(self.settings.sweep_seconds, self._sweep)
+
+    def _start_writer(self) -> None:
+        if self._has_file:
+            self._writer = Writer(self.engine, self._watch, self._deliver_writes)
 
     async def stop(
         self,
@@ -169,8 +194,10 @@ class Server:
     ) -> None:
         """Accept no more connections, respond to all received requests, close all connections."""
         self.is_stopping = True
-        self._listener.close()
-        self._timers["sweep"].cancel()
+        self._accept_no_more()
+        self._handshakes.cancel()
+        if "sweep" in self._timers:
+            self._timers["sweep"].cancel()
         await asyncio.sleep(idle_grace_seconds)
         for connection in list(self._connections):
             connection.close_if_idle()
@@ -205,14 +232,14 @@ class Server:
 
     def connection_closed(self, connection: Connection) -> None:
         self._connections.discard(connection)
-        self._listener.resume()
+        self._room_made()
         if self.is_stopping and not self._connections:
             self._all_closed.set()
 
     def submit(self, connection: Connection, step: Step) -> None:
         """Run a step with the others of this iteration, then call `connection.complete`."""
         if isinstance(step, LongStep) or (
-            isinstance(step, ReadStep) and step.is_costly and self._writer is not None
+            isinstance(step, ReadStep) and step.is_costly and self._has_file
         ):
             working = self._loop.run_in_executor(self._readers, self.engine.run_or_error, step)
             working.add_done_callback(
@@ -297,9 +324,16 @@ class Server:
             else:
                 connection.complete(result)
 
-    def _has_room(self, establishing: Collection[asyncio.Protocol]) -> bool:
-        new = sum(connection not in self._connections for connection in establishing)
+    def _has_room(self) -> bool:
+        # A connection can be in both sets for a moment: it counts once.
+        new = sum(protocol not in self._connections for protocol in self._handshakes.protocols)
         return len(self._connections) + new < self.limits.connections
+
+    def _room_made(self) -> None:
+        self._listener.resume()
+
+    def _accept_no_more(self) -> None:
+        self._listener.close()
 
     def _make_room(self) -> None:
         """Close the connection that has been idle longest, if there is one."""
@@ -327,7 +361,12 @@ class Server:
         except StoreBusy:
             pass
         except StoreFailed as error:
-            self.failure = str(error)
+            self._fail(StoreFailed(f"the server stopped because it cannot read its file: {error}"))
+
+    def _fail(self, failure: Exception) -> None:
+        """Stop the server, because it cannot continue."""
+        if self.failure is None:
+            self.failure = failure
             self.must_stop.set()
 
     def _sweep(self) -> None:
@@ -357,8 +396,8 @@ class Server:
     def _readiness_problem(self) -> str | None:
         if self.is_stopping:
             return "is_stopping"
-        if self.failure:
-            return self.failure
+        if self.failure is not None:
+            return str(self.failure)
         return self.failures.write_problem
 
     def _gauges(self) -> dict[str, tuple[str, str, float]]:
@@ -411,8 +450,14 @@ async def serve(
     Returns after a graceful stop; a second signal ends the process at once. Raises `StoreFailed`
     if the file becomes unreadable, `OSError` if the address cannot be used.
     """
+    await run_until_stopped(Server(engine, settings), host, port, ready)
+
+
+async def run_until_stopped(
+    server: Server, host: str, port: int, ready: Callable[[Server, str], None]
+) -> None:
+    """Start a server, and stop it after a signal; raise its failure, if it has one."""
     loop = asyncio.get_running_loop()
-    server = Server(engine, settings)
     signals: list[int] = []
 
     def on_signal(number: int) -> None:
@@ -427,8 +472,8 @@ async def serve(
     ready(server, url)
     await server.must_stop.wait()
     await server.stop()
-    if server.failure:
-        raise StoreFailed(f"the server stopped because it cannot read its file: {server.failure}")
+    if server.failure is not None:
+        raise server.failure
 
 
 @contextmanager

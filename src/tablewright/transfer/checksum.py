@@ -18,7 +18,8 @@ from hashlib import blake2b
 
 import msgspec
 
-from tablewright.encoding.items import normalise_item
+from tablewright.encoding.items import load, normalise_item
+from tablewright.engine.rows import ItemRow
 from tablewright.values import Item
 
 BITS = 128
@@ -35,15 +36,22 @@ class Checksum(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, items: Iterable[Item]) -> Checksum:
         """Return the checksum of items; raise `ValidationException` if an item is invalid."""
-        count = total = 0
-        for item in items:
-            count += 1
-            digest = blake2b(_encode(normalise_item(item)), digest_size=BITS // 8).digest()
-            total += int.from_bytes(digest, "big")
-        return cls(count, total % (1 << BITS))
+        hashes = [_hash(normalise_item(item)) for item in items]
+        return cls(len(hashes), sum(hashes) % (1 << BITS))
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[ItemRow]) -> Checksum:
+        """Return the checksum of items in normalised form."""
+        hashes = [_hash(load(row.body)) for row in rows]  # `row.item` would stay in memory
+        return cls(len(hashes), sum(hashes) % (1 << BITS))
 
     def __add__(self, other: Checksum) -> Checksum:
         return Checksum(self.count + other.count, (self.total + other.total) % (1 << BITS))
 
     def __str__(self) -> str:
         return f"{self.total:0{BITS // 4}x}"
+
+
+def _hash(item: Item) -> int:
+    digest = blake2b(_encode(item), digest_size=BITS // 8).digest()
+    return int.from_bytes(digest, "big")

@@ -3,6 +3,8 @@
     segment 0   page ─▶ batch, batch, batch ─▶ page …      after each batch, the state records
     segment 1   page ─▶ batch, …                           its last key
 
+A copy between files has one segment, which is written in the order of its keys.
+
 At the end, both tables are read completely and compared.
 """
 
@@ -12,8 +14,9 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from tablewright.engine.bulk import RowRefused
+from tablewright.engine.rows import ItemRow
 from tablewright.errors import TransferRefused
-from tablewright.transfer.batches import split_batches, write_batch
 from tablewright.transfer.definition import (
     TableDefinition,
     read_definition,
@@ -23,7 +26,13 @@ from tablewright.transfer.definition import (
     table_identity,
 )
 from tablewright.transfer.progress import Event, Progress, TableComparison
-from tablewright.transfer.segments import DEFAULT_SEGMENTS, scan_pages
+from tablewright.transfer.rows import (
+    choose_requests,
+    is_engine,
+    read_pages,
+    split_batches,
+    write_rows,
+)
 from tablewright.transfer.state import TableProgress, TransferState
 from tablewright.transfer.target_table import TargetTable, checksum_table
 from tablewright.transfer.threads import run_in_threads
@@ -54,7 +63,7 @@ def copy(
     *,
     table: str | None = None,
     state: TransferState | None = None,
-    segments: int = DEFAULT_SEGMENTS,
+    segments: int | None = None,
     names: tuple[str, str] = ("the source", "the target"),
 ) -> Iterator[Event]:
     """Copy one table, or all tables.
@@ -63,6 +72,7 @@ def copy(
     the state of an earlier run, the copy resumes with the segments of that run.
     """
     state = state or TransferState(None)
+    segments = segments or choose_requests(source, target)
     copies = [
         _prepare_table(source, target, name, names[1])
         for name in select_tables(source, names[0], table)
@@ -115,21 +125,36 @@ def _segment_workers(
     count = len(progress.parts)
 
     def worker(segment: int, start: Item | None) -> Iterator[_BatchWritten]:
-        for page in scan_pages(source, name, segment, count, start):
-            for item in page:
-                if not item.keys() >= set(keys):
-                    raise TransferRefused(
-                        f"the Scan of {name!r} returned an item without the key {', '.join(keys)}: "
-                        f"{shorten(item)}"
-                    )
-            for batch in split_batches(page):
-                write_batch(target, name, batch)
-                last = {key: batch[-1][key] for key in keys}
+        for page in read_pages(source, name, segment, count, start):
+            if not is_engine(source):
+                _require_keys(name, keys, page)
+            for batch in split_batches(target, page):
+                _write_batch(target, name, batch)
+                last = {key: batch[-1].item[key] for key in keys}
                 yield _BatchWritten(segment, len(batch), last)
         yield _BatchWritten(segment)
 
     parts = enumerate(progress.parts)
     return [worker(segment, part.last) for segment, part in parts if not part.is_done]
+
+
+def _require_keys(name: str, keys: list[str], page: list[ItemRow]) -> None:
+    for row in page:
+        if not row.item.keys() >= set(keys):
+            raise TransferRefused(
+                f"the Scan of {name!r} returned an item without the key {', '.join(keys)}: "
+                f"{shorten(row.item)}"
+            )
+
+
+def _write_batch(target: Transport, name: str, batch: list[ItemRow]) -> None:
+    try:
+        write_rows(target, name, batch)
+    except RowRefused as refused:
+        raise TransferRefused(
+            f"table {name!r} of the target cannot have the item "
+            f"{shorten(batch[refused.position].item)}: {refused.fault.message}"
+        ) from refused.fault
 
 
 def _key_schema(target: Transport, name: str) -> list[dict[str, str]]:

@@ -23,11 +23,12 @@ from typing import IO, Annotated, TypeAlias
 import msgspec
 from msgspec import Meta, Struct
 
+from tablewright.encoding.items import dump as encode_item
+from tablewright.engine.rows import ItemRow
 from tablewright.errors import TransferRefused
 from tablewright.private_file import open_private
 from tablewright.transfer.checksum import Checksum
 from tablewright.transfer.definition import TableDefinition, check_definition, check_table_name
-from tablewright.values import Item
 from tablewright.wire.lines import (
     DAMAGED_GZIP,
     InvalidLine,
@@ -111,15 +112,19 @@ def publish(part: Path, file: Path, definition: TableDefinition, total: Checksum
 # -- reading ---------------------------------------------------------------------------------
 
 
-def read_items(data: DumpData) -> Iterator[Item]:
-    """Yield the checked items of a file; raise TransferRefused, with the line, if it is invalid."""
+def read_rows(data: DumpData) -> Iterator[ItemRow]:
+    """Yield the items of a file, checked and normalised.
+
+    Raise TransferRefused, with the line, if one is invalid.
+    """
     number = 0
     try:
         with ExitStack() as stack:
             for line in read_lines(_open_lines(data, stack)):
                 number += 1
                 if line != b"\n" and not line.isspace():
-                    yield parse_line(line)
+                    item, size = parse_line(line)
+                    yield ItemRow(None, size, encode_item(item))
     except InvalidLine as error:
         raise TransferRefused(f"{display_name(data)}, line {number}: {error}") from None
     except DAMAGED_GZIP as error:

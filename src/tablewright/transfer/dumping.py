@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Generator, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
+from msgspec import Raw
+
 from tablewright.errors import TransferRefused
 from tablewright.transfer import dumpfile
-from tablewright.transfer.batches import split_batches
 from tablewright.transfer.checksum import Checksum
 from tablewright.transfer.definition import (
     describe,
@@ -23,10 +25,13 @@ from tablewright.transfer.definition import (
     select_tables,
 )
 from tablewright.transfer.progress import Event, Progress, TableComparison
-from tablewright.transfer.segments import DEFAULT_SEGMENTS, scan_pages
+from tablewright.transfer.rows import choose_requests, read_pages
 from tablewright.transfer.threads import run_in_threads
 from tablewright.transport import Transport
 from tablewright.wire.lines import encode_lines
+
+#: Between two reports of the progress.
+ROWS_AT_ONCE = 1000
 
 
 def dump_all(
@@ -34,7 +39,7 @@ def dump_all(
     folder: Path,
     *,
     table: str | None = None,
-    segments: int = DEFAULT_SEGMENTS,
+    segments: int | None = None,
     where: str = "the source",
 ) -> Iterator[Event]:
     """Dump every table, or one, to files in a folder, which must be empty or new."""
@@ -64,7 +69,7 @@ def dump(
     data: Path | IO[bytes],
     *,
     table: str | None = None,
-    segments: int = DEFAULT_SEGMENTS,
+    segments: int | None = None,
     where: str = "the source",
 ) -> Iterator[Event]:
     """Dump one table to a file with a manifest, or to a stream without one.
@@ -85,7 +90,7 @@ def dump(
         yield TableComparison(name, {"source": total})
 
 
-def _dump_file(source: Transport, name: str, file: Path, segments: int) -> Iterator[Event]:
+def _dump_file(source: Transport, name: str, file: Path, segments: int | None) -> Iterator[Event]:
     definition = read_definition(source, require_description(source, name))
     part = file.with_name(file.name + ".part")
     try:
@@ -102,18 +107,19 @@ def _dump_file(source: Transport, name: str, file: Path, segments: int) -> Itera
 
 
 def _write_items(
-    source: Transport, name: str, out: IO[bytes], segments: int
+    source: Transport, name: str, out: IO[bytes], segments: int | None
 ) -> Generator[Progress, None, Checksum]:
+    count = segments or choose_requests(source)
     description = describe(source, name)
     expected = description.get("ItemCount") if description else None
     yield Progress(name, "dumped", 0, expected)
 
     def worker(segment: int) -> Iterator[tuple[Checksum, bytes]]:
-        for page in scan_pages(source, name, segment, segments):
-            yield Checksum.of(page), encode_lines(page)
+        for page in read_pages(source, name, segment, count):
+            yield Checksum.of_rows(page), encode_lines(Raw(row.body) for row in page)
 
     total = Checksum()
-    for part, lines in run_in_threads([worker(segment) for segment in range(segments)]):
+    for part, lines in run_in_threads([worker(segment) for segment in range(count)]):
         out.write(lines)
         total += part
         yield Progress(name, "dumped", total.count, expected)
@@ -122,7 +128,8 @@ def _write_items(
 
 def _read_back(name: str, file: Path, expected: int) -> Generator[Progress, None, Checksum]:
     total = Checksum()
-    for batch in split_batches(dumpfile.read_items(file)):
-        total += Checksum.of(batch)
+    rows = dumpfile.read_rows(file)
+    while part := list(islice(rows, ROWS_AT_ONCE)):
+        total += Checksum.of_rows(part)
         yield Progress(name, "compared: file", total.count, expected)
     return total

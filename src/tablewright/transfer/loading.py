@@ -12,18 +12,18 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tablewright.engine.bulk import RowRefused
+from tablewright.engine.rows import ItemRow
 from tablewright.errors import DynamoDBError, TableNotFound, TransferRefused
 from tablewright.transfer import dumpfile
-from tablewright.transfer.batches import split_batches, write_batch
 from tablewright.transfer.checksum import Checksum
 from tablewright.transfer.dumpfile import Dump, DumpData
 from tablewright.transfer.progress import Event, Progress, TableComparison
-from tablewright.transfer.segments import DEFAULT_SEGMENTS
+from tablewright.transfer.rows import choose_requests, split_batches, write_rows
 from tablewright.transfer.state import PartProgress, TransferState
 from tablewright.transfer.target_table import TargetTable, checksum_table
 from tablewright.transfer.threads import ThreadSafeIterator, run_in_threads
 from tablewright.transport import Transport
-from tablewright.values import Item
 
 
 class _NumberedBatch(Struct):
@@ -31,7 +31,7 @@ class _NumberedBatch(Struct):
 
     number: int
     offset: int
-    items: list[Item]
+    rows: list[ItemRow]
 
 
 def load(
@@ -39,7 +39,7 @@ def load(
     target: Transport,
     *,
     state: TransferState | None = None,
-    writers: int = DEFAULT_SEGMENTS,
+    writers: int | None = None,
     where: str = "the target",
 ) -> Iterator[Event]:
     """Load dumps into their tables.
@@ -48,6 +48,7 @@ def load(
     existing table must have the same keys.
     """
     state = state or TransferState(None)
+    writers = writers or choose_requests(target)
     tasks = [(dump, _check_target(dump, target, where)) for dump in dumps]
     for dump, target_table in tasks:
         yield from _load_table(dump, target_table, state, writers)
@@ -96,19 +97,19 @@ def _load_file(
     file: DumpData, part: PartProgress, target_table: TargetTable, writers: int
 ) -> Iterator[Checksum]:
     """Write the batches that are not written yet; yield the checksums of all, in any order."""
-    source = ThreadSafeIterator(_number_batches(file))
+    source = ThreadSafeIterator(_number_batches(file, target_table.transport))
     written_before = part.items
 
     def worker() -> Iterator[tuple[_NumberedBatch, Checksum]]:
         for batch in source:
-            if batch.offset + len(batch.items) > written_before:
+            if batch.offset + len(batch.rows) > written_before:
                 _write_to_target(file, target_table, batch)
-            yield batch, Checksum.of(batch.items)
+            yield batch, Checksum.of_rows(batch.rows)
 
     written: dict[int, int] = {}
     next_number = count = 0
     for batch, added in run_in_threads([worker() for _ in range(writers)]):
-        written[batch.number] = len(batch.items)
+        written[batch.number] = len(batch.rows)
         while next_number in written:
             count += written.pop(next_number)
             next_number += 1
@@ -117,21 +118,26 @@ def _load_file(
     part.is_done = True
 
 
-def _number_batches(file: DumpData) -> Iterator[_NumberedBatch]:
+def _number_batches(file: DumpData, target: Transport) -> Iterator[_NumberedBatch]:
     offset = 0
-    for number, items in enumerate(split_batches(dumpfile.read_items(file))):
-        yield _NumberedBatch(number, offset, items)
-        offset += len(items)
+    for number, rows in enumerate(split_batches(target, dumpfile.read_rows(file))):
+        yield _NumberedBatch(number, offset, rows)
+        offset += len(rows)
 
 
 def _write_to_target(file: DumpData, target_table: TargetTable, batch: _NumberedBatch) -> None:
+    where = f"{dumpfile.display_name(file)}, "
     try:
-        write_batch(target_table.transport, target_table.name, batch.items)
-    except DynamoDBError as fault:
-        first, last = batch.offset + 1, batch.offset + len(batch.items)
-        raise TransferRefused(
-            f"{dumpfile.display_name(file)}, items {first} to {last}: {fault.code}: {fault.message}"
-        ) from fault
+        write_rows(target_table.transport, target_table.name, batch.rows)
+    except RowRefused as refused:
+        fault = refused.fault
+        where += f"item {batch.offset + refused.position + 1}"
+    except DynamoDBError as raised:
+        fault = raised
+        where += f"items {batch.offset + 1} to {batch.offset + len(batch.rows)}"
+    else:
+        return
+    raise TransferRefused(f"{where}: {fault.code}: {fault.message}") from fault
 
 
 def _files_identity(files: list[DumpData]) -> str:

@@ -12,15 +12,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from tablewright.errors import DynamoDBError, TransferRefused
-from tablewright.transfer.checksum import Checksum
 from tablewright.transfer.definition import shorten
 from tablewright.transfer.sending import send_request
-from tablewright.transfer.threads import run_in_threads
 from tablewright.transport import Transport
 from tablewright.values import Item
 from tablewright.wire.values import read_values
 
-DEFAULT_SEGMENTS = 8
 #: DynamoDB may return an empty page before the last; an endpoint that returns more than this is
 #: broken.
 MAX_EMPTY_PAGES = 1000
@@ -88,13 +85,3 @@ def _check_items(table: str, items: object) -> list[Item]:
     except DynamoDBError as fault:
         what = fault.message
     raise TransferRefused(f"the Scan of {table!r} returned invalid items: {what}")
-
-
-def checksum_pages(transport: Transport, table: str, segments: int) -> Iterator[Checksum]:
-    """Yield the checksum of every page of a table, in any order."""
-    return run_in_threads(
-        [
-            (Checksum.of(page) for page in scan_pages(transport, table, segment, segments))
-            for segment in range(segments)
-        ]
-    )

@@ -18,7 +18,7 @@ from tablewright.transfer.definition import (
     table_identity,
 )
 from tablewright.transfer.progress import Progress
-from tablewright.transfer.segments import checksum_pages
+from tablewright.transfer.rows import checksum_pages
 from tablewright.transfer.state import PartProgress, TableProgress, TransferState
 from tablewright.transport import Transport
 

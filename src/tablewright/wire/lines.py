@@ -16,13 +16,12 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
-from tablewright.encoding.items import item_size, normalise_item
 from tablewright.errors import DynamoDBError
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import Item
-from tablewright.wire.values import read_values
+from tablewright.wire.whole_items import read_whole_item
 
 #: The maximum length of a line. The longest JSON for its size is a set of numbers such as 1e-130:
 #: 137 characters each, with quotes and comma, for 2 bytes of the item; so 400 KB need up to 28 MB.
@@ -57,8 +56,8 @@ class InvalidLine(Exception):
     """A line is not a valid item, or a file is not lines of items."""
 
 
-def encode_lines(items: Iterable[Item]) -> bytes:
-    """Encode items as lines."""
+def encode_lines(items: Iterable[Item | Raw]) -> bytes:
+    """Encode items as lines; `Raw` is the JSON of an item."""
     return b"".join([b'{"Item":%b}\n' % _encode(item) for item in items])
 
 
@@ -80,18 +79,18 @@ def read_lines(data: gzip.GzipFile | io.BufferedReader) -> Iterator[bytes]:
             raise InvalidLine(f"more than {MAX_BLANK_LINES} empty lines in a row")
 
 
-def parse_line(line: bytes) -> Item:
-    """Return the checked and normalised item of a line; raise InvalidLine if it is not one."""
+def parse_line(line: bytes) -> tuple[Item, int]:
+    """Return the normalised item of a line, and its size; raise InvalidLine if it is not one."""
     if len(line) > MAX_LINE:
         raise InvalidLine(f"longer than {MAX_LINE} bytes; no item is that long")
     if len(line) > LONG_LINE and any(line.count(m) > most for m, most in MAX_MARKS.items()):
         raise InvalidLine(f"more values than an item of {MAX_ITEM_SIZE} bytes can have")
     try:
-        item = normalise_item(read_values(_decode(line).item))
+        item, size = read_whole_item(_decode(line).item)
     except DynamoDBError as error:
         raise InvalidLine(error.message) from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidLine(str(error)) from None
-    if len(line) > MAX_ITEM_SIZE and item_size(item) > MAX_ITEM_SIZE:
-        raise InvalidLine(f"an item of {item_size(item)} bytes; the limit is {MAX_ITEM_SIZE}")
-    return item
+    if size > MAX_ITEM_SIZE:
+        raise InvalidLine(f"an item of {size} bytes; the limit is {MAX_ITEM_SIZE}")
+    return item, size

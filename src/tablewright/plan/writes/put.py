@@ -28,6 +28,7 @@ from tablewright.plan.writes.guard import (
     condition_failed,
     immutable_changed,
     of_another_kind,
+    put_if_absent,
     rejection,
     snapshot,
     version_conflict,
@@ -227,14 +228,12 @@ class Create(EntityWrite[E], Generic[E]):
         new = entity.encode(values)
         key = entity.table.key(new)
         effect = write_effect(entity, key, None, new, values, affected_by_all(entity))
-        expressions = WriteExpressions()
-        expressions.require_not_exists(entity.table)
 
         def on_failure(current: Item | None) -> Verdict:
             return rejection(AlreadyExists, entity, key, current, EXISTS)
 
         yield from ()  # it has nothing to read
-        body = expressions.add_to({"Item": new})
+        body = put_if_absent(entity.table, new)
         return self._prepared(effect, Action("Put", entity.table, body, on_failure))
 
     def _shape(self) -> Shape:

@@ -1,0 +1,197 @@
+"""The main process of a server with workers: accepts, commits, and does the periodic work.
+
+    clients ──accept──▶ main process ──socket──▶ the worker with the fewest connections
+                        main process ◀──writes── workers (`relay`, `relay_writer`)
+
+It has the only engine that writes, so writes of all workers share commits, and the deletion of
+expired items, index builds and exports run once. It passes on each accepted socket and does not
+read from it. (With a listening socket in each worker, the kernel decides by a hash: of eight
+connections, one of two workers often gets six.)
+
+Invariants:
+- The server starts when all workers are ready, and its limit of connections is for all of them.
+- If a worker ends unexpectedly, the server stops: the other workers respond to the requests that
+  they have received.
+- `stop` stops the workers first. So relayed writes are committed and acknowledged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from tablewright.engine import Engine, Step
+from tablewright.policy import Principal
+from tablewright.server.authentication import SignatureAuthenticator
+from tablewright.server.preparation import parse_json
+from tablewright.server.processes import WorkerProcess
+from tablewright.server.relay import CloseIdle, Relayed, Released, Report
+from tablewright.server.relay_writer import RelayWriter
+from tablewright.server.server import GRACE_SECONDS, IDLE_GRACE_SECONDS, Server, Settings
+from tablewright.server.telemetry import Latency
+
+
+class Member:
+    """A worker as the main process sees it."""
+
+    def __init__(self, process: WorkerProcess) -> None:
+        self.process = process
+        self.connections = 0
+        self.report = Report()
+        self.is_ready = asyncio.Event()
+        self.has_ended = asyncio.Event()
+
+
+class MainServer(Server):
+    """The server of the main process. Its connections are in the workers."""
+
+    engine: Engine
+
+    def __init__(
+        self, engine: Engine, settings: Settings, processes: Sequence[WorkerProcess]
+    ) -> None:
+        # Workers log their own requests.
+        super().__init__(engine, replace(settings, access_log=None, logs_requests=False))
+        self._members = [Member(process) for process in processes]
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
+        """Listen, start the workers, and return the URL when all of them are ready."""
+        self._create_telemetry()
+        await self._start_monitor()
+        try:
+            url = await self._listen(host, port, self._pass_on)
+        except OSError:
+            await self._end_telemetry()
+            raise
+        self._begin()
+        for member in self._members:
+            member.process.start()
+        for member in self._members:
+            await member.is_ready.wait()
+        if self.failure is not None:
+            await self.stop()
+            raise self.failure
+        return url
+
+    def _start_writer(self) -> None:
+        self._relay_writer = RelayWriter(
+            self.engine,
+            self._watch,
+            self.failures,
+            self._prepare,
+            self._count_writes,
+            self._notify,
+        )
+        self._relay_writer.start([member.process.relay for member in self._members])
+
+    async def stop(
+        self,
+        grace_seconds: float = GRACE_SECONDS,
+        idle_grace_seconds: float = IDLE_GRACE_SECONDS,
+    ) -> None:
+        """Stop the workers, complete all their requests, and stop."""
+        self.is_stopping = True
+        self._accept_no_more()
+        for member in self._members:
+            member.process.stop()
+        for member in self._members:
+            await member.has_ended.wait()
+            await self._loop.run_in_executor(None, member.process.wait)
+        await self._loop.run_in_executor(None, self._relay_writer.join)
+        await super().stop(grace_seconds, 0)
+
+    # --- called by the relay writer, in its thread ---------------------------------------------
+
+    def _prepare(self, request: Relayed) -> Step:
+        policy = self._find_principal(request.user)
+        return self.engine.prepare(request.operation, parse_json(request.body), policy)
+
+    def _find_principal(self, user: str | None) -> Principal | None:
+        if user is None:
+            return None
+        assert isinstance(self.authenticator, SignatureAuthenticator)
+        return self.authenticator.find_principal(user)
+
+    def _notify(self, number: int, message: Released | Report | None) -> None:
+        self._loop.call_soon_threadsafe(self._receive, self._members[number], message)
+
+    # --- called by the event loop --------------------------------------------------------------
+
+    def _receive(self, member: Member, message: Released | Report | None) -> None:
+        """Handle a message of a worker; None: it has ended."""
+        if message is None:
+            self._end(member)
+        elif isinstance(message, Released):
+            member.connections -= 1
+            self._room_made()
+        else:
+            member.report = message
+            member.is_ready.set()
+            if self.telemetry is not None:
+                self._add_up()
+
+    def _end(self, member: Member) -> None:
+        """Stop the server if a worker has ended that was not stopped."""
+        member.has_ended.set()
+        member.is_ready.set()
+        if not self.is_stopping:
+            outcome = member.process.wait()
+            self._fail(ChildProcessError(f"the server stopped because a worker {outcome}"))
+
+    # --- called by the listener ----------------------------------------------------------------
+
+    def _pass_on(self, accepted: socket.socket) -> None:
+        """Pass an accepted socket to the worker with the fewest connections."""
+        member = min(self._members, key=lambda member: member.connections)
+        with accepted:
+            try:
+                member.process.pass_on(accepted)
+                member.connections += 1
+            except OSError as error:
+                self.failures.report(f"a connection was lost: {error.strerror}")
+
+    def _has_room(self) -> bool:
+        return sum(member.connections for member in self._members) < self.limits.connections
+
+    def _make_room(self) -> None:
+        """Make the worker with the most connections close one that is idle."""
+        counts = [member.connections for member in self._members]
+        self._relay_writer.send(counts.index(max(counts)), CloseIdle())
+
+    # --- called by the monitor -----------------------------------------------------------------
+
+    def _add_up(self) -> None:
+        """Add up the requests of all workers."""
+        assert self.telemetry is not None
+        requests: Counter[tuple[str, int]] = Counter()
+        latencies: dict[str, Latency] = {}
+        for member in self._members:
+            for operation, status, count in member.report.requests:
+                requests[operation, status] += count
+            for operation, counts, seconds in member.report.latencies:
+                latency = latencies.setdefault(operation, Latency())
+                latency.counts = [a + b for a, b in zip(latency.counts, counts, strict=True)]
+                latency.sum += seconds
+        self.telemetry.requests, self.telemetry.latencies = requests, latencies
+
+    def _gauges(self) -> dict[str, tuple[str, str, float]]:
+        gauges = super()._gauges()
+        for name in ("connections", "buffered_bytes", "waiting_bodies"):
+            kind, text, value = gauges[name]
+            total = sum(getattr(member.report, name) for member in self._members)
+            gauges[name] = (kind, text, value + total)
+        return gauges
+
+    def _key_accesses(self) -> Iterator[tuple[dict[str, str], int]]:
+        totals: Counter[tuple[tuple[str, str], ...]] = Counter()
+        reported: list[tuple[dict[str, str], int]] = [*super()._key_accesses()]
+        for member in self._members:
+            reported += member.report.keys
+        for labels, count in reported:
+            totals[tuple(labels.items())] += count
+        for key, count in totals.items():
+            yield dict(key), count

@@ -1,0 +1,215 @@
+"""The relay writer: a thread of the main process that runs the requests of all workers.
+
+    sockets of the workers ──all that arrived──▶ prepare ──▶ one commit ──▶ replies
+
+It takes the place of `Writer`: requests that arrive during a commit wait in the sockets and share
+the next one. One thread prepares, commits and replies: passing requests from an event loop to a
+writer and back costs more.
+
+Invariants:
+- Every request has exactly one reply, unless its worker has ended.
+- Large requests are prepared, and exports and imports run, in other threads (`pool`).
+- A worker that does not read its replies delays no other worker.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from tablewright.engine import Engine, ReadStep, Step, WriteStep
+from tablewright.server.failures import Failures, FileWatch
+from tablewright.server.limits import LARGE_BODY
+from tablewright.server.relay import (
+    CloseIdle,
+    FromWorker,
+    Messages,
+    Relayed,
+    Released,
+    Reply,
+    Report,
+    encode,
+)
+from tablewright.server.writer import Results
+from tablewright.wire.body import collector_paused
+
+RECEIVE_BYTES = 256 * 1024
+
+
+class Peer:
+    """The main process's end of the relay to one worker. Used by the thread only."""
+
+    def __init__(self, relay: socket.socket) -> None:
+        relay.setblocking(False)
+        self.socket = relay
+        self.messages: Messages[FromWorker] = Messages(FromWorker)
+        self.unsent = bytearray()
+        self.is_open = True
+        #: The worker has not read its replies: the selector waits until it does.
+        self.is_blocked = False
+
+
+class RelayWriter:
+    """Runs the requests of workers in a thread.
+
+    `prepare` makes a step of a request; `record` gets the results of each commit. `notify` is
+    called with the other messages of a worker, and with None when the worker has ended. All are
+    called in the thread.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        watch: FileWatch,
+        failures: Failures,
+        prepare: Callable[[Relayed], Step],
+        record: Callable[[Results], None],
+        notify: Callable[[int, Released | Report | None], None],
+    ) -> None:
+        self._engine = engine
+        self._watch = watch
+        self._failures = failures
+        self._prepare = prepare
+        self._record = record
+        self._notify = notify
+        self._peers: list[Peer] = []
+        #: Messages to workers from other threads.
+        self._outgoing: deque[tuple[Peer, Reply | CloseIdle]] = deque()
+        self._selector = selectors.DefaultSelector()
+        self._wake, self._waker = socket.socketpair()
+        self._pool = ThreadPoolExecutor(2, thread_name_prefix="tablewright-relay")
+        self._thread = threading.Thread(target=self._run, name="tablewright-writer", daemon=True)
+
+    def start(self, relays: Sequence[socket.socket]) -> None:
+        """Start the thread, with the sockets of the workers."""
+        self._selector.register(self._wake, selectors.EVENT_READ)
+        for number, relay in enumerate(relays):
+            self._peers.append(Peer(relay))
+            self._selector.register(relay, selectors.EVENT_READ, number)
+        self._thread.start()
+
+    def send(self, number: int, message: CloseIdle) -> None:
+        """Send a message to a worker, from any thread."""
+        self._send_later(self._peers[number], message)
+
+    def join(self) -> None:
+        """Wait until all workers have ended and all their requests are done."""
+        self._thread.join()
+        self._pool.shutdown()
+        for each in (self._wake, self._waker, self._selector):
+            each.close()
+
+    def _run(self) -> None:
+        while any(peer.is_open for peer in self._peers):
+            writes: list[tuple[Peer, int, WriteStep]] = []
+            for key, events in self._selector.select():
+                if key.fileobj is self._wake:
+                    self._wake.recv(4096)
+                elif events & selectors.EVENT_READ:
+                    self._receive(key.data, writes)
+            if writes:
+                self._commit(writes)
+            while self._outgoing:
+                peer, message = self._outgoing.popleft()
+                peer.unsent += encode(message)
+            for peer in self._peers:
+                if peer.unsent:
+                    self._flush(peer)
+
+    def _receive(self, number: int, writes: list[tuple[Peer, int, WriteStep]]) -> None:
+        """Run what a worker has sent, and collect the writes in it."""
+        peer = self._peers[number]
+        try:
+            data = peer.socket.recv(RECEIVE_BYTES)
+        except OSError:
+            data = b""
+        if not data:
+            peer.is_open = False
+            self._selector.unregister(peer.socket)
+            self._notify(number, None)
+        for message in peer.messages.feed(data):
+            if isinstance(message, Relayed):
+                self._handle(peer, message, writes)
+            else:
+                self._notify(number, message)
+
+    def _handle(
+        self, peer: Peer, message: Relayed, writes: list[tuple[Peer, int, WriteStep]]
+    ) -> None:
+        if len(message.body) > LARGE_BODY:
+            self._pool.submit(self._prepare_and_run, peer, message)
+            return
+        try:
+            step = self._prepare(message)
+        except Exception as error:
+            self._reply(peer, message.number, error)
+            return
+        if isinstance(step, WriteStep):
+            writes.append((peer, message.number, step))
+        elif isinstance(step, ReadStep) and not step.is_costly:
+            self._reply(peer, message.number, self._engine.run_or_error(step))
+        else:
+            self._pool.submit(self._run_apart, peer, message.number, step)
+
+    def _commit(self, writes: list[tuple[Peer, int, WriteStep]]) -> None:
+        results: Results
+        try:
+            self._watch.require_same_file()
+            results = self._engine.write_all([step for _, _, step in writes])
+        except Exception as error:
+            results = [error] * len(writes)
+        self._record(results)
+        for (peer, number, _), result in zip(writes, results, strict=True):
+            self._reply(peer, number, result)
+
+    def _reply(self, peer: Peer, number: int, result: bytes | BaseException) -> None:
+        peer.unsent += encode(self._make_reply(number, result))
+
+    def _make_reply(self, number: int, result: bytes | BaseException) -> Reply:
+        if isinstance(result, BaseException):
+            return Reply.of(number, self._failures.to_fault(result))
+        return Reply.of(number, result)
+
+    def _flush(self, peer: Peer) -> None:
+        """Send what a worker can receive now; keep the rest until it can receive more."""
+        try:
+            del peer.unsent[: peer.socket.send(peer.unsent)]
+        except BlockingIOError:
+            pass
+        except OSError:  # the worker has ended
+            peer.unsent.clear()
+        if peer.is_open and peer.is_blocked != bool(peer.unsent):
+            peer.is_blocked = bool(peer.unsent)
+            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if peer.is_blocked else 0)
+            self._selector.modify(peer.socket, events, self._peers.index(peer))
+
+    # --- in other threads ----------------------------------------------------------------------
+
+    def _prepare_and_run(self, peer: Peer, message: Relayed) -> None:
+        try:
+            with collector_paused():
+                step = self._prepare(message)
+        except Exception as error:
+            self._send_later(peer, self._make_reply(message.number, error))
+        else:
+            self._run_apart(peer, message.number, step)
+
+    def _run_apart(self, peer: Peer, number: int, step: Step) -> None:
+        result: bytes | BaseException
+        try:
+            if isinstance(step, WriteStep):
+                self._watch.require_same_file()
+            result = self._engine.run(step)
+        except Exception as error:
+            result = error
+        if isinstance(step, WriteStep):
+            self._record([result])
+        self._send_later(peer, self._make_reply(number, result))
+
+    def _send_later(self, peer: Peer, message: Reply | CloseIdle) -> None:
+        self._outgoing.append((peer, message))
+        self._waker.send(b"w")

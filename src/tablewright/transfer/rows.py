@@ -1,0 +1,117 @@
+"""Rows: read the items of a table page by page, and write them in batches.
+
+    an endpoint                  Scan, BatchWriteItem              25 items in a request
+    an engine in this process    its stored rows (`engine.bulk`)   1,000 items in a transaction
+
+A row is an item in normalised form. Those of an endpoint are checked here; an engine has checked
+its rows when it stored them, and they have checksums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import TypeGuard
+
+from tablewright.engine.bulk import put_rows, read_rows
+from tablewright.engine.rows import ItemRow
+from tablewright.errors import DynamoDBError, TransferRefused
+from tablewright.limits import MAX_BATCH_WRITES
+from tablewright.transfer.batches import write_batch
+from tablewright.transfer.checksum import Checksum
+from tablewright.transfer.segments import scan_pages
+from tablewright.transfer.threads import run_in_threads
+from tablewright.transport import Local, Transport
+from tablewright.values import Item
+from tablewright.wire.whole_items import read_whole_item
+
+#: The number of concurrent requests to an endpoint.
+DEFAULT_REQUESTS = 8
+
+#: The size of a batch as JSON, which may be several times the size of its items. Half of DynamoDB's
+#: limit of 16 MB.
+MAX_BATCH_BYTES = 8 * 1024 * 1024
+#: The same for an engine, which sorts a batch by key: the more rows it sorts at once, the fewer
+#: pages of the file they change. About 40,000 items of 300 bytes.
+MAX_SORTED_BYTES = 32 * 1024 * 1024
+#: The bytes that a row takes in memory in addition to its JSON.
+ROW_OVERHEAD = 300
+
+
+def choose_requests(*transports: Transport) -> int:
+    """Return how many requests to send at the same time, unless the user decides it.
+
+    One thread is enough for engines in this process: they do not wait for a network.
+    """
+    return 1 if all(map(is_engine, transports)) else DEFAULT_REQUESTS
+
+
+def read_pages(
+    source: Transport, table: str, segment: int, segments: int, start: Item | None = None
+) -> Iterator[list[ItemRow]]:
+    """Yield the pages of a segment, after the key `start`."""
+    if not is_engine(source):
+        for page in scan_pages(source, table, segment, segments, start):
+            yield _check_items(table, page)
+        return
+    while True:
+        rows, start = source.engine.run_long(
+            partial(read_rows, table_name=table, segment=segment, segments=segments, start=start)
+        )
+        if rows:
+            yield rows
+        if start is None:
+            return
+
+
+def _check_items(table: str, page: list[Item]) -> list[ItemRow]:
+    try:
+        return [ItemRow(*read_whole_item(item)) for item in page]
+    except DynamoDBError as fault:
+        raise TransferRefused(
+            f"the Scan of {table!r} returned invalid items: {fault.message}"
+        ) from None
+
+
+def split_batches(target: Transport, rows: Iterable[ItemRow]) -> Iterator[list[ItemRow]]:
+    """Split rows into batches of the size that the target takes at once."""
+    max_rows, max_bytes = MAX_BATCH_WRITES, MAX_BATCH_BYTES
+    if is_engine(target):
+        max_rows, max_bytes = MAX_SORTED_BYTES, MAX_SORTED_BYTES
+    batch: list[ItemRow] = []
+    size = 0
+    for row in rows:
+        length = len(row.body) + ROW_OVERHEAD
+        if batch and (len(batch) == max_rows or size + length > max_bytes):
+            yield batch
+            batch, size = [], 0
+        batch.append(row)
+        size += length
+    if batch:
+        yield batch
+
+
+def write_rows(target: Transport, table: str, batch: list[ItemRow]) -> None:
+    """Write all rows of a batch.
+
+    Raise a `DynamoDBError`, or `RowRefused`, which also has the position of the row.
+    """
+    if is_engine(target):
+        target.engine.run_long(partial(put_rows, table_name=table, rows=batch))
+    else:
+        write_batch(target, table, [row.item for row in batch])
+
+
+def checksum_pages(transport: Transport, table: str, segments: int) -> Iterator[Checksum]:
+    """Yield the checksum of every page of a table, in any order."""
+    return run_in_threads(
+        [
+            (Checksum.of_rows(page) for page in read_pages(transport, table, segment, segments))
+            for segment in range(segments)
+        ]
+    )
+
+
+def is_engine(transport: Transport) -> TypeGuard[Local]:
+    """Return whether the rows of an engine in this process can be used, without any policy."""
+    return type(transport) is Local and transport.policy is None
