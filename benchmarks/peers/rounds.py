@@ -15,6 +15,8 @@ from benchmarks.peers import workload
 from benchmarks.peers.servers import Durability, Running
 
 CONNECTIONS = (1, 8, 64)
+#: How the problem begins of a cell that was not measured for want of time.
+TOO_SLOW = "too slow"
 
 
 class Cell(Struct, frozen=True, kw_only=True):

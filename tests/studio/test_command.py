@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import typer
 
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
@@ -40,9 +39,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_mistake_is_explained(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(typer.Exit) as exit_:
+    with pytest.raises(SystemExit) as exit_:
         open_workspace(arguments)
-    assert exit_.value.exit_code == 2
+    assert exit_.value.code == 2
     assert message in capsys.readouterr().err
 
 

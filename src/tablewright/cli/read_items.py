@@ -151,6 +151,7 @@ def find_entities(design: str | None, table: str) -> TableMap | None:
     The only table of a design may have another name at the target.
     """
     from tablewright.cli.designs import load_or_fail
+    from tablewright.hints import did_you_mean
 
     if design is None:
         return None
@@ -158,7 +159,8 @@ def find_entities(design: str | None, table: str) -> TableMap | None:
     if table in tables:
         return tables[table]
     if len(tables) > 1:
-        fail(f"{design} has no table {table!r}; its tables are {', '.join(tables)}")
+        hint = did_you_mean(table, tables) or f"; its tables are {', '.join(tables)}"
+        fail(f"{design} has no table {table!r}{hint}")
     return next(iter(tables.values()))
 
 
