@@ -117,6 +117,7 @@ def under_load(
             check=False,
             capture_output=True,
             text=True,
+            timeout=seconds + 3 * LATE_SECONDS,  # with the time to connect
         )
         cpu = server.cpu_seconds() - before
         busy, clients = _busy_seconds() - busy, _children_seconds() - clients

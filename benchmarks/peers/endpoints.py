@@ -47,6 +47,8 @@ BARE_NAME = "bare server"
 MOST_SECONDS, ONCE_SECONDS = 4.0, 1.0
 #: The number of the first round that boto3 sends; no other round has it.
 SDK_ROUND = 500
+#: boto3 may need this long for all operations.
+SDK_SECONDS = 120.0
 
 Report = Callable[[str], None]
 
@@ -74,6 +76,7 @@ class Server(Struct, frozen=True, kw_only=True):
     """A server: its syncs, its start, and its memory in megabytes."""
 
     name: str
+    version: str
     language: str
     durability: Durability
     #: None if it is in memory, or if they could not be counted.
@@ -214,6 +217,7 @@ def _megabytes(server: Running) -> float:
 def _server(started: Started) -> Server:
     return Server(
         name=started.name,
+        version=started.running.implementation.version,
         language=started.running.implementation.language,
         durability=started.durability,
         syncs_per_put=started.syncs,
@@ -307,12 +311,16 @@ def _sdk_cells(servers: Sequence[Started], sizes: Sizes, report: Report) -> Iter
 
 
 def _sdk_round(server: Started, number: int, threads: int, seconds: float) -> list[Called]:
-    output = subprocess.run(
-        [
-            *(sys.executable, "-m", "benchmarks.peers.sdk", server.running.process.url),
-            *(str(server.items), str(number), str(threads), str(seconds)),
-        ],
-        check=True,
-        capture_output=True,
-    ).stdout
+    try:
+        output = subprocess.run(
+            [
+                *(sys.executable, "-m", "benchmarks.peers.sdk", server.running.process.url),
+                *(str(server.items), str(number), str(threads), str(seconds)),
+            ],
+            check=True,
+            capture_output=True,
+            timeout=SDK_SECONDS,
+        ).stdout
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        return [Called(name, 0, 1.0, 0.0, str(error)) for name in workload.OPERATIONS]
     return msgspec.json.decode(output, type=list[Called])

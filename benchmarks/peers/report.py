@@ -183,7 +183,12 @@ def _servers(measured: Endpoints) -> Iterator[str]:
         memory = (f"{size:.0f} MB" for size in (each.at_rest, each.with_items, each.after_load))
         rest, with_items, after = memory
         yield _row(
-            *(each.name, each.language, goals.DURABILITIES[each.durability], syncs),
+            *(
+                f"{each.name} {each.version}",
+                each.language,
+                goals.DURABILITIES[each.durability],
+                syncs,
+            ),
             *(f"{each.start_seconds:.2f} s", rest, f"{each.items:,}", with_items, after),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
 from functools import lru_cache
 from statistics import median
@@ -64,7 +65,7 @@ def load_round(
             seconds=seconds,
             repeat=operation not in workload.ONCE,
         )
-    except RuntimeError as error:
+    except (RuntimeError, subprocess.TimeoutExpired) as error:
         return str(error)
 
 
