@@ -127,6 +127,7 @@ bench: $(READY) ## measure the speed, write benchmarks/results/bench.json
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 bench-peers: $(READY) $(PEERS)/.ready ## compare with other servers and libraries, write benchmarks/results/peers.*
+	@$(BIN)/python -m compileall -q src  # as pip does: it is part of a cold start
 	@$(BIN)/python -m benchmarks.peers $(ARGS)
 
 performance: $(READY) ## write the tables and the chart of the documentation from peers.json
