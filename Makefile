@@ -130,6 +130,7 @@ bench-big: $(READY) ## measure 1,000 to 10,000,000 items, write benchmarks/resul
 	@$(BIN)/python -m benchmarks.big $(ARGS)
 
 bench-peers: $(READY) $(PEERS)/.ready ## compare with other servers and libraries, write benchmarks/results/peers.*
+	@$(BIN)/python -m compileall -q src  # as pip does: it is part of a cold start
 	@$(BIN)/python -m benchmarks.peers $(ARGS)
 
 performance: $(READY) ## write the tables and the chart of the documentation from peers.json

@@ -13,6 +13,7 @@ alternating short rounds, and the goal is a ratio of the two.
     measure     alternating rounds; figures, goals and verdicts
     reads  writes  growth  expressions  start  http       the figures, by area
     load        the HTTP clients, in a separate process
-    bare_http   the limit of the server: asyncio and httptools alone
+    bare_http   limits of the server: asyncio and httptools alone, and with SQLite
+    path        where the CPU time of a request goes
     report      the table and the JSON
 """

@@ -141,17 +141,19 @@ def server(*module_and_arguments: str) -> Iterator[Process]:
 
 def gets(port: int, count: int) -> list[bytes]:
     """Return GetItem requests for items of a table of `count` items."""
-    return [_request(port, "GetItem", items.get_request(n)) for n in draw(2000, count)]
+    return [request_bytes(port, "GetItem", items.get_request(n)) for n in draw(2000, count)]
 
 
 def puts(port: int, count: int, first: int, most: int) -> list[bytes]:
     """Return PutItem requests for `most` new items, from number `first` on."""
     return [
-        _request(port, "PutItem", items.put_request(n, count)) for n in range(first, first + most)
+        request_bytes(port, "PutItem", items.put_request(n, count))
+        for n in range(first, first + most)
     ]
 
 
-def _request(port: int, operation: str, request: dict[str, Any]) -> bytes:
+def request_bytes(port: int, operation: str, request: dict[str, Any]) -> bytes:
+    """Return a request as botocore sends it, with a signature that is not verified."""
     body = msgspec.json.encode(request)
     head = HEAD.format(port=port, operation=operation, signature="5f" * 32, length=len(body))
     return head.encode() + body

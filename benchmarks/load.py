@@ -117,6 +117,7 @@ def under_load(
             check=False,
             capture_output=True,
             text=True,
+            timeout=seconds + 3 * LATE_SECONDS,  # with the time to connect
         )
         cpu = server.cpu_seconds() - before
         busy, clients = _busy_seconds() - busy, _children_seconds() - clients
@@ -166,7 +167,8 @@ def is_complete(data: bytes) -> bool:
 def load(port: int, requests: Iterator[bytes], connections: int, seconds: float) -> Load:
     """Send requests for some seconds, or until there are no more."""
     clients = Clients(port, requests)
-    clients.connect(connections)
+    for _ in range(connections):
+        clients.connect()
     clock = time.perf_counter
     started = now = clock()
     clients.begin()
@@ -214,13 +216,14 @@ class Clients:
         self.last = b""
         self.problem = ""
 
-    def connect(self, connections: int) -> None:
-        for _ in range(connections):
-            connection = socket.create_connection(("127.0.0.1", self._port), timeout=10)
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            connection.setblocking(False)
-            self._sockets[connection.fileno()] = connection
-            self._poll.register(connection, select.EPOLLIN)
+    def connect(self) -> int:
+        """Open a connection; return its number."""
+        connection = socket.create_connection(("127.0.0.1", self._port), timeout=10)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.setblocking(False)
+        self._sockets[connection.fileno()] = connection
+        self._poll.register(connection, select.EPOLLIN)
+        return connection.fileno()
 
     def begin(self) -> None:
         """Send the first request of every connection."""
@@ -244,17 +247,18 @@ class Clients:
             else:
                 self.refused += 1
                 self.problem = self.problem or data[-300:].decode("latin-1")
+            del self.waiting[number]
+            if b"onnection: close\r\n" in data:  # the server closes it after each response
+                self._sockets.pop(number).close()
+                number = self.connect()
             if self.is_sending:
                 self._send_next(number)
-            else:
-                del self.waiting[number]
         return bool(ready)
 
     def _send_next(self, number: int) -> None:
         request = next(self._requests, None)
         if request is None:
             self.is_sending = False
-            self.waiting.pop(number, None)
         else:
             self.waiting[number] = b""
             _send(self._sockets[number], request)

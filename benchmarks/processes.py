@@ -40,21 +40,22 @@ class Process(Struct, frozen=True):
 
     def cpu_seconds(self) -> float:
         """Return the CPU time that it and its descendants have used."""
-        return sum(_cpu_ticks(pid) for pid in self.family()) / TICKS
+        found = (_read(f"/proc/{pid}/stat") for pid in self.family())
+        # The fields after the name, which is in parentheses and may contain spaces.
+        fields = (text.rpartition(")")[2].split() for text in found if text)
+        return sum(int(each[11]) + int(each[12]) for each in fields) / TICKS
 
     def memory_bytes(self) -> int:
         """Return the resident memory of it and its descendants."""
-        pages = (
-            int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE for pid in self.family()
-        )
-        return sum(pages)
+        found = (_read(f"/proc/{pid}/statm") for pid in self.family())
+        return sum(int(text.split()[1]) for text in found if text) * PAGE
 
     def family(self) -> list[int]:
         """Return the ids of it and its descendants."""
         found = [self.pid]
         for pid in found:
             for children in Path(f"/proc/{pid}/task").glob("*/children"):
-                found += map(int, children.read_text().split())
+                found += map(int, _read(children).split())
         return found
 
 
@@ -128,6 +129,9 @@ def _wait(
     raise RuntimeError(f"{process.args!r} does not respond: {text}")
 
 
-def _cpu_ticks(pid: int) -> int:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return int(fields[11]) + int(fields[12])
+def _read(path: str | Path) -> str:
+    """Read a file of a process; return nothing if the process has ended."""
+    try:
+        return Path(path).read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""

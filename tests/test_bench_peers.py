@@ -6,12 +6,14 @@ import json
 import shutil
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks.load import is_complete
+from benchmarks.load import is_complete, load
 from benchmarks.measure import Figure
 from benchmarks.peers import goals, workers, workload
 from benchmarks.peers.chart import COLUMNS, chart
@@ -215,6 +217,31 @@ def test_the_page_has_the_tables_and_the_chart_of_the_result() -> None:
 )
 def test_a_response_is_complete_when_its_body_is(data: bytes, complete: bool) -> None:
     assert is_complete(data) is complete
+
+
+class Closing(BaseHTTPRequestHandler):
+    """Closes the connection after each response."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+def test_the_load_connects_again_where_a_server_closes_connections() -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Closing) as http:
+        Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01}).start()
+        request = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"
+        found = load(http.server_port, iter([request] * 10), 2, 10.0)
+        http.shutdown()
+    assert (found.responses + found.late, found.length, found.refused) == (10, 2, 0)
 
 
 @pytest.mark.slow

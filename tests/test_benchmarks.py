@@ -32,8 +32,23 @@ def test_a_quick_run_gives_figures_beside_their_limits(tmp_path: Path) -> None:
     assert figure["ratio"] == figure["value"] / figure["limit"]
 
 
+def test_a_quick_run_shows_where_the_time_of_a_request_goes() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.path", "--quick"],
+        check=True,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    lines = done.stdout.splitlines()
+    assert lines[0] == "| | GetItem | Query of 20 | PutItem |"
+    assert {"SQLite", "**server**", "bare server with SQLite"} <= {
+        line.split(" | ")[0].removeprefix("| ") for line in lines
+    }
+
+
 def test_a_quick_run_compares_the_libraries_that_are_installed(tmp_path: Path) -> None:
-    """The benchmark itself checks that they return and write the same."""
+    """A library that returned or wrote something else would be missing."""
     output = tmp_path / "peers.json"
     subprocess.run(
         [sys.executable, "-m", "benchmarks.peers", "--quick", "--output", output, "libraries"],
@@ -44,9 +59,11 @@ def test_a_quick_run_compares_the_libraries_that_are_installed(tmp_path: Path) -
     result = json.loads(output.read_text())
     found = result["libraries"]
     measured = {library["name"] for library in found["libraries"]}
-    missing = {each.partition(":")[0] for each in found["missing"]}
-    assert measured | missing == {library.name for library in LIBRARIES}
+    missing = dict(each.split(": ", 1) for each in found["missing"])
+    assert measured | missing.keys() == {library.name for library in LIBRARIES}
     assert {"tablewright, in process", "tablewright", "tablewright, async"} <= measured
+    for reason in missing.values():
+        assert reason == "not installed" or reason.startswith("there is no module")
     compared = {figure["limit_is"] for figure in result.get("figures", [])}
     assert compared == {name for name in measured if not name.startswith("tablewright")}
 

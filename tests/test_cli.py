@@ -60,7 +60,7 @@ def test_help_names_every_command() -> None:
 
 def test_help_does_not_import_the_server() -> None:
     code = (
-        "import sys, tablewright.cli\n"
+        "import sys, tablewright.cli.all_commands\n"
         "print([m for m in ('asyncio', 'httptools', 'tablewright.server') if m in sys.modules])"
     )
     result = subprocess.run(

@@ -132,6 +132,8 @@ def test_explain_runs_nothing(target: str) -> None:
         ),
         ("DELETE FROM absent WHERE pk = 'a'", "Requested resource not found"),
         ("SELECT * FROM absent", "Table: absent not found; the tables are: shop"),
+        ("SELECT * FROM shp", "Table: shp not found; did you mean 'shop'?"),
+        ("DELETE FROM shp WHERE pk = 'a' AND sk = 'b'", "not found; did you mean 'shop'?"),
         ("SELECT * FROM shop WHERE pk = ?", "Number of parameters in request and statement"),
     ],
 )

@@ -35,6 +35,20 @@ def blocks(document: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
+def prose(document: Path) -> str:
+    """A document without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", document.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def headings(text: str) -> list[str]:
+    return re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+
+
+def anchor(heading: str) -> str:
+    """The fragment that leads to a heading, as GitHub and the site make it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 @pytest.mark.parametrize(
     "document",
     [
@@ -95,9 +109,18 @@ def test_the_examples_in_docstrings_are_right(name: str) -> None:
 
 def test_every_link_of_a_document_leads_somewhere() -> None:
     for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
-        prose = re.sub(r"^```.*?^```", "", document.read_text(), flags=re.MULTILINE | re.DOTALL)
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", prose):
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", prose(document)):
             assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_every_link_to_a_section_leads_to_its_heading() -> None:
+    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    texts = {document.resolve(): prose(document) for document in documents}
+    anchors = {document: set(map(anchor, headings(text))) for document, text in texts.items()}
+    for document, text in texts.items():
+        for path, section in re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)", text):
+            target = (document.parent / path).resolve() if path else document
+            assert section in anchors[target], f"{document.name}: {path}#{section}"
 
 
 def test_every_operation_of_dynamodb_is_listed_once_and_supported_unless_the_list_says_none() -> (

@@ -19,6 +19,7 @@ from tests.test_docs import ROOT, blocks
 GUIDES = [
     "docs/tutorial.md",
     "docs/modelling.md",
+    *(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("docs/modelling/*.md"))),
     "docs/errors.md",
     "docs/policies.md",
     "docs/advice.md",
@@ -96,7 +97,7 @@ def test_the_first_query_of_the_tutorial_comes_early() -> None:
 
 @pytest.mark.parametrize("name", sorted({*PUBLIC, *plans.__all__}))
 def test_every_public_name_is_in_a_document(name: str) -> None:
-    texts = [document.read_text() for document in (ROOT / "README.md", *ROOT.glob("docs/*.md"))]
+    texts = [document.read_text() for document in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))]
     assert any(re.search(rf"\b{name}\b", text) for text in texts)
 
 

@@ -1,13 +1,49 @@
-"""Importing the package brings in what the engine needs, and nothing that only others need."""
+"""A program imports what it uses: this keeps imports and the start of the server fast."""
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-HEAVY = ["asyncio", "boto3", "botocore", "httptools", "pydantic", "rich", "typer"]
+from tests.server.conftest import TABLE
+from tests.server.http import Client
+from tests.server.test_requests import get, put
+from tests.server.test_stopping import served
+
+#: What neither the engine nor the server needs.
+HEAVY = {"boto3", "botocore", "pydantic", "pydantic_core", "rich", "typer"}
+#: What the engine alone does not need either.
+NETWORK = {"asyncio", "httptools", "socket", "ssl"}
+#: Slow to import, and needed for rare requests and options only.
+RARE = {
+    "email",
+    "tomllib",
+    "tablewright.cli.all_commands",
+    "tablewright.engine.authorization",
+    "tablewright.engine.backups",
+    "tablewright.engine.exports",
+    "tablewright.engine.imports",
+    "tablewright.engine.integrity",
+    "tablewright.engine.key_counts",
+    "tablewright.engine.operations.scan",
+    "tablewright.engine.realism",
+    "tablewright.engine.requested_access",
+    "tablewright.model",
+    "tablewright.partiql",
+    "tablewright.plan",
+    "tablewright.policy",
+    "tablewright.server.accesslog",
+    "tablewright.server.credentials",
+    "tablewright.server.isolation",
+    "tablewright.server.monitor",
+    "tablewright.server.telemetry",
+    "tablewright.studio",
+    "tablewright.templates",
+}
 
 
 def loaded_after(statement: str) -> set[str]:
@@ -17,11 +53,34 @@ def loaded_after(statement: str) -> set[str]:
     return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
 
-@pytest.mark.parametrize("module", ["tablewright", "tablewright.engine"])
-def test_an_import_brings_in_nothing_heavy(module: str) -> None:
-    assert loaded_after(f"import {module}").isdisjoint(HEAVY)
+def test_importing_the_package_imports_no_other_module_of_it() -> None:
+    loaded = loaded_after("import tablewright")
+    assert {name for name in loaded if name.startswith("tablewright.")} == set()
 
 
 def test_using_an_engine_brings_in_nothing_heavy() -> None:
-    use = "from tablewright.engine import Engine; Engine(':memory:').call('ListTables')"
-    assert loaded_after(use).isdisjoint(HEAVY)
+    use = "from tablewright import Engine; Engine(':memory:').call('ListTables')"
+    assert loaded_after(use) & (HEAVY | NETWORK | RARE) == set()
+
+
+@pytest.mark.parametrize("options", [[], ["--db"]], ids=["memory", "file"])
+def test_a_server_imports_what_its_requests_need(tmp_path: Path, options: list[str]) -> None:
+    before = "import atexit, sys; atexit.register(lambda: print(*sys.modules))"
+    file = [tmp_path / "some.db"] if options else []
+    query = {
+        "TableName": "things",
+        "KeyConditionExpression": "k = :k",
+        "ExpressionAttributeValues": {":k": {"S": "a"}},
+    }
+    with served(*options, *file, before=before) as (process, url):
+        with Client(url) as client:
+            assert client.call("ListTables").status == 200
+            assert client.call("CreateTable", TABLE).status == 200
+            assert client.call("PutItem", put("a")).status == 200
+            assert client.call("GetItem", get("a")).status == 200
+            assert client.call("Query", query).json["Count"] == 1
+        process.send_signal(signal.SIGTERM)
+        output, _ = process.communicate(timeout=30)
+    loaded = set(output.split())
+    assert "tablewright.engine.operations.query" in loaded
+    assert loaded & (HEAVY | RARE) == set()

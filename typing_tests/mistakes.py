@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
+import tablewright
 from tablewright import (
     Aggregate,
     Attr,
@@ -82,6 +83,9 @@ comment = Comment(org_id="o", number=1, at=NOW, text="t")
 first = Ticket.primary("o", 1)
 tickets = Ticket.primary.within("o")
 comments = Comment.primary.within("o").eq(1)
+
+# -- names of the package
+tablewright.craete()  # E: misspelt
 
 # -- constructors and values
 Settings(themes="dark")  # E: no such attribute

@@ -11,8 +11,24 @@ SECTIONS: dict[str, list[str]] = {
         "tutorial.md",
         "faq.md",
     ],
-    "Guides": [
+    "Modelling": [
         "modelling.md",
+        "modelling/entities.md",
+        "modelling/keys.md",
+        "formats.md",
+        "modelling/indexes.md",
+        "modelling/databases.md",
+        "modelling/reads.md",
+        "modelling/aggregates.md",
+        "modelling/writes.md",
+        "modelling/transactions.md",
+        "modelling/integrity.md",
+        "modelling/patterns.md",
+        "modelling/verifying.md",
+        "modelling/tenancy.md",
+        "modelling/existing-tables.md",
+    ],
+    "Guides": [
         "changing-a-design.md",
         "testing.md",
         "fastapi.md",
@@ -46,7 +62,6 @@ SECTIONS: dict[str, list[str]] = {
     ],
     "Reference": [
         "plans.md",
-        "formats.md",
         "errors.md",
         "commands.md",
         "api/index.md",

@@ -19,6 +19,7 @@ from benchmarks.load import Served, under_load
 from benchmarks.peers import workload
 from benchmarks.peers.rounds import (
     CONNECTIONS,
+    TOO_SLOW,
     Cell,
     load_round,
     signed_requests,
@@ -41,8 +42,13 @@ THREADS = (1, 8)
 CPU_OPERATIONS = ("get", "query of 20", "put 1 KB")
 BARE = 8
 BARE_NAME = "bare server"
+#: A server that needs more time than this for one request on each connection is not measured with
+#: so many, or only in one round.
+MOST_SECONDS, ONCE_SECONDS = 4.0, 1.0
 #: The number of the first round that boto3 sends; no other round has it.
 SDK_ROUND = 500
+#: boto3 may need this long for all operations.
+SDK_SECONDS = 120.0
 
 Report = Callable[[str], None]
 
@@ -51,22 +57,26 @@ class Sizes(Struct, frozen=True):
     """How much is measured."""
 
     items: int = 100_000
-    #: The time in which the items are loaded; a slower server gets fewer items.
-    load_seconds: float = 20.0
+    #: The time in which the items are loaded, into memory and into a file; a slower server gets
+    #: fewer items.
+    load_seconds: float = 60.0
+    file_seconds: float = 20.0
     starts: int = 5
     puts: int = 50
     rounds: int = 3
     seconds: float = 0.4
     sdk_rounds: int = 2
+    sdk_seconds: float = 0.3
 
 
-QUICK = Sizes(items=500, starts=1, puts=10, rounds=1, seconds=0.1, sdk_rounds=1)
+QUICK = Sizes(items=500, starts=1, puts=10, rounds=1, seconds=0.1, sdk_rounds=1, sdk_seconds=0.1)
 
 
 class Server(Struct, frozen=True, kw_only=True):
     """A server: its syncs, its start, and its memory in megabytes."""
 
     name: str
+    version: str
     language: str
     durability: Durability
     #: None if it is in memory, or if they could not be counted.
@@ -193,7 +203,9 @@ def _count_syncs(server: Running, puts: int) -> float | None:
 def _load(server: Running, sizes: Sizes) -> int:
     remote = server.remote()
     workload.create_table(remote)
-    items = workload.load_items(remote, sizes.items, 300, sizes.load_seconds)
+    is_file = server.implementation.promise != "memory"
+    seconds = sizes.file_seconds if is_file else sizes.load_seconds
+    items = workload.load_items(remote, sizes.items, 300, seconds)
     remote.close()
     return items
 
@@ -205,6 +217,7 @@ def _megabytes(server: Running) -> float:
 def _server(started: Started) -> Server:
     return Server(
         name=started.name,
+        version=started.running.implementation.version,
         language=started.running.implementation.language,
         durability=started.durability,
         syncs_per_put=started.syncs,
@@ -222,16 +235,23 @@ def _cells(servers: Sequence[Started], sizes: Sizes, report: Report) -> Iterator
     number = 0
     for operation in workload.OPERATIONS:
         report(f"{operation}, warm-up")
-        for server in servers:
-            _round(server, operation, number, BARE, sizes.seconds / 2)
+        latencies = [
+            _latency(_round(server, operation, number, 1, sizes.seconds)) for server in servers
+        ]
         for connections in CONNECTIONS:
             report(f"{operation}, {connections} connections")
             found: list[list[Served | str]] = [[] for _ in servers]
             bare: dict[Durability, list[Served | str]] = {}
             compared = connections == BARE and operation in CPU_OPERATIONS
-            for _ in range(sizes.rounds):
+            for turn in range(sizes.rounds):
                 number += 1
-                for server, rounds in zip(servers, found, strict=True):
+                for server, latency, rounds in zip(servers, latencies, found, strict=True):
+                    seconds = latency * connections
+                    if seconds > MOST_SECONDS:
+                        rounds[:] = [f"{TOO_SLOW}: a request takes {latency:.2f} s"]
+                        continue
+                    if turn and seconds > ONCE_SECONDS:
+                        continue
                     rounds.append(_round(server, operation, number, connections, sizes.seconds))
                     if compared and server.name == OURS and isinstance(rounds[-1], Served):
                         sent = _bare_round(server, operation, rounds[-1], sizes.seconds)
@@ -240,6 +260,13 @@ def _cells(servers: Sequence[Started], sizes: Sizes, report: Report) -> Iterator
                 yield summarize(server.name, server.durability, operation, connections, rounds)
             for durability, rounds in bare.items():
                 yield summarize(BARE_NAME, durability, operation, connections, rounds)
+
+
+def _latency(warm_up: Served | str) -> float:
+    """Return the seconds of one request on one connection; 0.0 if it failed."""
+    if isinstance(warm_up, str) or warm_up.load.refused:
+        return 0.0
+    return warm_up.load.seconds / max(1, warm_up.load.responses)
 
 
 def _round(
@@ -263,7 +290,7 @@ def _sdk_cells(servers: Sequence[Started], sizes: Sizes, report: Report) -> Iter
             for server, operations in zip(servers, found, strict=True):
                 report(f"{server.running.implementation.label}: boto3, {threads} threads")
                 number = SDK_ROUND + turn * len(THREADS) + THREADS.index(threads)
-                for called in _sdk_round(server, number, threads, sizes.seconds):
+                for called in _sdk_round(server, number, threads, sizes.sdk_seconds):
                     operations.setdefault(called.operation, []).append(called)
         for server, operations in zip(servers, found, strict=True):
             for operation, rounds in operations.items():
@@ -284,12 +311,16 @@ def _sdk_cells(servers: Sequence[Started], sizes: Sizes, report: Report) -> Iter
 
 
 def _sdk_round(server: Started, number: int, threads: int, seconds: float) -> list[Called]:
-    output = subprocess.run(
-        [
-            *(sys.executable, "-m", "benchmarks.peers.sdk", server.running.process.url),
-            *(str(server.items), str(number), str(threads), str(seconds)),
-        ],
-        check=True,
-        capture_output=True,
-    ).stdout
+    try:
+        output = subprocess.run(
+            [
+                *(sys.executable, "-m", "benchmarks.peers.sdk", server.running.process.url),
+                *(str(server.items), str(number), str(threads), str(seconds)),
+            ],
+            check=True,
+            capture_output=True,
+            timeout=SDK_SECONDS,
+        ).stdout
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        return [Called(name, 0, 1.0, 0.0, str(error)) for name in workload.OPERATIONS]
     return msgspec.json.decode(output, type=list[Called])

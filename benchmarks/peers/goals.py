@@ -86,7 +86,7 @@ def _rate(ours: Cell, best: Cell) -> Figure:
         limit=best.rate,
         limit_is=best.server,
         at_least=goal,
-        sure=(is_sure(ours) and is_sure(best) and (is_reached or ours.idle >= WAITED)),
+        sure=is_sure(ours) and is_sure(best) and (is_reached or ours.idle >= WAITED),
     )
 
 

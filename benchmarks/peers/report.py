@@ -16,7 +16,7 @@ from benchmarks.peers.chart import CHART, TITLE, chart
 from benchmarks.peers.endpoints import BARE, BARE_NAME, THREADS, Endpoints
 from benchmarks.peers.libraries import tables
 from benchmarks.peers.result import RESULTS, Result, read
-from benchmarks.peers.rounds import CONNECTIONS, Cell
+from benchmarks.peers.rounds import CONNECTIONS, TOO_SLOW, Cell
 from benchmarks.peers.servers import OURS, ROOT, Durability
 from benchmarks.peers.suites import Suite
 from benchmarks.peers.workload import OPERATIONS
@@ -122,7 +122,9 @@ def _rates(cells: Sequence[Cell], compared: dict[tuple[str, int], Figure]) -> It
 def _rate(cell: Cell | None) -> str:
     if cell is None:
         return ""
-    return "fails" if cell.problem else f"{cell.rate:,.0f}"
+    if cell.problem:
+        return TOO_SLOW if cell.problem.startswith(TOO_SLOW) else "fails"
+    return f"{cell.rate:,.0f}"
 
 
 def _verdict(figure: Figure) -> tuple[str, str, str]:
@@ -134,7 +136,7 @@ def _cpu(measured: Endpoints) -> Iterator[str]:
     yield from _head(("server", ""), OPERATIONS)
     cells = [cell for cell in measured.cells if cell.client == "raw" and cell.connections == BARE]
     for (server, durability), row in _by_server(cells).items():
-        micros = (f"{cell.cpu_micros:,.0f} µs" if cell else "" for cell in row)
+        micros = (f"{cell.cpu_micros:,.0f} µs" if cell and not cell.problem else "" for cell in row)
         yield _row(server, goals.DURABILITIES[durability], *micros)
 
 
@@ -181,7 +183,12 @@ def _servers(measured: Endpoints) -> Iterator[str]:
         memory = (f"{size:.0f} MB" for size in (each.at_rest, each.with_items, each.after_load))
         rest, with_items, after = memory
         yield _row(
-            *(each.name, each.language, goals.DURABILITIES[each.durability], syncs),
+            *(
+                f"{each.name} {each.version}",
+                each.language,
+                goals.DURABILITIES[each.durability],
+                syncs,
+            ),
             *(f"{each.start_seconds:.2f} s", rest, f"{each.items:,}", with_items, after),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
 from functools import lru_cache
 from statistics import median
@@ -15,6 +16,8 @@ from benchmarks.peers import workload
 from benchmarks.peers.servers import Durability, Running
 
 CONNECTIONS = (1, 8, 64)
+#: How the problem begins of a cell that was not measured for want of time.
+TOO_SLOW = "too slow"
 
 
 class Cell(Struct, frozen=True, kw_only=True):
@@ -62,7 +65,7 @@ def load_round(
             seconds=seconds,
             repeat=operation not in workload.ONCE,
         )
-    except RuntimeError as error:
+    except (RuntimeError, subprocess.TimeoutExpired) as error:
         return str(error)
 
 

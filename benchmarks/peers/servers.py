@@ -7,12 +7,14 @@ file is `file` here: `syncs` measures whether it syncs, and the results say so.
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -40,6 +42,7 @@ class Implementation(Struct, frozen=True, kw_only=True):
     name: str
     promise: Promise
     language: str
+    version: str
     #: The file that must exist.
     program: Path
     command: tuple[str, ...]
@@ -64,9 +67,20 @@ def ours(promise: Promise, *options: str) -> Implementation:
         name=OURS,
         promise=promise,
         language="Python",
+        version=version(OURS),
         program=Path(sys.executable),
         command=(sys.executable, "-m", "tablewright", "serve", "--port", "{port}", *options),
     )
+
+
+def _npm_version(package: str) -> str:
+    file = _NODE / package / "package.json"
+    return str(json.loads(file.read_text())["version"]) if file.exists() else ""
+
+
+def _pip_version(package: str) -> str:
+    found = HOME.glob(f"venv/lib/*/site-packages/{package}-*.dist-info")
+    return next((folder.name.split("-")[1].removesuffix(".dist") for folder in found), "")
 
 
 _NODE = HOME / "node_modules"
@@ -91,6 +105,7 @@ IMPLEMENTATIONS = (
         name="dynoxide",
         promise="memory",
         language="Rust",
+        version=_npm_version("@dynoxide/linux-x64"),
         program=_DYNOXIDE,
         command=(str(_DYNOXIDE), "serve", "--port", "{port}"),
     ),
@@ -98,6 +113,7 @@ IMPLEMENTATIONS = (
         name="dynoxide",
         promise="file",
         language="Rust",
+        version=_npm_version("@dynoxide/linux-x64"),
         program=_DYNOXIDE,
         command=(str(_DYNOXIDE), "serve", "--port", "{port}", "--db-path", "{folder}/dynoxide.db"),
     ),
@@ -105,6 +121,7 @@ IMPLEMENTATIONS = (
         name="DynamoDB Local",
         promise="memory",
         language="Java",
+        version=_JAR.parent.name.rpartition("_")[2],
         program=_JAR,
         command=(*_JAVA, "-inMemory"),
     ),
@@ -112,6 +129,7 @@ IMPLEMENTATIONS = (
         name="DynamoDB Local",
         promise="file",
         language="Java",
+        version=_JAR.parent.name.rpartition("_")[2],
         program=_JAR,
         command=(*_JAVA, "-dbPath", "{folder}"),
     ),
@@ -119,6 +137,7 @@ IMPLEMENTATIONS = (
         name="dynalite",
         promise="memory",
         language="Node.js",
+        version=_npm_version("dynalite"),
         program=_NODE / "dynalite/cli.js",
         command=(*_DYNALITE, *_NO_DELAY),
     ),
@@ -126,6 +145,7 @@ IMPLEMENTATIONS = (
         name="dynalite",
         promise="file",
         language="Node.js",
+        version=_npm_version("dynalite"),
         program=_NODE / "dynalite/cli.js",
         command=(*_DYNALITE, *_NO_DELAY, "--path", "{folder}/dynalite"),
     ),
@@ -133,6 +153,7 @@ IMPLEMENTATIONS = (
         name="ExtendDB",
         promise="file",
         language="Rust",
+        version=_npm_version("@extenddb/linux-x64"),
         program=_EXTENDDB,
         command=(str(_EXTENDDB), "serve", "--foreground", "--port", "{port}"),
         environment={"EXTENDDB__STORAGE__SQLITE__PATH": "{folder}/extenddb.sqlite"},
@@ -141,6 +162,7 @@ IMPLEMENTATIONS = (
         name="moto",
         promise="memory",
         language="Python",
+        version=_pip_version("moto"),
         program=_PYTHON / "moto_server",
         command=(str(_PYTHON / "moto_server"), "--host", "127.0.0.1", "--port", "{port}"),
     ),
@@ -148,6 +170,7 @@ IMPLEMENTATIONS = (
         name="MiniStack",
         promise="memory",
         language="Python",
+        version=_pip_version("ministack"),
         program=_PYTHON / "ministack",
         command=(str(_PYTHON / "ministack"),),
         environment={"GATEWAY_PORT": "{port}"},

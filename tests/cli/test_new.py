@@ -76,6 +76,7 @@ def test_a_name_that_the_module_uses_is_possible(name: str) -> None:
         ("a/b", "'a/b' is not a valid module name"),
         ("ab", "use three or more of a-z, 0-9 and _"),
         ("class", "'class' is not a valid module name"),
+        ("shop", "'shop' is the name of a bundled design; choose another name, such as my_shop"),
         ("json", "'json' is the name of another module"),
         ("tablewright", "'tablewright' is the name of another module"),
     ],

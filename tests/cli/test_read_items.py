@@ -138,9 +138,11 @@ def test_json_is_one_item_on_each_line_and_nothing_else(target: str) -> None:
         (["query", "shop", "PK=a", "--cursor", "%"], "this is not a cursor"),
         (["query", "shop", "PK=a", "--filter", "total"], "write NAME OPERATOR VALUE"),
         (["scan", "shop", "--index", "other"], "shop has no index 'other'; its indexes are by-"),
-        (["scan", "shops"], "shops not found; the tables are: readings, shop"),
+        (["scan", "shops"], "shops not found; did you mean 'shop'?"),
+        (["scan", "films"], "films not found; the tables are: readings, shop"),
         (["scan", "shop", "--design", "nowhere"], "unknown design 'nowhere'"),
         (["scan", "shop", "--design", "menu"], "menu has no table 'shop'; its tables are menu_"),
+        (["scan", "menu_composit", "--design", "menu"], "; did you mean 'menu_composite'?"),
     ],
 )
 def test_a_mistake_is_one_line(file: Path, arguments: list[str], told: str) -> None:

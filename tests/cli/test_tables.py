@@ -45,6 +45,21 @@ def test_a_table_is_described(target: str) -> None:
     assert described["KeySchema"][0] == {"AttributeName": "PK", "KeyType": "HASH"}
 
 
+@pytest.mark.parametrize(
+    ("table", "hint"),
+    [("shp", "did you mean 'shop'?"), ("films", "the tables are: readings, shop")],
+)
+def test_a_missing_table_is_reported_with_the_one_that_is_meant(
+    target: str, table: str, hint: str
+) -> None:
+    done = run("describe", target, table)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "tablewright: ResourceNotFoundException: Requested resource not found: "
+        f"Table: {table} not found; {hint}\n"
+    )
+
+
 def test_a_table_is_created_with_its_indexes(target: str) -> None:
     done = run(
         *("create-table", target, "events", "id", "at:N", "--ttl", "expires"),

@@ -116,7 +116,7 @@ def test_the_example_of_the_guide_is_what_the_command_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs/modelling.md").read_text()
+    text = (ROOT / "docs/modelling/existing-tables.md").read_text()
     section = text[text.index("## Start from an existing table") :]
     items, module = re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL)[:2]
     exec(items, {})

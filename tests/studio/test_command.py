@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import typer
 
-from tablewright.cli.studio import open_workspace
+from tablewright.cli.studio import open_workspace, warn_if_unreachable
 from tablewright.engine import Engine
+from tablewright.server import serving
 
 
 @pytest.fixture(autouse=True)
@@ -40,9 +40,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_mistake_is_explained(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(typer.Exit) as exit_:
+    with pytest.raises(SystemExit) as exit_:
         open_workspace(arguments)
-    assert exit_.value.exit_code == 2
+    assert exit_.value.code == 2
     assert message in capsys.readouterr().err
 
 
@@ -71,3 +71,21 @@ def test_writing_can_be_allowed_and_refused() -> None:
         workspace = open_workspace(arguments, write=write)
         assert workspace.is_writable is write
         workspace.close()
+
+
+def test_an_endpoint_that_cannot_be_reached_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
+    workspace = open_workspace(["http://127.0.0.1:1", "shop"])
+    warn_if_unreachable(workspace)
+    warning = capfd.readouterr().err
+    assert warning.startswith("tablewright: warning: http://127.0.0.1:1: ListTables failed")
+    assert "Connection refused; start the endpoint, and the pages show it, or" in warning
+    assert warning.count("\n") == 1
+    workspace.close()
+
+
+def test_an_endpoint_that_responds_is_not_reported(capfd: pytest.CaptureFixture[str]) -> None:
+    with Engine() as engine, serving(engine) as url:
+        workspace = open_workspace([url])
+        warn_if_unreachable(workspace)
+        workspace.close()
+    assert capfd.readouterr().err == ""

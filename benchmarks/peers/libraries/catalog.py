@@ -18,6 +18,8 @@ OPERATIONS = {
     "timeline": f"page of {PAGE} orders",
     "change_status": "change a status, with history",
 }
+#: The operations that write; they are given new orders.
+WRITES = ("create", "change_status")
 
 
 class Library(Struct, frozen=True):

@@ -29,12 +29,19 @@ class Client:
         self._process = process
         self._log = log
 
-    def read(self) -> Any:
+    def facts(self) -> dict[str, Any]:
+        """Return what the process tells first; raise RuntimeError without the library."""
+        facts: dict[str, Any] = self._read()
+        if "missing" in facts:
+            raise RuntimeError(facts["missing"])
+        return facts
+
+    def _read(self) -> Any:
         """Return the next line of the process; raise RuntimeError if it has ended."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError(f"{self.library.name} has ended: {self._log.read_text()[-2000:]}")
+            raise RuntimeError(f"the process has ended: {self._log.read_text()[-2000:]}")
         return json.loads(line)
 
     def measure(self, operation: str, numbers: Sequence[int]) -> tuple[float, float]:
@@ -46,14 +53,14 @@ class Client:
         """Raise RuntimeError if the library returns something else than the sample."""
         for problem in self._send(operation, numbers, check=True):
             if problem:
-                raise RuntimeError(f"{self.library.name}: {problem}")
+                raise RuntimeError(problem)
 
     def _send(self, operation: str, numbers: Sequence[int], *, check: bool) -> Any:
         command = {"operation": operation, "numbers": list(numbers), "check": check}
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(command) + "\n")
         self._process.stdin.flush()
-        return self.read()
+        return self._read()
 
 
 @contextmanager

@@ -9,9 +9,18 @@ from benchmarks.peers.libraries.catalog import OPERATIONS, OURS_ASYNC
 from benchmarks.peers.libraries.run import Libraries, Measured
 from benchmarks.peers.servers import OURS
 
+ABOUT = """\
+The commerce design, written with each library as a user of it would, on one endpoint: `tablewright
+serve` with a file, without syncs. All libraries send the same operations and write the same items.
+Lines of code are those of the models and the operations, without imports. The ratio of an
+asynchronous library is to tablewright in an event loop; in process, the CPU time is also that of
+the engine.
+"""
+
 
 def markdown(found: Libraries) -> Iterator[str]:
     """Yield the lines of all tables."""
+    yield ABOUT
     yield from ("Client's CPU time of a call in µs, and its ratio to that of tablewright:", "")
     yield from _table(found, "cpu")
     yield from ("", "Wall time of a call in µs, and its ratio to that of tablewright:", "")

@@ -60,8 +60,10 @@ def run(arguments: Sequence[str]) -> None:
         if given is not None:
             try:
                 serve(**given)
-            except KeyboardInterrupt:  # as typer does
+            except KeyboardInterrupt:  # the same codes as with typer
                 sys.exit(INTERRUPTED)
+            except BrokenPipeError:
+                sys.exit(1)
             return
     from tablewright.cli.all_commands import app
 

@@ -224,11 +224,15 @@ def new(
 
 def check_name(name: str) -> None:
     """Fail unless a module and a table can have this name."""
+    from tablewright.designs.catalog import BUNDLED
+
     if not re.fullmatch("[a-z][a-z0-9_]{2,}", name) or keyword.iskeyword(name):
         fail(
             f"{name!r} is not a valid module name; use three or more of a-z, 0-9 and _, but no "
             "keyword of Python"
         )
+    if name in BUNDLED:  # `tablewright verify shop` would run the checks of the bundled design
+        fail(f"{name!r} is the name of a bundled design; choose another name, such as my_{name}")
     # a file with the name of another module would be imported in place of it, or the reverse
     if name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None:
         fail(f"{name!r} is the name of another module that Python finds; choose another name")

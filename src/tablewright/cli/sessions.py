@@ -1,7 +1,8 @@
 """Sessions: send requests to the tables of a target, for the commands that read and write items.
 
-A session knows the descriptions of tables, and adds the names of the existing tables to the error
-for a missing one. Errors are one line, as everywhere: `open_session` prints them and exits.
+A session knows the descriptions of tables. The error for a missing table names the table that is
+probably meant, or else all tables. Errors are one line, as everywhere: `open_session` prints them
+and exits.
 """
 
 from __future__ import annotations
@@ -41,19 +42,29 @@ class TableSession:
             self._descriptions[table] = self.send("DescribeTable", {"TableName": table})["Table"]
         return self._descriptions[table]
 
-    def send(self, operation: str, request: dict[str, Any]) -> dict[str, Any]:
-        """Send a request and return the response; a missing table is reported with the others."""
+    def send(
+        self, operation: str, request: dict[str, Any], table: str | None = None
+    ) -> dict[str, Any]:
+        """Send a request and return the response; the error for a missing table has a hint.
+
+        `table` is the name of the table if the request has no `TableName`.
+        """
         from tablewright.errors import DynamoDBError, ResourceNotFoundException
+        from tablewright.hints import did_you_mean
         from tablewright.transfer.sending import send_request
 
         try:
             return send_request(self._transport, operation, request)
         except ResourceNotFoundException as error:
             try:
-                names = ", ".join(self.list_tables()) or "none"
+                names = self.list_tables()
             except DynamoDBError:  # a user who may not list tables
                 raise error from None
-            raise ResourceNotFoundException(f"{error}; the tables are: {names}") from None
+            wanted = table or request["TableName"]
+            if wanted in names:  # something else is missing
+                raise
+            hint = did_you_mean(wanted, names) or f"; the tables are: {', '.join(names) or 'none'}"
+            raise ResourceNotFoundException(f"{error}{hint}") from None
 
 
 @contextmanager

@@ -76,7 +76,7 @@ class StatementSession(TableSession):
         if parameters:
             request["Parameters"] = list(parameters)
         while True:
-            page = self.send("ExecuteStatement", request)
+            page = self.send("ExecuteStatement", request, table)
             self.units += page.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
             seen = self._seen.setdefault(table, {})
             for item in page["Items"]:

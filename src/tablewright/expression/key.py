@@ -13,8 +13,9 @@ turn.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import tree
@@ -34,8 +35,7 @@ def not_scalar(name: str, *, on_index: bool) -> ValidationException:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class KeySelection:
+class KeySelection(Struct, frozen=True):
     """What to read: a partition, leading sort key values, and a range of the next sort key."""
 
     partition: tuple[Value, ...]
@@ -44,16 +44,14 @@ class KeySelection:
     operands: tuple[Value, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class KeyTerm:
+class KeyTerm(Struct, frozen=True):
     """The condition on one attribute."""
 
     operator: str
     operands: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class KeyConditionForm:
+class KeyConditionForm(Struct, frozen=True):
     """A KeyConditionExpression, without values and independent of the key of a table."""
 
     nested_names: tuple[str, ...]  # top-level attributes that have nested paths

@@ -19,8 +19,9 @@ depend on the values becomes a check that always raises, at its position in the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Generic, NoReturn, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
@@ -46,8 +47,7 @@ Tree = TypeVar("Tree")
 _Node = TypeVar("_Node", tree.Condition, tree.Update, tree.Projection)
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved(Generic[Tree]):
+class Resolved(Struct, Generic[Tree], frozen=True):
     """A tree with attribute names, and the checks for each request that uses it."""
 
     tree: Tree | None  # None if the checks always raise

@@ -12,12 +12,12 @@ share a tree and each has its own values. Other modules write nodes with the mod
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Path:
+
+class Path(Struct, frozen=True):
     """A document path: attribute names and list positions."""
 
     parts: tuple[str | int, ...]
@@ -28,105 +28,89 @@ class Path:
         return f"[{', '.join(shown)}]"
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(Struct, frozen=True):
     """A reference to a value of the request: `:v`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A function call: an operand or a condition."""
 
     function: str
     arguments: tuple[Operand, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
+class Arithmetic(Struct, frozen=True):
     operator: str  # + or -
     left: Operand
     right: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     operator: str  # = <> < <= > >=
     left: Operand
     right: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
+class Between(Struct, frozen=True):
     operand: Operand
     low: Operand
     high: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class In:
+class In(Struct, frozen=True):
     operand: Operand
     options: tuple[Operand, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(Struct, frozen=True):
     """Two or more conditions. Flat, so that a long chain is not a deep tree."""
 
     conditions: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(Struct, frozen=True):
     conditions: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     condition: Condition
 
 
-@dataclass(frozen=True, slots=True)
-class Set:
+class Set(Struct, frozen=True):
     path: Path
     operand: Operand
 
 
-@dataclass(frozen=True, slots=True)
-class Remove:
+class Remove(Struct, frozen=True):
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Add:
+class Add(Struct, frozen=True):
     path: Path
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Delete:
+class Delete(Struct, frozen=True):
     path: Path
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A section of an update: the keyword and its actions."""
 
     keyword: str
     actions: tuple[Action, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(Struct, frozen=True):
     """Sections in the order of the text; `resolve` refuses duplicate keywords."""
 
     sections: tuple[Section, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Projection:
+class Projection(Struct, frozen=True):
     paths: tuple[Path, ...]
 
 

@@ -22,6 +22,7 @@ from msgspec.structs import astuple
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.constraints import Check
 from tablewright.mapping.converters import Converter
+from tablewright.mapping.key_writer import KeyWriter, make_key_writer
 from tablewright.mapping.keys import AlternativeKeys, KeyMap, group_by_index
 from tablewright.mapping.parts import natural_part
 from tablewright.mapping.reader import Reader, item_type, make_reader
@@ -183,6 +184,10 @@ class EntityMap:
         stored = [each for each in attributes.values() if not each.is_key_only]
         self._key_only = {each.name for each in attributes.values() if each.is_key_only}
         self._stored_key = StoredKey(primary, indexes, self._key_only)
+        #: The type attribute of its items; empty if the table has none.
+        self._type_item: Item = {}
+        if table.type_attribute is not None:
+            self._type_item = {table.type_attribute: table.type_value(type_name)}
         self._names = tuple(attribute.stored for attribute in stored)
         self._readers = tuple((attribute.name, attribute.converter.decode) for attribute in stored)
         self._fields = (*self._stored_key.names, *self._names)
@@ -235,9 +240,8 @@ class EntityMap:
         for part in self._checks:
             if values[part.attribute] is not None:
                 check_key_only(part, values[part.attribute])
-        item = self._keys(values)
-        if self.table.type_attribute is not None:
-            item[self.table.type_attribute] = self.table.type_value(self.type_name)
+        item = self._compose(values)
+        item.update(self._type_item)
         for name, stored, encode in self._writers:
             value = encode(values[name])
             if value is not None:
@@ -250,20 +254,18 @@ class EntityMap:
         Attributes that the entity does not declare are kept.
         """
         kept = {name: value for name, value in item.items() if name not in self._composed}
-        return self._keys(self.values(item)) | kept
+        return self._compose(self.values(item)) | kept
 
-    def _keys(self, values: Mapping[str, Any]) -> Item:
-        """Return the composed attributes of the primary key and of each index it is in."""
-        texts: dict[str, str] = {}
-        keys = self.primary.compose(values, texts)
-        if keys is None:
-            missing = sorted(name for name in self.primary.depends_on if values[name] is None)
-            raise InvalidValue(
-                f"{self.primary.name}: {', '.join(missing)} is None; a primary key needs every part"
-            )
-        for key in self.index_keys:
-            keys.update(key.compose(values, texts) or {})
-        return keys
+    @cached_property
+    def _compose(self) -> KeyWriter:
+        """Returns the composed attributes of the primary key and of each index it is in."""
+        return make_key_writer(self.primary, self.index_keys, self._incomplete)
+
+    def _incomplete(self, values: Mapping[str, Any]) -> InvalidValue:
+        missing = sorted(name for name in self.primary.depends_on if values[name] is None)
+        return InvalidValue(
+            f"{self.primary.name}: {', '.join(missing)} is None; a primary key needs every part"
+        )
 
     def decode(self, item: Mapping[str, Value]) -> Any:
         """Return the entity of an item; raise UnreadableItem, which names the item."""

@@ -144,7 +144,6 @@ class KeyMap:
             (
                 attribute,
                 template.tag,
-                _identity(template) or f"{name}.{attribute}",
                 Composer(template).form,
                 tuple((part.attribute, part.attribute_text) for part in template.parts),
             )
@@ -320,13 +319,10 @@ class KeyMap:
 
     # -- from the values of an entity --------------------------------------------------------
 
-    def compose(
-        self, values: Mapping[str, Any], texts: dict[str, str] | None = None
-    ) -> dict[str, Value] | None:
+    def compose(self, values: Mapping[str, Any]) -> dict[str, Value] | None:
         """Return the composed attributes of the key.
 
         Return None if the entity is not in the index: a part has no value, or `when` is false.
-        `texts` keeps the texts that other keys of the same entity have, too.
         """
         if self.when is not None and not self.when.holds(values):
             return None
@@ -336,13 +332,10 @@ class KeyMap:
         for name, argument in self._optional:
             if argument(values[name]) is None:
                 return None
-        composed: dict[str, Value] = {}
-        texts = {} if texts is None else texts
-        for attribute, tag, identity, form, parts in self._forms:
-            if identity not in texts:
-                texts[identity] = form % tuple([text(values[name]) for name, text in parts])
-            composed[attribute] = {tag: texts[identity]}
-        return composed
+        return {
+            attribute: {tag: form % tuple([text(values[name]) for name, text in parts])}
+            for attribute, tag, form, parts in self._forms
+        }
 
 
 class AlternativeKeys:
@@ -355,12 +348,10 @@ class AlternativeKeys:
         self.composed = tuple(dict.fromkeys(name for key in keys for name in key.composed))
         self.depends_on = frozenset[str]().union(*(key.depends_on for key in keys))
 
-    def compose(
-        self, values: Mapping[str, Any], texts: dict[str, str] | None = None
-    ) -> dict[str, Value] | None:
+    def compose(self, values: Mapping[str, Any]) -> dict[str, Value] | None:
         """Return the composed attributes of the place that holds; None if none does."""
         for key in self.keys:
-            composed = key.compose(values, texts)
+            composed = key.compose(values)
             if composed is not None:
                 return composed
         return None
@@ -379,14 +370,6 @@ def group_by_index(keys: Sequence[KeyMap]) -> tuple[IndexKeys, ...]:
     return tuple(
         group[0] if len(group) == 1 else AlternativeKeys(tuple(group)) for group in groups.values()
     )
-
-
-def _identity(template: Template) -> str:
-    """Return what templates of one entity with equal texts share; "" if formats make it unknown."""
-    if not all(part.is_plain for part in template.parts):
-        return ""
-    names = [part.attribute for part in template.parts]
-    return repr((template.tag, Composer(template).form, names, template.delimiter))
 
 
 def _following(sort: Template, position: int) -> str | None:

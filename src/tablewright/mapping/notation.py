@@ -107,13 +107,17 @@ def checked(kind: type, encode: Callable[[Any], str]) -> Callable[[Any], str]:
     """Return `encode` for values of a type; it refuses all others."""
 
     def text(value: Any) -> str:
-        if type(value) is kind or (
-            isinstance(value, kind) and not (kind is int and isinstance(value, bool))
-        ):
-            return encode(value)
-        raise wrong_type(value, kind)
+        if type(value) is not kind:
+            check_type(value, kind)
+        return encode(value)
 
     return text
+
+
+def check_type(value: Any, kind: type) -> None:
+    """Raise InvalidValue unless a value is of a type or a subclass; a bool is not an int."""
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise wrong_type(value, kind)
 
 
 def wrong_type(value: Any, kind: type) -> InvalidValue:
@@ -123,14 +127,14 @@ def wrong_type(value: Any, kind: type) -> InvalidValue:
 
 
 def _text(kind: Any, pad: int | None) -> Notation:
-    def encode(value: str) -> str:
+    def encode(value: Any) -> str:
+        if type(value) is not str:
+            check_type(value, str)
         if not value:
             raise InvalidValue("is empty; a part of a key must not be empty")
         return str.__str__(value)
 
-    return Notation(
-        str, checked(str, encode), str, Repeat(ANY_CHARACTER, 1, None), is_free_text=True
-    )
+    return Notation(str, encode, str, Repeat(ANY_CHARACTER, 1, None), is_free_text=True)
 
 
 def _id(kind: type, pad: int | None) -> Notation:
@@ -163,15 +167,18 @@ def padded_number(width: int) -> Notation:
     """Return the notation of a whole number from 0, with zeros in front."""
     bound, form = 10**width, f"%0{width}d"
 
-    def encode(value: int) -> str:
+    def encode(value: Any) -> str:
+        if type(value) is not int:
+            check_type(value, int)
         if not 0 <= value < bound:
             raise InvalidValue(
                 f"is {value}, outside the range 0 to {bound - 1} ({width} digits); more digits "
                 "change every stored key"
             )
-        return form % value
+        text: str = form % value
+        return text
 
-    return Notation(int, checked(int, encode), int, digits(width))
+    return Notation(int, encode, int, digits(width))
 
 
 def in_utc(value: datetime) -> datetime:
@@ -192,22 +199,28 @@ def read_moment(text: str) -> datetime:
 
 
 def _datetime(kind: Any, pad: int | None) -> Notation:
-    return Notation(
-        datetime,
-        checked(datetime, lambda value: utc_text(in_utc(value))),
-        read_moment,
-        parse_form("0000-00-00T00:00:00.000000Z"),
-    )
+    def encode(value: Any) -> str:
+        if type(value) is not datetime:
+            check_type(value, datetime)
+        return utc_text(value if value.tzinfo is UTC else in_utc(value))
+
+    return Notation(datetime, encode, read_moment, parse_form("0000-00-00T00:00:00.000000Z"))
 
 
-def iso_date(value: date) -> str:
+def check_date(value: Any) -> None:
+    """Raise InvalidValue for a value that is not a date, or is also a time."""
+    check_type(value, date)
     if isinstance(value, datetime):
         raise InvalidValue(f"takes a date, not {value!r}; use its .date()")
-    return value.isoformat()
 
 
 def _date(kind: Any, pad: int | None) -> Notation:
-    return Notation(date, checked(date, iso_date), date.fromisoformat, parse_form("0000-00-00"))
+    def encode(value: Any) -> str:
+        if type(value) is not date:
+            check_date(value)
+        return date.isoformat(value)
+
+    return Notation(date, encode, date.fromisoformat, parse_form("0000-00-00"))
 
 
 def _uuid(kind: Any, pad: int | None) -> Notation:

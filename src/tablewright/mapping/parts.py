@@ -165,12 +165,12 @@ def _named(derive: Callable[[Any], Any], attribute: str, where: str) -> Callable
 def _writer(
     notation: Notation, delimiter: Delimiter, attribute: str, where: str, *, is_escaped: bool
 ) -> Any:
-    encode, special = notation.encode, delimiter.special
+    encode, first, last = notation.encode, delimiter.special[0], delimiter.special[-1]
 
     def write(value: Any) -> str:
         try:
             text = encode(value)
-            if is_escaped and any(character in text for character in special):
+            if is_escaped and (first in text or last in text):
                 return delimiter.write(text)
             return text
         except InvalidValue as error:

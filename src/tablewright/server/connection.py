@@ -35,7 +35,7 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import msgspec
 
@@ -134,8 +134,7 @@ class Connection(asyncio.Protocol):
     # --- called by the transport ---------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport  # with TCP_NODELAY, which asyncio sets
+        self._transport = cast(asyncio.Transport, transport)  # with TCP_NODELAY, which asyncio sets
         self._since = asyncio.get_running_loop().time()
         self._dispatcher.connection_opened(self)
 

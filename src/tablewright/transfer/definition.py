@@ -27,6 +27,7 @@ from tablewright.errors import (
     TransferRefused,
     UnsupportedOperation,
 )
+from tablewright.hints import did_you_mean
 from tablewright.transfer.sending import run_steps, send_request
 from tablewright.transport import Transport
 from tablewright.transport.tables import wait_until_active
@@ -109,8 +110,9 @@ def select_tables(transport: Transport, where: str, table: str | None) -> list[s
     names = list_tables(transport)
     if table is not None:
         if table not in names:
-            existing = f"its tables are {', '.join(names)}" if names else "it has no tables"
-            raise TableNotFound(f"{where} has no table {table!r}; {existing}")
+            existing = f"; its tables are {', '.join(names)}" if names else "; it has no tables"
+            hint = did_you_mean(table, names) or existing
+            raise TableNotFound(f"{where} has no table {table!r}{hint}")
         return [table]
     if not names:
         raise TableNotFound(f"{where} has no tables")

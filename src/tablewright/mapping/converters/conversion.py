@@ -76,6 +76,11 @@ class Converter:
             return None
         return self.encode(value)
 
+    @property
+    def writer(self) -> Callable[[Any], Value | None]:
+        """Return `stored`, or what does the same for an attribute that is never left out."""
+        return self.stored if self.optional or self.empty is not None else self.encode
+
     def read(self, item: Mapping[str, Value], name: str) -> Any:
         """Return the value of a stored attribute, or of a missing one."""
         stored = item.get(name)

@@ -144,7 +144,7 @@ def _structure(
         has_default = default is _ABSENT or (default is not _REQUIRED and part.empty is None)
         # Absence means the default; where that is not None, None has to be stored as NULL.
         left_out = not has_default or default is None
-        writes.append((attribute, name, part.stored if left_out else part.encode))
+        writes.append((attribute, name, part.writer if left_out else part.encode))
         reads.append((name, given, has_default, part))
         converters[attribute] = None if has_default else part
     return dataclasses.replace(made, fields=converters)

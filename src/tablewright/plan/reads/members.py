@@ -76,8 +76,8 @@ class Member(Struct, frozen=True):
         return self.entity.decode(item)
 
 
-class AggregateMap(Struct, frozen=True):
-    """A compiled aggregate: its root, and what belongs to it."""
+class AggregateMap(Struct, frozen=True, eq=False):
+    """A compiled aggregate: its root, and what belongs to it. Each is equal to itself only."""
 
     name: str
     build: Callable[[dict[str, Any]], Any]

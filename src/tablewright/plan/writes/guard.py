@@ -112,6 +112,15 @@ class WriteExpressions:
         return body
 
 
+def put_if_absent(table: TableMap, item: Item) -> dict[str, Any]:
+    """Return the body of the put of an item that must not exist."""
+    return {
+        "Item": item,
+        "ConditionExpression": "attribute_not_exists(#0)",
+        "ExpressionAttributeNames": {"#0": table.attributes[0]},
+    }
+
+
 def _all_of(terms: list[str]) -> str:
     """Join terms; DynamoDB rejects redundant parentheses."""
     return terms[0] if len(terms) == 1 else f"({' AND '.join(terms)})"

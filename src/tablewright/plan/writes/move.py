@@ -54,6 +54,7 @@ from tablewright.plan.writes.guard import (
     EXISTS,
     WriteExpressions,
     condition_failed,
+    put_if_absent,
     rejection,
     snapshot,
     stored_version,
@@ -261,15 +262,13 @@ def _move_actions(
     else:  # it stands for all attributes
         expressions.require_unchanged(snapshot(old, [entity.version.stored]))
     delete = expressions.add_to({"Key": entity.table.key(old)})
-    absent = WriteExpressions()
-    absent.require_not_exists(entity.table)
 
     def exists(current: Item | None) -> Verdict:
         return rejection(AlreadyExists, entity, effect.key, current, EXISTS)
 
     return [
         Action("Delete", entity.table, delete, on_change, deleted=old),
-        Action("Put", entity.table, absent.add_to({"Item": new}), exists),
+        Action("Put", entity.table, put_if_absent(entity.table, new), exists),
         *side_actions(effect),
     ]
 

@@ -28,6 +28,7 @@ from tablewright.plan.writes.guard import (
     condition_failed,
     immutable_changed,
     of_another_kind,
+    put_if_absent,
     rejection,
     snapshot,
     version_conflict,
@@ -80,11 +81,12 @@ class EntityWrite(Write[E], Generic[E]):
 
     def _values(self, version: Any, at: datetime) -> Values:
         """Return the values to write, with what the library counts."""
-        entity, values = self._entity, dict(vars(self._instance))
-        made = {"version": version, "updated_at": at, **self._stamps}
-        for stamp in entity.stamps:
-            if stamp.role in made:
-                values[stamp.name] = made[stamp.role]
+        values = dict(vars(self._instance))
+        if self._entity.stamps:
+            made = {"version": version, "updated_at": at, **self._stamps}
+            for stamp in self._entity.stamps:
+                if stamp.role in made:
+                    values[stamp.name] = made[stamp.role]
         return values
 
     def _prepared(self, effect: WriteEffect, own: Action) -> Prepared:
@@ -227,14 +229,12 @@ class Create(EntityWrite[E], Generic[E]):
         new = entity.encode(values)
         key = entity.table.key(new)
         effect = write_effect(entity, key, None, new, values, affected_by_all(entity))
-        expressions = WriteExpressions()
-        expressions.require_not_exists(entity.table)
 
         def on_failure(current: Item | None) -> Verdict:
             return rejection(AlreadyExists, entity, key, current, EXISTS)
 
         yield from ()  # it has nothing to read
-        body = expressions.add_to({"Item": new})
+        body = put_if_absent(entity.table, new)
         return self._prepared(effect, Action("Put", entity.table, body, on_failure))
 
     def _shape(self) -> Shape:

@@ -6,7 +6,7 @@ from tablewright.errors import AlreadyExists, UniqueViolation
 from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
 from tablewright.plan.writes.action import Action, Verdict, always_retry
 from tablewright.plan.writes.effect import WriteEffect
-from tablewright.plan.writes.guard import WriteExpressions, rejection
+from tablewright.plan.writes.guard import put_if_absent, rejection
 from tablewright.values import Item
 
 
@@ -32,9 +32,6 @@ def _release(entity: EntityMap, sentinel: Item) -> Action:
 def _reserve(effect: WriteEffect, unique: UniqueMap, sentinel: Item, *, is_ours: bool) -> Action:
     """Return the action that writes a sentinel; `is_ours`: the entity has reserved it before."""
     entity = effect.entity
-    expressions = WriteExpressions()
-    if not is_ours:
-        expressions.require_not_exists(entity.table)
 
     def on_failure(_: Item | None) -> Verdict:
         reason = (
@@ -47,7 +44,7 @@ def _reserve(effect: WriteEffect, unique: UniqueMap, sentinel: Item, *, is_ours:
         error.attributes = tuple(sorted(names - entity.primary.depends_on or names))
         return error
 
-    body = expressions.add_to({"Item": sentinel})
+    body = {"Item": sentinel} if is_ours else put_if_absent(entity.table, sentinel)
     return Action("Put", entity.table, body, on_failure, is_sentinel=True)
 
 
@@ -61,11 +58,8 @@ def _shown(entity: EntityMap, unique: UniqueMap, sentinel: Item) -> str:
 
 
 def _add_event(event: EntityMap, item: Item) -> Action:
-    expressions = WriteExpressions()
-    expressions.require_not_exists(event.table)
-
     def on_failure(current: Item | None) -> Verdict:
         key = event.table.key(item)
         return rejection(AlreadyExists, event, key, current, "this event already exists")
 
-    return Action("Put", event.table, expressions.add_to({"Item": item}), on_failure)
+    return Action("Put", event.table, put_if_absent(event.table, item), on_failure)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import Struct
@@ -115,8 +115,7 @@ class BrowserConnection(asyncio.Protocol):
         self._is_ended = False  # the client sends nothing more
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast(asyncio.Transport, transport)
         self._loop = asyncio.get_running_loop()
         self._restart_timer()
 
