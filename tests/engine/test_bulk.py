@@ -16,11 +16,13 @@ from tablewright.encoding.items import item_size, normalise_item
 from tablewright.engine import Engine, bulk
 from tablewright.engine.bulk import RowRefused, put_rows, read_rows
 from tablewright.engine.rows import ItemRow
+from tablewright.engine.step import LongContext
 from tablewright.errors import ResourceNotFoundException, StoreFailed, ValidationException
 from tablewright.values import Item
 from tests.encoding.strategies import items
 from tests.engine.streaming import enabled, read_stream, stream_arn
 from tests.examples import examples
+from tests.transfer.tables import stored_rows
 
 TABLE: dict[str, Any] = {
     "TableName": "orders",
@@ -74,17 +76,6 @@ def put(engine: Engine, rows: Sequence[ItemRow]) -> None:
 
 def get(engine: Engine, **settings: Any) -> tuple[list[ItemRow], Item | None]:
     return engine.run_long(lambda context: read_rows(context, "orders", **settings))
-
-
-def stored_rows(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
-    """The rows of all trees except the catalog, with their keys, sizes, bodies and checksums."""
-    connection = engine._store._writer
-    trees = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-    return {
-        str(tree): list(connection.execute(f"SELECT * FROM {tree} ORDER BY key"))
-        for (tree,) in trees
-        if tree != "tree$0"
-    }
 
 
 @pytest.fixture
@@ -242,6 +233,34 @@ def test_an_index_that_is_added_meanwhile_gets_its_rows(
     with pytest.raises(ValidationException, match="Type mismatch for Index Key day"):
         put(engine, to_rows([order(2, day={"N": "1"})]))
     assert not engine.check().problems
+
+
+def test_another_process_can_write_between_two_transactions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "MAX_STEP_ROWS", 10)
+    path = tmp_path / "orders.db"
+    with (
+        Engine(path, durability="normal") as engine,
+        Engine(path, durability="normal", busy_seconds=0) as other,
+    ):
+        engine.call("CreateTable", PLAIN)
+        written: list[int] = []
+
+        def write_both(context: LongContext) -> None:
+            def write(step: Any) -> Any:
+                result = context.write(step)
+                written.append(1000 + len(written))
+                other.call("PutItem", {"TableName": "orders", "Item": order(written[-1])})
+                return result
+
+            interleaved = LongContext(context.read, write, context.folder)
+            put_rows(interleaved, "orders", to_rows([order(number) for number in range(45)]))
+
+        engine.run_long(write_both)
+        assert len(written) == 5
+        assert len(get(other)[0]) == 10
+        assert engine.call("Scan", {"TableName": "orders"})["Count"] == 50
 
 
 def test_a_damaged_row_is_named(tmp_path: Path) -> None:

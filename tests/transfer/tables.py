@@ -80,6 +80,17 @@ def held(engine: Engine, table: str = "things") -> list[Item]:
         request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
 
+def stored_rows(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
+    """The rows of all trees except the catalog, with their keys, sizes, bodies and checksums."""
+    connection = engine._store._writer
+    trees = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    return {
+        str(tree): list(connection.execute(f"SELECT * FROM {tree} ORDER BY key"))
+        for (tree,) in trees
+        if tree != "tree$0"
+    }
+
+
 def things_in(path: Path, count: int) -> Path:
     """A file with a table of so many things."""
     with Engine(path, durability="normal") as engine:

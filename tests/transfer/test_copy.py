@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
@@ -41,7 +42,7 @@ from tablewright.values import Item
 from tests.encoding.strategies import items
 from tests.engine.streaming import read_stream
 from tests.examples import examples
-from tests.transfer.tables import PLAIN, RICH, compared, fill, held, thing, things
+from tests.transfer.tables import PLAIN, RICH, compared, fill, held, stored_rows, thing, things
 from tests.transports import InterceptingTransport
 
 ENDS = ["file", "http"]
@@ -97,6 +98,32 @@ def test_every_value_survives_exactly(drawn: list[Item]) -> None:
         fill(source, PLAIN, [{**item, "k": {"S": f"{n}"}} for n, item in enumerate(drawn)])
         assert compared(copy(Local(source), Local(target), segments=3))["things"].is_equal
         assert held(target) == held(source)
+
+
+@given(st.lists(st.tuples(items, st.sampled_from(["d1", "d2", None])), max_size=30))
+@examples(20)
+def test_a_copy_and_a_loaded_dump_have_the_same_rows_also_in_indexes(
+    drawn: list[tuple[Item, str | None]],
+) -> None:
+    """Keys, sizes, bodies and checksums: every byte."""
+    orders = [
+        {**item, "PK": {"B": "AAE="}, "SK": {"N": str(number)}}
+        | ({"day": {"S": day}} if day else {"day": {"S": "d0"}})
+        for number, (item, day) in enumerate(drawn)
+    ]
+    with (
+        Engine(":memory:") as source,
+        Engine(":memory:") as copied,
+        Engine(":memory:") as loaded,
+        TemporaryDirectory() as folder,
+    ):
+        fill(source, RICH, orders)
+        assert compared(copy(Local(source), Local(copied)))["orders"].is_equal
+        file = Path(folder) / "orders.json.gz"
+        compared(dump(Local(source), file))
+        assert compared(load(find_dumps(file, None), Local(loaded)))["orders"].is_equal
+        assert stored_rows(copied) == stored_rows(source)
+        assert stored_rows(loaded) == stored_rows(source)
 
 
 def test_a_made_table_has_the_same_keys_indexes_billing_and_ttl(
