@@ -8,13 +8,14 @@ Invariants:
 - All rows of a call are checked before the first is written.
 - Rows are written in the order of their keys. In any other order, nearly every row changes another
   page of a large tree: for 200,000 items of 300 bytes, this takes ten times as long.
-- A transaction writes at most `MAX_STEP_ROWS` rows, so other writers do not wait for long. They can
-  write between two transactions, while the next rows are read and checked.
+- A transaction writes at most `MAX_STEP_ROWS` rows, those of indexes included, and there is a pause
+  before the next one. So other writers do not wait for long.
 - Writing rows again has no effect, so an interrupted call can be repeated.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
@@ -34,6 +35,9 @@ from tablewright.values import Item
 #: index: a transaction takes 5 to 20 ms.
 MAX_STEP_ROWS = 1000
 MAX_STEP_BYTES = 1024 * 1024
+#: The pause between two transactions, as a share of the last one. A writer of another process tries
+#: to get the lock every 5 ms, so it needs a few tries.
+PAUSE_SHARE = 0.2
 
 
 class RowRefused(Exception):
@@ -95,8 +99,12 @@ def put_rows(context: LongContext, table_name: str, rows: Sequence[ItemRow]) -> 
     """
     table: StoredTable = context.read(lambda found: found.find_table(table_name))
     keyed = sorted(_check_keys(table, rows).items())
+    pause = 0.0
     for part in _split(keyed, 1 + len(table.indexes)):
+        time.sleep(pause)
+        started = time.monotonic()
         context.write(partial(_put_keyed, table.schema, part))
+        pause = PAUSE_SHARE * (time.monotonic() - started)
 
 
 def _check_keys(table: StoredTable, rows: Sequence[ItemRow]) -> dict[bytes, ItemRow]:
