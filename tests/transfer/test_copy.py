@@ -360,12 +360,30 @@ def test_large_items_go_in_smaller_batches(source: Engine, target: Engine) -> No
         assert compared(copy(Local(source), write_to, segments=1))["things"].is_equal
 
 
+def test_an_item_that_the_target_refuses_is_named(source: Engine, target: Engine) -> None:
+    """Its attribute is older than the index, or the target has an index of its own."""
+    fill(source, PLAIN, [thing("a"), thing("b", day={"N": "1"})])
+    index = {"IndexName": "by_day", "KeySchema": [{"AttributeName": "day", "KeyType": "HASH"}]}
+    definitions = [*PLAIN["AttributeDefinitions"], {"AttributeName": "day", "AttributeType": "S"}]
+    target.call(
+        "CreateTable",
+        PLAIN
+        | {
+            "AttributeDefinitions": definitions,
+            "GlobalSecondaryIndexes": [index | {"Projection": {"ProjectionType": "ALL"}}],
+        },
+    )
+    with pytest.raises(TransferRefused, match=r"cannot have the item .*'b'.*Type mismatch"):
+        compared(copy(Local(source), Local(target)))
+    assert held(target) == []
+
+
 def test_a_batch_has_as_much_as_a_request_takes(target: Engine) -> None:
     endpoint = InterceptingTransport(target, lambda operation, request: None)
     large = [ItemRow(thing("x", text={"S": "x" * 390_000}))] * 100
-    assert {len(batch) for batch in rows.split_batches(endpoint, large)} <= set(range(1, 26))
+    assert {b.count for b in rows.split_batches(endpoint, "things", large)} <= set(range(1, 26))
     small = [ItemRow(item) for item in things(51)]
-    assert [len(batch) for batch in rows.split_batches(endpoint, small)] == [25, 25, 1]
+    assert [b.count for b in rows.split_batches(endpoint, "things", small)] == [25, 25, 1]
 
 
 def test_progress_counts_up_to_what_the_table_holds(source: Engine, target: Engine) -> None:

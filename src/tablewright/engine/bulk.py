@@ -5,12 +5,12 @@ a request or a response. Rows pass the same checks as the items of a BatchWriteI
 written by `rows.put_items`. So indexes, change logs and streams are those of any other write.
 
 Invariants:
-- All rows of a call are checked before the first is written.
+- All rows of a batch are checked before the first is written.
 - Rows are written in the order of their keys. In any other order, nearly every row changes another
   page of a large tree: for 200,000 items of 300 bytes, this takes ten times as long.
 - A transaction writes at most `MAX_STEP_ROWS` rows, those of indexes included, and there is a pause
   before the next one. So other writers do not wait for long.
-- Writing rows again has no effect, so an interrupted call can be repeated.
+- Writing a batch again has no effect, so an interrupted write can be repeated.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tablewright.engine.operations.put_item import build_row
 from tablewright.engine.rows import ItemRow, put_items
 from tablewright.engine.step import LongContext, ReadContext, WriteContext
 from tablewright.engine.table import StoredTable
-from tablewright.errors import DynamoDBError, ValidationException
+from tablewright.errors import ValidationException
 from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE
 from tablewright.schema import TableSchema
 from tablewright.values import Item
@@ -38,15 +38,6 @@ MAX_STEP_BYTES = 1024 * 1024
 #: The pause between two transactions, as a share of the last one. A writer of another process tries
 #: to get the lock every 5 ms, so it needs a few tries.
 PAUSE_SHARE = 0.2
-
-
-class RowRefused(Exception):
-    """A row is not valid in its table; nothing was written. `position` is its place in the call."""
-
-    def __init__(self, position: int, fault: DynamoDBError) -> None:
-        super().__init__(fault.message)
-        self.position = position
-        self.fault = fault
 
 
 def read_rows(
@@ -92,34 +83,44 @@ def _read_rows(
     return rows, None
 
 
-def put_rows(context: LongContext, table_name: str, rows: Sequence[ItemRow]) -> None:
-    """Put normalised items; if several have the same key, the last one stays.
+class RowBatch:
+    """Rows of one table: checked one by one, then written together."""
 
-    Raise `RowRefused` if one is invalid.
-    """
-    table: StoredTable = context.read(lambda found: found.find_table(table_name))
-    keyed = sorted(_check_keys(table, rows).items())
-    pause = 0.0
-    for part in _split(keyed, 1 + len(table.indexes)):
-        time.sleep(pause)
-        started = time.monotonic()
-        context.write(partial(_put_keyed, table.schema, part))
-        pause = PAUSE_SHARE * (time.monotonic() - started)
+    def __init__(self, table: StoredTable) -> None:
+        self._table = table
+        self._rows: dict[bytes, ItemRow] = {}
+
+    def add(self, row: ItemRow) -> None:
+        """Add a normalised item, which replaces an earlier one with the same key.
+
+        Raise a `DynamoDBError` if it is not valid in the table.
+        """
+        key = _check_row(self._table, row)
+        # Without the decoded item, which would stay in memory.
+        self._rows[key] = ItemRow(None, row.size, row.body)
+
+    def write(self, context: LongContext) -> None:
+        """Write all rows. The batch can be written again."""
+        table = self._table
+        pause = 0.0
+        for part in _split(sorted(self._rows.items()), 1 + len(table.indexes)):
+            time.sleep(pause)
+            started = time.monotonic()
+            context.write(partial(_put_keyed, table.schema, part))
+            pause = PAUSE_SHARE * (time.monotonic() - started)
 
 
-def _check_keys(table: StoredTable, rows: Sequence[ItemRow]) -> dict[bytes, ItemRow]:
-    """Return the rows by their keys in the tree."""
-    keyed: dict[bytes, ItemRow] = {}
-    for position, row in enumerate(rows):
-        # Decoded again for each use: items in memory are ten times as large as their rows.
-        item = load(row.body)
-        try:
-            if row.size > MAX_ATTRIBUTE_NAME_SIZE:
-                build_row(item)  # checks the sizes of the item and of its names
-            keyed[table.check_item(item, row.size)] = row
-        except DynamoDBError as fault:
-            raise RowRefused(position, fault) from None
-    return keyed
+def open_batch(context: LongContext, table_name: str) -> RowBatch:
+    """Return an empty batch for a table; raise ResourceNotFoundException if it is missing."""
+    return RowBatch(context.read(lambda found: found.find_table(table_name)))
+
+
+def _check_row(table: StoredTable, row: ItemRow) -> bytes:
+    """Check a row as BatchWriteItem checks an item, and return its key in the tree."""
+    item = row.decode()
+    if row.size > MAX_ATTRIBUTE_NAME_SIZE:
+        build_row(item)  # checks the sizes of the item and of its names
+    return table.check_item(item, row.size)
 
 
 def _split(
@@ -144,9 +145,6 @@ def _put_keyed(
     table = context.find_table(schema.name)
     if table.schema.keys != schema.keys or table.schema.indexes != schema.indexes:
         # The table has changed since the rows were checked.
-        try:
-            keyed = sorted(_check_keys(table, [row for _, row in keyed]).items())
-        except RowRefused as refused:
-            raise refused.fault from None
+        keyed = sorted((_check_row(table, row), row) for _, row in keyed)
     # New objects: the items that are decoded for the indexes must not stay in memory.
     put_items(context.tx, table, [(key, ItemRow(None, row.size, row.body)) for key, row in keyed])

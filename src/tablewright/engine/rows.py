@@ -36,6 +36,13 @@ class ItemRow(Struct, gc=False):  # created for every item that is read or writt
             self._item = load(self._body)
         return self._item
 
+    def decode(self) -> Item:
+        """Return the item as `item` does, but keep none in memory: it takes ten times the bytes."""
+        if self._item is None:
+            assert self._body is not None
+            return load(self._body)
+        return self._item
+
     @property
     def size(self) -> int:
         if self._size is None:

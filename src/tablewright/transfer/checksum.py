@@ -13,12 +13,12 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 
 import msgspec
 
-from tablewright.encoding.items import load, normalise_item
+from tablewright.encoding.items import normalise_item
 from tablewright.engine.rows import ItemRow
 from tablewright.values import Item
 
@@ -36,13 +36,16 @@ class Checksum(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, items: Iterable[Item]) -> Checksum:
         """Return the checksum of items; raise `ValidationException` if an item is invalid."""
-        hashes = [_hash(normalise_item(item)) for item in items]
-        return cls(len(hashes), sum(hashes) % (1 << BITS))
+        return cls.of_hashes([hash_item(normalise_item(item)) for item in items])
 
     @classmethod
     def of_rows(cls, rows: Iterable[ItemRow]) -> Checksum:
         """Return the checksum of items in normalised form."""
-        hashes = [_hash(load(row.body)) for row in rows]  # `row.item` would stay in memory
+        return cls.of_hashes([hash_item(row.decode()) for row in rows])
+
+    @classmethod
+    def of_hashes(cls, hashes: Sequence[int]) -> Checksum:
+        """Return the checksum of items, given the hash of each."""
         return cls(len(hashes), sum(hashes) % (1 << BITS))
 
     def __add__(self, other: Checksum) -> Checksum:
@@ -52,6 +55,7 @@ class Checksum(msgspec.Struct, frozen=True):
         return f"{self.total:0{BITS // 4}x}"
 
 
-def _hash(item: Item) -> int:
+def hash_item(item: Item) -> int:
+    """Return the hash of an item in normalised form."""
     digest = blake2b(_encode(item), digest_size=BITS // 8).digest()
     return int.from_bytes(digest, "big")

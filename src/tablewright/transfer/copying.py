@@ -14,7 +14,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from tablewright.engine.bulk import RowRefused
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import TransferRefused
 from tablewright.transfer.definition import (
@@ -27,11 +26,11 @@ from tablewright.transfer.definition import (
 )
 from tablewright.transfer.progress import Event, Progress, TableComparison
 from tablewright.transfer.rows import (
+    RowRefused,
     choose_requests,
     is_engine,
     read_pages,
     split_batches,
-    write_rows,
 )
 from tablewright.transfer.state import TableProgress, TransferState
 from tablewright.transfer.target_table import TargetTable, checksum_table
@@ -109,6 +108,11 @@ def _copy_table(
             part.is_done = written.last is None
             state.save(now=False)
             yield Progress(name, "copied", progress.items, table_copy.expected)
+    except RowRefused as refused:
+        raise TransferRefused(
+            f"table {name!r} of the target cannot have the item {shorten(refused.row.item)}: "
+            f"{refused.fault.message}"
+        ) from refused.fault
     finally:
         state.save()
     count = len(progress.parts)
@@ -128,10 +132,10 @@ def _segment_workers(
         for page in read_pages(source, name, segment, count, start):
             if not is_engine(source):
                 _require_keys(name, keys, page)
-            for batch in split_batches(target, page):
-                _write_batch(target, name, batch)
-                last = {key: batch[-1].item[key] for key in keys}
-                yield _BatchWritten(segment, len(batch), last)
+            for batch in split_batches(target, name, page):
+                batch.write()
+                last = {key: batch.last.item[key] for key in keys}
+                yield _BatchWritten(segment, batch.count, last)
         yield _BatchWritten(segment)
 
     parts = enumerate(progress.parts)
@@ -145,16 +149,6 @@ def _require_keys(name: str, keys: list[str], page: list[ItemRow]) -> None:
                 f"the Scan of {name!r} returned an item without the key {', '.join(keys)}: "
                 f"{shorten(row.item)}"
             )
-
-
-def _write_batch(target: Transport, name: str, batch: list[ItemRow]) -> None:
-    try:
-        write_rows(target, name, batch)
-    except RowRefused as refused:
-        raise TransferRefused(
-            f"table {name!r} of the target cannot have the item "
-            f"{shorten(batch[refused.position].item)}: {refused.fault.message}"
-        ) from refused.fault
 
 
 def _key_schema(target: Transport, name: str) -> list[dict[str, str]]:

@@ -23,7 +23,6 @@ from typing import IO, Annotated, TypeAlias
 import msgspec
 from msgspec import Meta, Struct
 
-from tablewright.encoding.items import dump as encode_item
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import TransferRefused
 from tablewright.private_file import open_private
@@ -124,7 +123,7 @@ def read_rows(data: DumpData) -> Iterator[ItemRow]:
                 number += 1
                 if line != b"\n" and not line.isspace():
                     item, size = parse_line(line)
-                    yield ItemRow(None, size, encode_item(item))
+                    yield ItemRow(item, size)
     except InvalidLine as error:
         raise TransferRefused(f"{display_name(data)}, line {number}: {error}") from None
     except DAMAGED_GZIP as error:

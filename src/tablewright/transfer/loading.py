@@ -12,26 +12,29 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from tablewright.engine.bulk import RowRefused
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import DynamoDBError, TableNotFound, TransferRefused
 from tablewright.transfer import dumpfile
-from tablewright.transfer.checksum import Checksum
+from tablewright.transfer.checksum import Checksum, hash_item
 from tablewright.transfer.dumpfile import Dump, DumpData
 from tablewright.transfer.progress import Event, Progress, TableComparison
-from tablewright.transfer.rows import choose_requests, split_batches, write_rows
+from tablewright.transfer.rows import Batch, RowRefused, choose_requests, split_batches
 from tablewright.transfer.state import PartProgress, TransferState
 from tablewright.transfer.target_table import TargetTable, checksum_table
 from tablewright.transfer.threads import ThreadSafeIterator, run_in_threads
 from tablewright.transport import Transport
 
 
-class _NumberedBatch(Struct):
-    """A batch of a file; `offset` is the number of items before it."""
+class _Part(Struct):
+    """The items of a file that are in one batch; `offset` is the number of items before them."""
 
     number: int
     offset: int
-    rows: list[ItemRow]
+    checksum: Checksum
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.checksum.count
 
 
 def load(
@@ -97,47 +100,58 @@ def _load_file(
     file: DumpData, part: PartProgress, target_table: TargetTable, writers: int
 ) -> Iterator[Checksum]:
     """Write the batches that are not written yet; yield the checksums of all, in any order."""
-    source = ThreadSafeIterator(_number_batches(file, target_table.transport))
+    source = ThreadSafeIterator(_split_file(file, target_table))
     written_before = part.items
 
-    def worker() -> Iterator[tuple[_NumberedBatch, Checksum]]:
-        for batch in source:
-            if batch.offset + len(batch.rows) > written_before:
-                _write_to_target(file, target_table, batch)
-            yield batch, Checksum.of_rows(batch.rows)
+    def worker() -> Iterator[_Part]:
+        for found, batch in source:
+            if found.end > written_before:
+                _write_batch(file, found, batch)
+            yield found
 
     written: dict[int, int] = {}
-    next_number = count = 0
-    for batch, added in run_in_threads([worker() for _ in range(writers)]):
-        written[batch.number] = len(batch.rows)
+    next_number = 0
+    for found in run_in_threads([worker() for _ in range(writers)]):
+        written[found.number] = found.end
         while next_number in written:
-            count += written.pop(next_number)
+            part.items = max(part.items, written.pop(next_number))
             next_number += 1
-        part.items = max(part.items, count)
-        yield added
+        yield found.checksum
     part.is_done = True
 
 
-def _number_batches(file: DumpData, target: Transport) -> Iterator[_NumberedBatch]:
+def _split_file(file: DumpData, target_table: TargetTable) -> Iterator[tuple[_Part, Batch]]:
+    hashes: list[int] = []
+
+    def read_hashed_rows() -> Iterator[ItemRow]:
+        for row in dumpfile.read_rows(file):
+            hashes.append(hash_item(row.item))
+            yield row
+
     offset = 0
-    for number, rows in enumerate(split_batches(target, dumpfile.read_rows(file))):
-        yield _NumberedBatch(number, offset, rows)
-        offset += len(rows)
-
-
-def _write_to_target(file: DumpData, target_table: TargetTable, batch: _NumberedBatch) -> None:
-    where = f"{dumpfile.display_name(file)}, "
+    batches = split_batches(target_table.transport, target_table.name, read_hashed_rows())
     try:
-        write_rows(target_table.transport, target_table.name, batch.rows)
+        for number, batch in enumerate(batches):
+            # The last hash may be that of the first item of the next batch.
+            found = _Part(number, offset, Checksum.of_hashes(hashes[: batch.count]))
+            del hashes[: batch.count]
+            offset = found.end
+            yield found, batch
     except RowRefused as refused:
-        fault = refused.fault
-        where += f"item {batch.offset + refused.position + 1}"
-    except DynamoDBError as raised:
-        fault = raised
-        where += f"items {batch.offset + 1} to {batch.offset + len(batch.rows)}"
-    else:
-        return
-    raise TransferRefused(f"{where}: {fault.code}: {fault.message}") from fault
+        where = f"{dumpfile.display_name(file)}, item {refused.position + 1}"
+        raise _refuse(where, refused.fault) from refused.fault
+
+
+def _write_batch(file: DumpData, found: _Part, batch: Batch) -> None:
+    try:
+        batch.write()
+    except DynamoDBError as fault:
+        where = f"{dumpfile.display_name(file)}, items {found.offset + 1} to {found.end}"
+        raise _refuse(where, fault) from fault
+
+
+def _refuse(where: str, fault: DynamoDBError) -> TransferRefused:
+    return TransferRefused(f"{where}: {fault.code}: {fault.message}")
 
 
 def _files_identity(files: list[DumpData]) -> str:

@@ -9,11 +9,13 @@ its rows when it stored them, and they have checksums.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TypeGuard
 
-from tablewright.engine.bulk import put_rows, read_rows
+from msgspec import Struct
+
+from tablewright.engine.bulk import open_batch, read_rows
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import DynamoDBError, TransferRefused
 from tablewright.limits import MAX_BATCH_WRITES
@@ -73,33 +75,61 @@ def _check_items(table: str, page: list[Item]) -> list[ItemRow]:
         ) from None
 
 
-def split_batches(target: Transport, rows: Iterable[ItemRow]) -> Iterator[list[ItemRow]]:
-    """Split rows into batches of the size that the target takes at once."""
+class RowRefused(Exception):
+    """A row is not valid in the table of the target. `position` is its number, from 0."""
+
+    def __init__(self, position: int, row: ItemRow, fault: DynamoDBError) -> None:
+        super().__init__(fault.message)
+        self.position = position
+        self.row = row
+        self.fault = fault
+
+
+class Batch(Struct):
+    """Rows that are written at once. It can be written again."""
+
+    count: int
+    last: ItemRow
+    write: Callable[[], None]
+
+
+def split_batches(target: Transport, table: str, rows: Iterable[ItemRow]) -> Iterator[Batch]:
+    """Split rows into batches of the size that the target takes at once.
+
+    Raise `RowRefused` if the target is an engine and its table cannot have a row.
+    """
     max_rows, max_bytes = MAX_BATCH_WRITES, MAX_BATCH_BYTES
     if is_engine(target):
-        max_rows, max_bytes = MAX_SORTED_BYTES, MAX_SORTED_BYTES
-    batch: list[ItemRow] = []
-    size = 0
-    for row in rows:
+        max_rows = max_bytes = MAX_SORTED_BYTES
+    add, write = _open_batch(target, table)
+    count = size = 0
+    last = ItemRow()
+    for position, row in enumerate(rows):
         length = len(row.body) + ROW_OVERHEAD
-        if batch and (len(batch) == max_rows or size + length > max_bytes):
-            yield batch
-            batch, size = [], 0
-        batch.append(row)
+        if count and (count == max_rows or size + length > max_bytes):
+            yield Batch(count, last, write)
+            add, write = _open_batch(target, table)
+            count = size = 0
+        try:
+            add(row)
+        except DynamoDBError as fault:
+            raise RowRefused(position, row, fault) from None
+        last = row
+        count += 1
         size += length
-    if batch:
-        yield batch
+    if count:
+        yield Batch(count, last, write)
 
 
-def write_rows(target: Transport, table: str, batch: list[ItemRow]) -> None:
-    """Write all rows of a batch.
-
-    Raise a `DynamoDBError`, or `RowRefused`, which also has the position of the row.
-    """
+def _open_batch(
+    target: Transport, table: str
+) -> tuple[Callable[[ItemRow], None], Callable[[], None]]:
+    """Return the functions that add a row to a new batch, and that write the batch."""
     if is_engine(target):
-        target.engine.run_long(partial(put_rows, table_name=table, rows=batch))
-    else:
-        write_batch(target, table, [row.item for row in batch])
+        batch = target.engine.run_long(partial(open_batch, table_name=table))
+        return batch.add, partial(target.engine.run_long, batch.write)
+    rows: list[ItemRow] = []
+    return rows.append, lambda: write_batch(target, table, [row.item for row in rows])
 
 
 def checksum_pages(transport: Transport, table: str, segments: int) -> Iterator[Checksum]:
