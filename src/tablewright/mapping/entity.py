@@ -184,6 +184,10 @@ class EntityMap:
         stored = [each for each in attributes.values() if not each.is_key_only]
         self._key_only = {each.name for each in attributes.values() if each.is_key_only}
         self._stored_key = StoredKey(primary, indexes, self._key_only)
+        #: The type attribute of its items; empty if the table has none.
+        self._type_item: Item = {}
+        if table.type_attribute is not None:
+            self._type_item = {table.type_attribute: table.type_value(type_name)}
         self._names = tuple(attribute.stored for attribute in stored)
         self._readers = tuple((attribute.name, attribute.converter.decode) for attribute in stored)
         self._fields = (*self._stored_key.names, *self._names)
@@ -237,8 +241,7 @@ class EntityMap:
             if values[part.attribute] is not None:
                 check_key_only(part, values[part.attribute])
         item = self._compose(values)
-        if self.table.type_attribute is not None:
-            item[self.table.type_attribute] = self.table.type_value(self.type_name)
+        item.update(self._type_item)
         for name, stored, encode in self._writers:
             value = encode(values[name])
             if value is not None:

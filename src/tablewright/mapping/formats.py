@@ -56,10 +56,10 @@ from tablewright.mapping.language import (
 )
 from tablewright.mapping.notation import (
     Notation,
+    check_date,
     checked,
     dynamodb_number,
     in_utc,
-    iso_date,
     name_of,
     no_notation,
     padded_number,
@@ -117,15 +117,16 @@ def _cut_dates(
 ) -> Format:
     """Return the format of a moment to a part of its date, for which a call gives a date."""
 
-    def encode(value: date) -> str:
-        iso_date(value)  # refuses a datetime
+    def encode(value: Any) -> str:
+        if type(value) is not date:
+            check_date(value)
         return text(value)
 
     def apply(inner: Notation) -> Notation:
         _needs(inner, datetime, date)
         return Notation(
             date,
-            checked(date, encode),
+            encode,
             read,
             parse_form(form),
             _then(inner.derive, _date_of),

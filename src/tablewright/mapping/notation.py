@@ -207,14 +207,20 @@ def _datetime(kind: Any, pad: int | None) -> Notation:
     return Notation(datetime, encode, read_moment, parse_form("0000-00-00T00:00:00.000000Z"))
 
 
-def iso_date(value: date) -> str:
+def check_date(value: Any) -> None:
+    """Raise InvalidValue for a value that is not a date, or is also a time."""
+    check_type(value, date)
     if isinstance(value, datetime):
         raise InvalidValue(f"takes a date, not {value!r}; use its .date()")
-    return value.isoformat()
 
 
 def _date(kind: Any, pad: int | None) -> Notation:
-    return Notation(date, checked(date, iso_date), date.fromisoformat, parse_form("0000-00-00"))
+    def encode(value: Any) -> str:
+        if type(value) is not date:
+            check_date(value)
+        return date.isoformat(value)
+
+    return Notation(date, encode, date.fromisoformat, parse_form("0000-00-00"))
 
 
 def _uuid(kind: Any, pad: int | None) -> Notation:

@@ -67,18 +67,21 @@ def _set(annotation: Any, where: str, build: Build) -> Converter:
         raise unsuitable(where, annotation, why)
     accepted = set | frozenset if shape is AbstractSet else shape
     make = frozenset if shape is frozenset else set
+    is_text = member.kind is str  # which is stored as it is
 
     def encode(value: Any) -> Value:
         if not isinstance(value, accepted):
             raise refused(where, value, annotation)
         if not value:
             raise InvalidValue(f"{where}: DynamoDB has no empty set; use None")
+        if is_text and set(map(type, value)) == {str} and "".join(value).isascii():
+            return {"SS": sorted(value)}  # as `set_of` returns, in half of the time
         return set_of(tag, {member.encode(each)[tag] for each in value})
 
     def read(content: list[str]) -> Any:
         return make([member.decode({tag: each}) for each in content])
 
-    reads = make if member.kind is str else read  # texts are stored as they are
+    reads = make if is_text else read
     return dataclasses.replace(stored_as(SETS[tag], where, annotation, encode, reads), empty=make)
 
 

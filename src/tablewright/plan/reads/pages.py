@@ -214,9 +214,9 @@ class Pages(Plan[Page[R]], Generic[R]):
     def _type_to_filter(self) -> str | None:
         """Return the attribute that tells items of other entities apart, if there may be any."""
         name = self._entity.table.type_attribute
-        if name is None or name in self._key.attributes or not self._is_projected(name):
+        if name is None or not self._may_contain_others or name in self._key.attributes:
             return None
-        return name if self._may_contain_others else None
+        return name if self._is_projected(name) else None
 
     @property
     def _type_names(self) -> tuple[str, ...]:

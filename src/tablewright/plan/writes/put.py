@@ -81,11 +81,12 @@ class EntityWrite(Write[E], Generic[E]):
 
     def _values(self, version: Any, at: datetime) -> Values:
         """Return the values to write, with what the library counts."""
-        entity, values = self._entity, dict(vars(self._instance))
-        made = {"version": version, "updated_at": at, **self._stamps}
-        for stamp in entity.stamps:
-            if stamp.role in made:
-                values[stamp.name] = made[stamp.role]
+        values = dict(vars(self._instance))
+        if self._entity.stamps:
+            made = {"version": version, "updated_at": at, **self._stamps}
+            for stamp in self._entity.stamps:
+                if stamp.role in made:
+                    values[stamp.name] = made[stamp.role]
         return values
 
     def _prepared(self, effect: WriteEffect, own: Action) -> Prepared:
