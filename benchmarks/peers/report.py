@@ -159,10 +159,11 @@ def _sdk(measured: Endpoints) -> Iterator[str]:
 
 def _by_server(cells: Sequence[Cell]) -> dict[tuple[str, Durability], list[Cell | None]]:
     """Return for each server a cell of each operation."""
-    found = {(cell.server, cell.durability, cell.operation): cell for cell in cells}
+    found: dict[tuple[str, Durability], dict[str, Cell]] = {}
+    for cell in cells:
+        found.setdefault((cell.server, cell.durability), {})[cell.operation] = cell
     return {
-        server: [found.get((*server, operation)) for operation in OPERATIONS]
-        for server in dict.fromkeys((cell.server, cell.durability) for cell in cells)
+        server: [row.get(operation) for operation in OPERATIONS] for server, row in found.items()
     }
 
 
