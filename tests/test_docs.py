@@ -115,7 +115,7 @@ def test_every_link_of_a_document_leads_somewhere() -> None:
 
 def test_every_link_to_a_section_leads_to_its_heading() -> None:
     documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
-    texts = {document: prose(document) for document in documents}
+    texts = {document.resolve(): prose(document) for document in documents}
     anchors = {document: set(map(anchor, headings(text))) for document, text in texts.items()}
     for document, text in texts.items():
         for path, section in re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)", text):

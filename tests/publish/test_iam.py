@@ -26,8 +26,8 @@ from tablewright import (
 )
 from tablewright.designs.catalog import bundled, load
 from tablewright.errors import AccessDeniedException, InvalidValue
+from tablewright.mapping.record_key import record_key
 from tablewright.model.provision import Provision
-from tablewright.plan.index_record import record_key
 from tablewright.plan.plan import Context, run
 from tablewright.plans import Create, Get, Query
 from tablewright.policy import Principal

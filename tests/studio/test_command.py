@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.cli.studio import open_workspace
+from tablewright.cli.studio import open_workspace, warn_if_unreachable
 from tablewright.engine import Engine
+from tablewright.server import serving
 
 
 @pytest.fixture(autouse=True)
@@ -70,3 +71,21 @@ def test_writing_can_be_allowed_and_refused() -> None:
         workspace = open_workspace(arguments, write=write)
         assert workspace.is_writable is write
         workspace.close()
+
+
+def test_an_endpoint_that_cannot_be_reached_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
+    workspace = open_workspace(["http://127.0.0.1:1", "shop"])
+    warn_if_unreachable(workspace)
+    warning = capfd.readouterr().err
+    assert warning.startswith("tablewright: warning: http://127.0.0.1:1: ListTables failed")
+    assert "Connection refused; start the endpoint, and the pages show it, or" in warning
+    assert warning.count("\n") == 1
+    workspace.close()
+
+
+def test_an_endpoint_that_responds_is_not_reported(capfd: pytest.CaptureFixture[str]) -> None:
+    with Engine() as engine, serving(engine) as url:
+        workspace = open_workspace([url])
+        warn_if_unreachable(workspace)
+        workspace.close()
+    assert capfd.readouterr().err == ""

@@ -7,7 +7,7 @@ given, and then say so on standard error, with the cursor to continue at; `--all
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -134,15 +134,27 @@ def scan(
     attributes: Attributes = None,
     json: Json = False,
 ) -> None:
-    """Print the items of a table: the first 100, unless --limit or --all is given."""
+    """Print the items of a table: the first 100, unless --limit or --all is given.
+
+    The index record, which `backfill` and `connect(…, update=True)` write, is left out.
+    """
+    from tablewright.mapping.record_key import is_record
+
     entities = find_entities(design, table)
     with open_session(target) as session:
         find_key(session.describe(table), index)
+        key = [each.name for each in find_key(session.describe(table))]
         request = {"TableName": table, **({"IndexName": index} if index else {})}
         add_expressions(request, {}, filters)
         view = make_view(session, table, index, entities, attributes)
         maximum = None if all_items else limit
-        print_pages(ReadPages(session, "Scan", request, maximum, cursor), view, json=json)
+        pages = ReadPages(
+            *(session, "Scan", request, maximum, cursor),
+            leave_out=lambda item: is_record(item[name] for name in key),
+        )
+        print_pages(pages, view, json=json)
+        if pages.left_out:
+            note("The index record is not shown.")
 
 
 def find_entities(design: str | None, table: str) -> TableMap | None:
@@ -202,6 +214,7 @@ class ReadPages:
         request: dict[str, Any],
         maximum: int | None,
         cursor: str | None,
+        leave_out: Callable[[Item], bool] = lambda _: False,
     ) -> None:
         self._session = session
         self._operation = operation
@@ -209,7 +222,9 @@ class ReadPages:
         self._maximum = maximum
         if cursor is not None:
             self._request["ExclusiveStartKey"] = open_cursor(cursor)
+        self._leave_out = leave_out
         self.found = 0
+        self.left_out = 0
         self.read = 0
         self.units = 0.0
         #: Where to continue; None if everything was read.
@@ -220,10 +235,12 @@ class ReadPages:
             if self._maximum is not None:
                 self._request["Limit"] = self._maximum - self.read
             page = self._session.send(self._operation, self._request)
-            self.found += page["Count"]
+            items = [item for item in page["Items"] if not self._leave_out(item)]
+            self.found += len(items)
+            self.left_out += page["Count"] - len(items)
             self.read += page["ScannedCount"]
             self.units += page.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
-            yield page["Items"]
+            yield items
             last = page.get("LastEvaluatedKey")
             if last is None:
                 return

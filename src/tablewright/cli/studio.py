@@ -9,7 +9,7 @@ import typer
 
 from tablewright.cli.commands import DESIGNS, app
 from tablewright.cli.designs import load_or_fail
-from tablewright.cli.failures import describe_error, fail
+from tablewright.cli.failures import describe_error, describe_failure, fail, say
 
 if TYPE_CHECKING:
     from tablewright.studio.workspace import Workspace
@@ -138,6 +138,22 @@ def _opened(workspace: Workspace) -> Workspace:
     return workspace
 
 
+def warn_if_unreachable(workspace: Workspace) -> None:
+    """Print a warning if the target does not respond; the pages show it, too, and try again."""
+    from tablewright.errors import DynamoDBError, TablewrightError
+    from tablewright.transfer.sending import send_request
+
+    try:
+        send_request(workspace.transport, "ListTables", {"Limit": 1})
+    except DynamoDBError:  # it responds; a user may not be allowed to list tables
+        return
+    except TablewrightError as error:
+        say(
+            f"tablewright: warning: {describe_failure(error)}; start the endpoint, and the pages "
+            "show it, or start the studio with another URL"
+        )
+
+
 def _export(workspace: Workspace, folder: Path, data: bool) -> None:
     from tablewright.errors import TablewrightError
     from tablewright.studio.export import export
@@ -156,6 +172,7 @@ def _export(workspace: Workspace, folder: Path, data: bool) -> None:
 async def _serve(workspace: Workspace, port: int, browser: bool) -> None:
     import asyncio
     import webbrowser
+    from threading import Thread
 
     from tablewright.studio.web.server import StudioServer
 
@@ -169,6 +186,8 @@ async def _serve(workspace: Workspace, port: int, browser: bool) -> None:
         fail(f"port {port}: {describe_error(error)}")
     typer.echo(link)
     typer.echo(f"showing {workspace.target_name}; Ctrl-C stops the studio", err=True)
+    if workspace.is_remote:  # a daemon: Ctrl-C does not wait for an attempt to connect
+        Thread(target=warn_if_unreachable, args=(workspace,), daemon=True).start()
     if browser:
         await asyncio.to_thread(webbrowser.open, link)
     try:

@@ -21,7 +21,8 @@ from tablewright.cli.views import make_console, note, print_fields, print_title
 def tables(target: Target, json: Json = False) -> None:
     """List the tables of a target: keys, indexes, number of items.
 
-    AWS counts the items of a table about every six hours.
+    AWS counts the items of a table about every six hours. The numbers include the index record,
+    if the table has one.
     """
     with open_session(target) as session:
         found = [session.describe(name) for name in session.list_tables()]
@@ -42,7 +43,10 @@ def tables(target: Target, json: Json = False) -> None:
 
 @app.command(rich_help_panel=STATEMENTS)
 def describe(target: Target, table: TableName, json: Json = False) -> None:
-    """Show a table: key, indexes, settings, number of items."""
+    """Show a table: key, indexes, settings, number of items.
+
+    The number of items includes the index record, if the table has one.
+    """
     with open_session(target) as session:
         found = session.describe(table)
         if json:

@@ -34,6 +34,7 @@ HIDDEN = "choose columns with --attributes, or use --json"
 _is_number = re.compile(r"-?[0-9]+(\.[0-9]+)?").fullmatch  # exact decimals are texts in JSON
 UNKNOWN = "not in the design"
 RESERVED = "reserves a unique value"
+RECORD = "the record of complete indexes"
 
 
 class View(Protocol):
@@ -129,7 +130,7 @@ class EntityView:
 
         entity = self._table.entity_of(item)
         if entity is None:
-            return SeenItem(item, None, None, RESERVED if self._is_sentinel(item) else UNKNOWN)
+            return SeenItem(item, None, None, self._describe_unknown(item))
         try:
             values = as_json(entity.decode_kind(item))
         except UnreadableItem as error:
@@ -137,6 +138,13 @@ class EntityView:
         if self._attributes:
             values = {name: values[name] for name in self._attributes if name in values}
         return SeenItem(item, entity.name, values)
+
+    def _describe_unknown(self, item: Item) -> str:
+        from tablewright.mapping.record_key import is_record
+
+        if is_record(self._table.key(item).values()):
+            return RECORD
+        return RESERVED if self._is_sentinel(item) else UNKNOWN
 
     def print_json(self, items: Sequence[Item]) -> None:
         for seen in map(self.see, items):

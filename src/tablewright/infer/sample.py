@@ -12,8 +12,8 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import TableNotFound
+from tablewright.mapping.record_key import is_record
 from tablewright.mapping.settings import Provisioned
-from tablewright.plan.index_record import is_record
 from tablewright.schema import KeyAttribute, KeySchema
 from tablewright.transfer.definition import read_definition, require_description, select_tables
 from tablewright.transfer.segments import scan_pages
@@ -67,7 +67,7 @@ def read_sample(
     items = [
         item
         for item in _some_items(transport, table, size, segments)
-        if not is_record([item[name] for name in names])
+        if not is_record(item[name] for name in names)
     ]
     if not items:
         raise TableNotFound(f"{where}: the table {table!r} has no items to infer a design from")

@@ -10,6 +10,7 @@ What a key is made of, from the smallest part to the whole:
     template       one key attribute: literals and parts, composed and parsed
     keys           a whole key, filled in by calls and by entities; key_condition: a query's
     key_writer     the generated function that composes all keys of an entity
+    record_key     the key of the index record, an item without an entity
     stored_key     what the key of a stored item says about its entity
 
 What an item is:

@@ -22,7 +22,7 @@ This module must not know how an index is created or how items get their keys.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 
 import msgspec
@@ -30,10 +30,11 @@ from msgspec import Struct
 
 from tablewright.errors import ConditionalCheckFailedException, DeclarationError
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.record_key import RECORD_NAME, record_key
 from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Request, Steps
 from tablewright.plan.writes.guard import WriteExpressions
-from tablewright.values import Item, Value
+from tablewright.values import Item
 
 #: An index of the table, and the type of the items in it.
 IndexPlace = tuple[str, str]
@@ -41,14 +42,6 @@ IndexPlace = tuple[str, str]
 #: Names that no index has as its key.
 _COMPLETE = "$complete"
 _POSITION = "$backfill"
-_NAME = "$tablewright"
-#: The values of key attributes by type. The number has the codes of the letters of "tablewright".
-_PARTITION: dict[str, Value] = {
-    "S": {"S": _NAME},
-    "N": {"N": "-116097098108101119114105103104116"},
-    "B": {"B": "JHRhYmxld3JpZ2h0"},
-}
-_SORT: dict[str, Value] = {"S": {"S": "indexes"}, "N": {"N": "0"}, "B": {"B": "aW5kZXhlcw=="}}
 
 
 class BackfillPosition(Struct, frozen=True):
@@ -90,21 +83,6 @@ def composed_places(entity: EntityMap) -> list[IndexPlace]:
         for each in entity.index_keys
         if each.composed and each.index is not None
     ]
-
-
-def record_key(table: TableMap) -> Item:
-    """Return the key of the record."""
-    partition, sort = table.attributes
-    key = {partition: _PARTITION[table.key_types.get(partition, "S")]}
-    if sort is not None:
-        key[sort] = _SORT[table.key_types.get(sort, "S")]
-    return key
-
-
-def is_record(key: Sequence[Value]) -> bool:
-    """Return whether a key, the partition key and perhaps the sort key, is that of a record."""
-    partition, *sort = key
-    return partition in _PARTITION.values() and all(each in _SORT.values() for each in sort)
 
 
 def check_record(table: TableMap) -> None:
@@ -193,7 +171,7 @@ def _expressions(table: TableMap) -> WriteExpressions:
     check_record(table)
     expressions = WriteExpressions()
     if table.type_attribute is not None:
-        expressions.update.set_or_remove(table.type_attribute, table.type_value(_NAME))
+        expressions.update.set_or_remove(table.type_attribute, table.type_value(RECORD_NAME))
     return expressions
 
 

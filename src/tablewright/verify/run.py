@@ -15,11 +15,11 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.errors import DesignLoadError, TableNotEmpty
+from tablewright.mapping.record_key import is_record
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.events import consumed_units
-from tablewright.plan.index_record import is_record
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query
@@ -227,7 +227,7 @@ class Scanner:
         name = self.database._context.name_of(table)
         body = {"TableName": name, "Limit": 2, "ConsistentRead": True}
         items = msgspec.json.decode(self.database._transport.send("Scan", body).body)["Items"]
-        return all(is_record([*table.key(item).values()]) for item in items)
+        return all(is_record(table.key(item).values()) for item in items)
 
     def everything(self) -> dict[str, list[Item]]:
         """Return the items of every table."""

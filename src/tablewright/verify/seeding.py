@@ -15,6 +15,7 @@ import msgspec
 
 from tablewright.engine import Engine
 from tablewright.errors import TablewrightError
+from tablewright.mapping.record_key import is_record
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.model.provision import Provision
@@ -71,7 +72,8 @@ def load_into(design: Design, transport: Transport) -> dict[str, Counter[str]]:
 
 
 def _count(table: TableMap, scan: Scanner) -> Counter[str]:
-    found = map(table.entity_of, scan.items(table))
+    items = (item for item in scan.items(table) if not is_record(table.key(item).values()))
+    found = map(table.entity_of, items)
     return Counter("" if entity is None else entity.name for entity in found)
 
 

@@ -20,10 +20,10 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue
 from tablewright.hints import did_you_mean
+from tablewright.mapping.record_key import record_key
 from tablewright.mapping.table import TableMap
 from tablewright.model.pattern import AccessPattern
 from tablewright.model.table import Table
-from tablewright.plan.index_record import record_key
 from tablewright.publish.iam.grants import Grant, grants
 from tablewright.verify.design import Design
 
