@@ -126,6 +126,9 @@ $(SITE)/.ready: website/requirements.lock
 bench: $(READY) ## measure the speed, write benchmarks/results/bench.json
 	@$(BIN)/python -m benchmarks $(ARGS)
 
+bench-big: $(READY) ## measure 1,000 to 10,000,000 items, write benchmarks/results/big.*: 15 minutes, 12 GB of disk
+	@$(BIN)/python -m benchmarks.big $(ARGS)
+
 bench-peers: $(READY) $(PEERS)/.ready ## compare with other servers and libraries, write benchmarks/results/peers.*
 	@$(BIN)/python -m compileall -q src  # as pip does: it is part of a cold start
 	@$(BIN)/python -m benchmarks.peers $(ARGS)

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.big import items as big_items
 from benchmarks.peers.libraries.catalog import LIBRARIES
+from tablewright.encoding.items import item_size
+from tablewright.engine import Engine
 
 pytestmark = pytest.mark.slow
 
@@ -63,3 +66,28 @@ def test_a_quick_run_compares_the_libraries_that_are_installed(tmp_path: Path) -
         assert reason == "not installed" or reason.startswith("there is no module")
     compared = {figure["limit_is"] for figure in result.get("figures", [])}
     assert compared == {name for name in measured if not name.startswith("tablewright")}
+
+
+def test_big_tables_are_loaded_and_measured(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "benchmarks.big", "--quick", "--output", str(tmp_path)],
+        check=True,
+        cwd=ROOT,
+        capture_output=True,
+    )
+    sizes = json.loads((tmp_path / "big.json").read_text())["sizes"]
+    assert [size["items"] for size in sizes] == [100, 1000]
+    for size in sizes:
+        assert min(size["growth"].values()) > 0
+        assert {load["what"] for load in size["loads"]} >= {"load", "copy", "copy over HTTP"}
+    assert "| get, CPU µs |" in (tmp_path / "big.md").read_text()
+
+
+def test_the_sample_items_of_big_tables_have_300_bytes_and_are_in_key_order() -> None:
+    assert 290 <= item_size(big_items.item(12_345)) <= 310
+    with Engine(":memory:") as engine:
+        engine.call("CreateTable", big_items.create_request(with_index=True))
+        for start in range(0, 100, 25):
+            engine.call("BatchWriteItem", big_items.batch_request(range(start, start + 25), 1))
+        found = engine.call("Scan", {"TableName": big_items.TABLE})["Items"]
+    assert found == [big_items.item(n) for n in big_items.in_key_order(100)]

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.peers.libraries import sample
 from benchmarks.peers.libraries.catalog import LIBRARIES, OPERATIONS, WRITES
-from benchmarks.peers.libraries.client import CALLS, code_lines, unexpected
+from benchmarks.peers.libraries.client import ARGUMENTS, code_lines, unexpected
 from benchmarks.peers.libraries.items import differences, seed, stored_items
 from tablewright.testing import EndpointURL
 
@@ -35,7 +35,8 @@ def test_a_library_returns_the_sample_and_writes_the_items_of_the_design(
             orders = run(each.open_orders(tablewright_endpoint, table))
             for operation in OPERATIONS:
                 n = SEEDED if operation in WRITES else 1
-                assert not unexpected(operation, n, run(CALLS[operation](orders, n)))
+                result = run(getattr(orders, operation)(*ARGUMENTS[operation](n)))
+                assert not unexpected(operation, n, result)
             run(orders.close())
     theirs = stored_items(tablewright_endpoint, "theirs")
     assert len(theirs) == (SEEDED + 1) * (1 + sample.LINES) + 1

@@ -2,11 +2,11 @@
 among threads, processes and HTTP clients of one file.
 
 Method: for a short time, threads with a shared engine, processes with engines of their own and HTTP
-clients of a server run random operations on few items of the same file: gets, puts, deletes and
-conditional updates of registers; transactions that read several lists or append to several. Every
-operation is recorded with its interval. `checking` then searches an order for each register, and
-a cycle among the transactions. In some rounds the server is killed in the middle, and the outcomes
-of its open requests are unknown.
+clients of a server, with or without workers, run random operations on few items of the same file:
+gets, puts, deletes and conditional updates of registers; transactions that read several lists or
+append to several. Every operation is recorded with its interval. `checking` then searches an order
+for each register, and a cycle among the transactions. In some rounds the server is killed in the
+middle, and the outcomes of its open requests are unknown.
 
 Limits: a round lasts a second or less, to keep the search small. Queries and scans are not part.
 """
@@ -47,7 +47,8 @@ def play(attack: Round) -> None:
     with ExitStack() as stack:
         engine = stack.enter_context(Engine(file, durability="normal"))
         engine.call("CreateTable", table(NAME))
-        server = stack.enter_context(served(file, "--durability", "normal"))
+        workers = str(attack.chance.choice((1, 2)))
+        server = stack.enter_context(served(file, "--durability", "normal", "--workers", workers))
         records = record(attack, file, engine, server)
         kept = {
             name: numbers(

@@ -23,11 +23,13 @@ from tests.commands import run
 from tests.engine.streaming import enabled
 from tests.server.conftest import TABLE
 from tests.server.http import Client, message, sdk_client
-from tests.server.test_operating import wait_until_refused
+from tests.server.test_operating import certificate, wait_until_refused
 from tests.server.test_requests import get, put
 from tests.server.test_stopping import served
 from tests.server.test_storage import locked_by_another_process, unlock
 from tests.server.waiting import wait_until
+
+__all__ = ["certificate"]  # a fixture
 
 WORKERS = 2
 KEY = {"k": {"S": "a"}}
@@ -260,6 +262,27 @@ def client() -> Iterator[Client]:
         yield client
 
 
+def test_the_only_client_writes_with_current_tables_and_indexes(tmp_path: Path) -> None:
+    """Its worker writes itself, while the main process changes tables."""
+    file = tmp_path / "x.db"
+    with served("--db", file, "--workers", "2") as (process, url):
+        with Client(url) as client:
+            call(client, "CreateTable", TABLE)
+            for number in range(30):
+                if number == 10:
+                    call(client, "UpdateTable", adding_index("things", "colour"))
+                item = {"k": {"S": f"x{number}"}, "colour": {"S": "red"}}
+                call(client, "PutItem", {"TableName": "things", "Item": item})
+            scan = {"TableName": "things", "IndexName": "index", "Select": "COUNT"}
+            assert call(client, "Scan", scan)["Count"] == 30
+            call(client, "DeleteTable", {"TableName": "things"})
+            assert client.call("PutItem", put("a")).type == "ResourceNotFoundException"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    with Engine(file) as engine:
+        assert engine.check()
+
+
 def test_statements_read_and_write(two: tuple[Client, Client]) -> None:
     one, other = two
     call(one, "ExecuteStatement", {"Statement": "INSERT INTO things VALUE {'k': 'sql', 'n': 1}"})
@@ -415,13 +438,13 @@ def test_a_stop_finishes_writes_that_wait_and_a_second_signal_does_not(tmp_path:
     with served("--db", file, "--workers", "2") as (process, url), Client(url) as client:
         with locked_by_another_process(file) as other:
             client.send(message("PutItem", put("a")))
-            with Client(url) as second:
-                assert second.call("DescribeEndpoints").status == 200
+            with connected(url) as clients:  # reads do not wait
+                assert all(call(each, "DescribeTable", {"TableName": "things"}) for each in clients)
             process.send_signal(signal.SIGTERM)
             wait_until_refused(url)
             unlock(other)
-            answer = client.answer()
-        assert (answer.status, answer.headers["connection"]) == (200, "close")
+            assert client.answer().status == 200
+            assert client.is_closed()
         assert process.wait(30) == 0
     with served("--db", file, "--workers", "2") as (process, url), Client(url) as client:
         assert client.call("DescribeEndpoints").status == 200
@@ -432,6 +455,20 @@ def test_a_stop_finishes_writes_that_wait_and_a_second_signal_does_not(tmp_path:
         wait_until_refused(url)
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 128 + signal.SIGINT
+
+
+def test_boto3_talks_to_workers_over_tls(certificate: Path, tmp_path: Path) -> None:
+    cert, key = certificate / "cert.pem", certificate / "key.pem"
+    options = ("--tls-cert", cert, "--tls-key", key, "--workers", "2", "--db", tmp_path / "x.db")
+    with served(*options) as (_, url):
+        client = sdk_client(url, verify=str(cert))
+        client.create_table(**TABLE)
+        client.put_item(TableName="things", Item=KEY)
+        assert client.get_item(TableName="things", Key=KEY)["Item"] == KEY
+        client.close()
+        with Client(url) as plain:
+            plain.send(message())
+            assert plain.socket.recv(1000)[:5] != b"HTTP/"
 
 
 READ_ONLY = {"Statement": {"Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": "*"}}
@@ -509,6 +546,32 @@ def test_metrics_and_the_access_log_are_those_of_all_workers(tmp_path: Path) -> 
         assert process.wait(30) == 0
     found = Counter(json.loads(line)["operation"] for line in log.read_text().splitlines())
     assert found == {"CreateTable": 1, "PutItem": 4, "GetItem": 4}
+
+
+@pytest.mark.slow
+def test_contributor_insights_counts_the_keys_of_all_workers(tmp_path: Path) -> None:
+    options = ("--metrics-port", "0", "--workers", "2")
+    with served("--db", tmp_path / "x.db", *options) as (process, url):
+        assert process.stderr is not None
+        metrics = [process.stderr.readline() for _ in range(2)][1].split()[1]
+        with connected(url) as clients:
+            call(clients[0], "CreateTable", TABLE)
+            request = {"TableName": "things", "ContributorInsightsAction": "ENABLE"}
+            call(clients[0], "UpdateContributorInsights", request)
+            sent = 0
+
+            def is_counted() -> bool:
+                nonlocal sent
+                for client in clients:
+                    call(client, "GetItem", get("a"))
+                    sent += 1
+                with urlopen(metrics, timeout=20) as response:
+                    lines = response.read().decode().splitlines()
+                counts = [int(n.split()[1]) for n in lines if "key_accesses_total{" in n]
+                assert sum(counts) <= sent
+                return len(counts) == 1 and counts[0] > 0
+
+            wait_until(is_counted)
 
 
 def test_the_limit_of_connections_is_for_all_workers(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ import sys
 import time
 import tokenize
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -34,12 +35,13 @@ USED = (
     "update_order_status_with_history",
 )
 
-CALLS: dict[str, Callable[[Orders, int], Any]] = {
-    "create": lambda orders, n: orders.create(sample.new_order(n)),
-    "get": lambda orders, n: orders.get(sample.customer_id(n), sample.order_id(n)),
-    "load": lambda orders, n: orders.load(sample.customer_id(n), sample.order_id(n)),
-    "timeline": lambda orders, n: orders.timeline(sample.customer_id(n)),
-    "change_status": lambda orders, n: orders.change_status(sample.status_change(n)),
+#: The arguments of each operation for order `n`; they are prepared before a round.
+ARGUMENTS: dict[str, Callable[[int], tuple[Any, ...]]] = {
+    "create": lambda n: (sample.new_order(n),),
+    "get": lambda n: (sample.customer_id(n), sample.order_id(n)),
+    "load": lambda n: (sample.customer_id(n), sample.order_id(n)),
+    "timeline": lambda n: (sample.customer_id(n),),
+    "change_status": lambda n: (sample.status_change(n),),
 }
 
 
@@ -57,41 +59,39 @@ def main() -> None:
         facts = {
             "version": version(module.DISTRIBUTION),
             "is_async": is_async,
-            "lines": lines_of_code(module_name),
+            "lines": lines_of_code(),
         }
         print(json.dumps(facts), flush=True)
         gc.freeze()  # garbage collection stays enabled, but skips what was imported
         for line in sys.stdin:
             command = json.loads(line)
-            call, numbers = CALLS[command["operation"]], command["numbers"]
+            operation, numbers = command["operation"], command["numbers"]
+            call = getattr(orders, operation)
+            arguments = [ARGUMENTS[operation](n) for n in numbers]
             if command["check"]:
-                result = [
-                    unexpected(command["operation"], n, run(call(orders, n))) for n in numbers
-                ]
+                results = [run(call(*each)) for each in arguments]
+                result = [*map(partial(unexpected, operation), numbers, results)]
             else:
-                measure = measured_async if is_async else measured
-                result = list(run(measure(call, orders, numbers)))
+                result = [*run((measured_async if is_async else measured)(call, arguments))]
             print(json.dumps(result), flush=True)
         run(orders.close())
 
 
-def measured(
-    call: Callable[[Orders, int], Any], orders: Orders, numbers: Sequence[int]
-) -> tuple[float, float]:
+def measured(call: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> tuple[float, float]:
     """Return the wall time and the CPU time of the calls, in seconds."""
     wall, cpu = time.perf_counter(), time.process_time()
-    for n in numbers:
-        call(orders, n)
+    for each in arguments:
+        call(*each)
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
 async def measured_async(
-    call: Callable[[Orders, int], Awaitable[Any]], orders: Orders, numbers: Sequence[int]
+    call: Callable[..., Awaitable[Any]], arguments: Sequence[tuple[Any, ...]]
 ) -> tuple[float, float]:
     """Do the same in an event loop, one call after the other."""
     wall, cpu = time.perf_counter(), time.process_time()
-    for n in numbers:
-        await call(orders, n)
+    for each in arguments:
+        await call(*each)
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
@@ -121,15 +121,13 @@ def unexpected(operation: str, n: int, result: Any) -> str:
     return "" if found == expected else f"{operation} returned {found}, not {expected}"
 
 
-def lines_of_code(module_name: str) -> int:
+def lines_of_code() -> int:
     """Count the lines that a user of the library writes: its models and the operations."""
-    own = {f"{PACKAGE}.sample", f"{PACKAGE}.client"}
     written = [
         module
         for name, module in sys.modules.items()
-        if name.startswith(f"{PACKAGE}.") and name not in own
+        if name.startswith(f"{PACKAGE}.") and module is not sample
     ]
-    assert f"{PACKAGE}.{module_name}" in sys.modules
     design = vars(sys.modules[DESIGN]) if DESIGN in sys.modules else {}
     used = [design[name] for name in USED if design]
     return sum(code_lines(inspect.getsource(thing)) for thing in (*written, *used))

@@ -82,10 +82,10 @@ def _run_worker(
     import asyncio
 
     from tablewright.errors import CannotOpen, StoreFailed
-    from tablewright.server.worker import ReadingEngine, WorkerServer
+    from tablewright.server.worker import WorkerEngine, WorkerServer
 
     try:
-        with ReadingEngine(
+        with WorkerEngine(
             db, durability=durability.value, busy_seconds=busy_seconds, background=False
         ) as engine:
             asyncio.run(WorkerServer(engine, settings, relay, connections).run())

@@ -133,17 +133,15 @@ def item_size(item: Item) -> int:
     >>> item_size({"id": {"S": "abc"}, "tags": {"L": [{"S": "x"}]}})
     14
     """
+    texts = list(item)  # names and strings: the length of all at once takes two thirds of the time
     size = 0
-    for name, value in item.items():
-        size += len(name) if name.isascii() else len(name.encode())
-        for tag, content in value.items():
-            if tag == "S":
-                size += len(content) if content.isascii() else len(content.encode())
-            elif tag == "N":
-                size += number_size(content)
-            else:
+    for value in item.values():
+        if "S" in value:
+            texts.append(value["S"])
+        else:
+            for tag, content in value.items():
                 size += _SIZES[tag](content)
-    return size
+    return size + _text_size("".join(texts))
 
 
 def value_size(value: Value) -> int:

@@ -187,6 +187,8 @@ def number_size(text: str) -> int:
     >>> [number_size(text) for text in ("0", "7", "12", "123", "-123", "0.5", "12.5", "1000")]
     [1, 2, 2, 3, 4, 2, 3, 2]
     """
+    if text.isdigit():  # most numbers
+        return 1 + (len(text.rstrip("0")) + 1) // 2
     whole, _, fraction = text.lstrip("-").partition(".")
     if not fraction:
         whole = whole.rstrip("0")

@@ -105,11 +105,16 @@ def replace_item(
             tx.put(index.tree, after, now.size, now.body)
 
 
+def needs_old_item(table: StoredTable) -> bool:
+    """Return whether a put must know the item that it replaces, apart from its charge."""
+    return bool(table.indexes) or table.log is not None
+
+
 def put_items(
     tx: WriteTransaction, table: StoredTable, keyed: Sequence[tuple[bytes, ItemRow]]
 ) -> None:
     """Put many items, without charge. Their keys are different, and should be in order."""
-    if not table.indexes and table.log is None:  # the old items do not matter
+    if not needs_old_item(table):
         tx.put_all(table.tree, [(key, new.size, new.body) for key, new in keyed])
         return
     charge = Charge(table)

@@ -3,10 +3,11 @@
     clients ──accept──▶ main process ──socket──▶ the worker with the fewest connections
                         main process ◀──writes── workers (`relay`, `relay_writer`)
 
-It has the only engine that writes, so writes of all workers share commits, and the deletion of
-expired items, index builds and exports run once. It passes on each accepted socket and does not
-read from it. (With a listening socket in each worker, the kernel decides by a hash: of eight
-connections, one of two workers often gets six.)
+It writes for all workers, so their writes share commits, and the deletion of expired items, index
+builds and exports run once. (With a writer in each of two workers, a commit had half as many
+writes, and durable writes became slower.) It passes on each accepted socket and does not read from
+it. (With a listening socket in each worker, the kernel decides by a hash: of eight connections, one
+of two workers often gets six.)
 
 Invariants:
 - The server starts when all workers are ready, and its limit of connections is for all of them.
@@ -29,7 +30,7 @@ from tablewright.policy import Principal
 from tablewright.server.authentication import SignatureAuthenticator
 from tablewright.server.preparation import parse_json
 from tablewright.server.processes import WorkerProcess
-from tablewright.server.relay import CloseIdle, Relayed, Released, Report
+from tablewright.server.relay import Alone, CloseIdle, Relayed, Released, Report
 from tablewright.server.relay_writer import RelayWriter
 from tablewright.server.server import GRACE_SECONDS, IDLE_GRACE_SECONDS, Server, Settings
 from tablewright.server.telemetry import Latency
@@ -57,6 +58,8 @@ class MainServer(Server):
         # Workers log their own requests.
         super().__init__(engine, replace(settings, access_log=None, logs_requests=False))
         self._members = [Member(process) for process in processes]
+        #: The worker that has been told that it has the only connection.
+        self._alone: Member | None = None
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Listen, start the workers, and return the URL when all of them are ready."""
@@ -127,6 +130,7 @@ class MainServer(Server):
             self._end(member)
         elif isinstance(message, Released):
             member.connections -= 1
+            self._tell_who_is_alone()
             self._room_made()
         else:
             member.report = message
@@ -153,6 +157,17 @@ class MainServer(Server):
                 member.connections += 1
             except OSError as error:
                 self.failures.report(f"a connection was lost: {error.strerror}")
+        self._tell_who_is_alone()
+
+    def _tell_who_is_alone(self) -> None:
+        """Tell a worker that it has the only connection, or no longer."""
+        used = [member for member in self._members if member.connections]
+        alone = used[0] if len(used) == 1 and used[0].connections == 1 else None
+        if alone is not self._alone:
+            for member, is_alone in ((self._alone, False), (alone, True)):
+                if member is not None:
+                    self._relay_writer.send(self._members.index(member), Alone(is_alone))
+            self._alone = alone
 
     def _has_room(self) -> bool:
         return sum(member.connections for member in self._members) < self.limits.connections
@@ -180,9 +195,15 @@ class MainServer(Server):
 
     def _gauges(self) -> dict[str, tuple[str, str, float]]:
         gauges = super()._gauges()
-        for name in ("connections", "buffered_bytes", "waiting_bodies"):
+        for name, attribute in (
+            ("connections", "connections"),
+            ("buffered_bytes", "buffered_bytes"),
+            ("waiting_bodies", "waiting_bodies"),
+            ("commits_total", "commits"),
+            ("committed_writes_total", "committed"),
+        ):
             kind, text, value = gauges[name]
-            total = sum(getattr(member.report, name) for member in self._members)
+            total = sum(getattr(member.report, attribute) for member in self._members)
             gauges[name] = (kind, text, value + total)
         return gauges
 

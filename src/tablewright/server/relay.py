@@ -5,6 +5,7 @@
            ──Released─▶         a connection has ended
            ──Report───▶         the metrics of the worker, about once a second; the first one: ready
            ◀─CloseIdle─         close an idle connection, to make room for another one
+           ◀──Alone────         the worker has the only connection of the server, or no longer
 
 A message is four bytes with its length, then MessagePack. The messages of one iteration of the
 event loop are sent together. The order of messages is kept.
@@ -72,12 +73,20 @@ class CloseIdle(msgspec.Struct, tag="c", array_like=True, frozen=True):
     """Close the connection that has been idle longest."""
 
 
+class Alone(msgspec.Struct, tag="o", array_like=True, frozen=True):
+    """Whether the worker has the only connection of the server."""
+
+    is_alone: bool
+
+
 class Report(msgspec.Struct, tag="m", array_like=True, frozen=True, kw_only=True):
     """The metrics of a worker since its start."""
 
     connections: int = 0
     buffered_bytes: int = 0
     waiting_bodies: int = 0
+    commits: int = 0
+    committed: int = 0
     #: Responses: operation, status, number.
     requests: list[tuple[str, int, int]] = []
     #: Latency histograms: operation, counts, sum.
@@ -87,7 +96,7 @@ class Report(msgspec.Struct, tag="m", array_like=True, frozen=True, kw_only=True
 
 
 FromWorker: TypeAlias = Relayed | Released | Report
-ToWorker: TypeAlias = Reply | CloseIdle
+ToWorker: TypeAlias = Reply | CloseIdle | Alone
 
 
 class Messages(Generic[T]):

@@ -1,4 +1,4 @@
-"""The relay writer: a thread of the main process that runs the requests of all workers.
+"""The relay writer: a thread of the main process that runs the requests that workers relay.
 
     sockets of the workers ──all that arrived──▶ prepare ──▶ one commit ──▶ replies
 
@@ -8,34 +8,39 @@ writer and back costs more.
 
 Invariants:
 - Every request has exactly one reply, unless its worker has ended.
-- Large requests are prepared, and exports and imports run, in other threads (`pool`).
+- Large requests, exports and imports run in other threads.
 - A worker that does not read its replies delays no other worker.
 """
 
 from __future__ import annotations
 
+import logging
+import os
 import selectors
 import socket
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
-from tablewright.engine import Engine, ReadStep, Step, WriteStep
+from tablewright.engine import Engine, Step, WriteStep
 from tablewright.server.failures import Failures, FileWatch
 from tablewright.server.limits import LARGE_BODY
 from tablewright.server.relay import (
-    CloseIdle,
     FromWorker,
     Messages,
     Relayed,
     Released,
     Reply,
     Report,
+    ToWorker,
     encode,
 )
 from tablewright.server.writer import Results
 from tablewright.wire.body import collector_paused
+
+log = logging.getLogger("tablewright.server")
 
 RECEIVE_BYTES = 256 * 1024
 
@@ -54,7 +59,7 @@ class Peer:
 
 
 class RelayWriter:
-    """Runs the requests of workers in a thread.
+    """Runs the requests that workers relay, in a thread.
 
     `prepare` makes a step of a request; `record` gets the results of each commit. `notify` is
     called with the other messages of a worker, and with None when the worker has ended. All are
@@ -78,9 +83,10 @@ class RelayWriter:
         self._notify = notify
         self._peers: list[Peer] = []
         #: Messages to workers from other threads.
-        self._outgoing: deque[tuple[Peer, Reply | CloseIdle]] = deque()
+        self._outgoing: deque[tuple[Peer, ToWorker]] = deque()
         self._selector = selectors.DefaultSelector()
         self._wake, self._waker = socket.socketpair()
+        self._waker.setblocking(False)
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="tablewright-relay")
         self._thread = threading.Thread(target=self._run, name="tablewright-writer", daemon=True)
 
@@ -92,7 +98,7 @@ class RelayWriter:
             self._selector.register(relay, selectors.EVENT_READ, number)
         self._thread.start()
 
-    def send(self, number: int, message: CloseIdle) -> None:
+    def send(self, number: int, message: ToWorker) -> None:
         """Send a message to a worker, from any thread."""
         self._send_later(self._peers[number], message)
 
@@ -104,6 +110,13 @@ class RelayWriter:
             each.close()
 
     def _run(self) -> None:
+        try:
+            self._serve()
+        except BaseException:
+            log.exception("the server stopped because of a bug")
+            os._exit(1)  # workers end, too; otherwise their requests would wait forever
+
+    def _serve(self) -> None:
         while any(peer.is_open for peer in self._peers):
             writes: list[tuple[Peer, int, WriteStep]] = []
             for key, events in self._selector.select():
@@ -150,8 +163,6 @@ class RelayWriter:
             return
         if isinstance(step, WriteStep):
             writes.append((peer, message.number, step))
-        elif isinstance(step, ReadStep) and not step.is_costly:
-            self._reply(peer, message.number, self._engine.run_or_error(step))
         else:
             self._pool.submit(self._run_apart, peer, message.number, step)
 
@@ -210,6 +221,7 @@ class RelayWriter:
             self._record([result])
         self._send_later(peer, self._make_reply(number, result))
 
-    def _send_later(self, peer: Peer, message: Reply | CloseIdle) -> None:
+    def _send_later(self, peer: Peer, message: ToWorker) -> None:
         self._outgoing.append((peer, message))
-        self._waker.send(b"w")
+        with suppress(BlockingIOError):  # the thread will look anyway
+            self._waker.send(b"w")

@@ -3,13 +3,15 @@
     main process ──sockets of clients──▶ worker: parse, authenticate, read, respond
                  ◀──other requests──────         (`relay`)
 
-A worker runs the requests in `LOCAL`, if they only read. It relays all others to the main process,
-so that the writes of all workers share commits, and state that is not in the file (item counts,
-exports in progress) is in one process. A write is acknowledged after its commit, and every read
-begins with the latest commit; so a read of any worker sees it.
+A worker runs the requests that only read. It relays all others to the main process, so that the
+writes of all workers share commits. A write is acknowledged after its commit, and every read begins
+with the latest commit; so a read of any worker sees it.
+
+A worker that has the only connection of the server commits the writes in `WRITES` itself: no other
+client could share the commit, and a relay would add a tenth of a millisecond.
 
 Invariants:
-- A worker never writes to the file.
+- A worker never waits for the write lock: it relays a write if another process holds the lock.
 - It stops when the main process closes the socket of new connections, after it has responded to
   all requests that it has received. It ends at once if the main process has ended.
 """
@@ -18,18 +20,28 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from tablewright.engine import Engine, ReadStep, Step, WriteStep
-from tablewright.engine.step import ReadContext
-from tablewright.errors import TablewrightError
+from tablewright.engine.step import ReadContext, WriteContext
+from tablewright.errors import (
+    DynamoDBError,
+    StoreBusy,
+    StoreClosed,
+    StoreFailed,
+    TablewrightError,
+)
 from tablewright.policy import Principal
 from tablewright.server.connection import Connection
+from tablewright.server.failures import FileWatch
 from tablewright.server.listener import MAX_ACCEPTED
 from tablewright.server.relay import (
+    Alone,
     Relayed,
     Released,
     Reply,
@@ -39,49 +51,57 @@ from tablewright.server.relay import (
 )
 from tablewright.server.server import Server, Settings
 
-#: The operations that a worker runs itself, unless they write (statements may).
-LOCAL = frozenset(
-    {
-        "BatchExecuteStatement",
-        "BatchGetItem",
-        "DescribeEndpoints",
-        "ExecuteStatement",
-        "ExecuteTransaction",
-        "GetItem",
-        "GetRecords",
-        "GetShardIterator",
-        "Query",
-        "Scan",
-        "TransactGetItems",
-    }
-)
+#: The operations that always write. They are relayed without preparing them here.
+WRITES = frozenset({"BatchWriteItem", "DeleteItem", "PutItem", "TransactWriteItems", "UpdateItem"})
 
 _encode = msgspec.json.Encoder().encode
 
 
 class RelayedStep(WriteStep, kw_only=True):
-    """A request that the main process prepares and runs."""
+    """A request that the main process prepares and runs, unless this one may: `is_local`."""
 
     operation: str
     user: str | None
     body: bytes
+    is_local: bool = False
 
 
-class ReadingEngine(Engine):
-    """An engine that runs only what reads, and relays the rest."""
+class WorkerEngine(Engine):
+    """An engine that runs what reads, and relays the rest."""
+
+    #: Whether the operations in `WRITES` may run in this process.
+    may_write = False
+    _counting: threading.Thread | None = None
 
     def prepare(self, operation: str, request: object, policy: Principal | None = None) -> Step:
-        """Prepare a request in `LOCAL`; return a `RelayedStep` for any other, unchecked."""
-        if operation in LOCAL:
+        """Prepare a request that may run here; return a `RelayedStep` for any other."""
+        run: Callable[[WriteContext], Any] = _run_elsewhere
+        is_local = self.may_write and operation in WRITES
+        if is_local or operation not in WRITES:
             step = super().prepare(operation, request, policy)
             if isinstance(step, ReadStep):
                 return step if policy is None else _with_current_catalog(step)
+            if is_local:
+                assert isinstance(step, WriteStep)
+                run = step.run
         return RelayedStep(
-            _run_elsewhere,
+            run,
             operation=operation,
             user=None if policy is None else policy.name,
             body=_encode(request),
+            is_local=is_local,
         )
+
+    def _start_maintenance(self) -> None:
+        """Count large tables, which DescribeTable needs; all other jobs are the main process's."""
+        if self._counting is None or not self._counting.is_alive():
+            self._counting = threading.Thread(target=self._count, name="counting", daemon=True)
+            self._counting.start()
+
+    def _count(self) -> None:
+        with suppress(StoreClosed, StoreFailed):
+            while self._counts.step(self._store):
+                pass
 
 
 def _with_current_catalog(step: ReadStep) -> ReadStep:
@@ -107,13 +127,13 @@ class WorkerServer(Server):
 
     def __init__(
         self,
-        engine: ReadingEngine,
+        engine: WorkerEngine,
         settings: Settings,
         relay: socket.socket,
         connections: socket.socket,
     ) -> None:
         super().__init__(engine, settings)
-        self._reader = engine
+        self._worker_engine = engine
         self._relay_socket = relay
         self._new_connections = connections
         self._channel = WorkerChannel(self._receive, self._main_ended)
@@ -126,7 +146,9 @@ class WorkerServer(Server):
         """Serve until the main process stops this worker; raise the failure, if there is one."""
         self._create_telemetry()
         await self._loop.create_unix_connection(lambda: self._channel, sock=self._relay_socket)
-        self._reader.probe()  # opens this thread's connection while the file exists
+        self._worker_engine.probe()  # opens this thread's connection while the file exists
+        self._worker_engine.never_wait()
+        self._watch = FileWatch(self._worker_engine.path)
         self._tick()
         self._loop.add_reader(self._new_connections, self._adopt_next)
         await self.must_stop.wait()
@@ -139,15 +161,36 @@ class WorkerServer(Server):
     def submit(self, connection: Connection, step: Step) -> None:
         """Run a step that reads; send any other to the main process."""
         if isinstance(step, RelayedStep):
+            if step.is_local and len(self._connections) == 1 and not connection.has_queue:
+                result = self._commit_now(step)
+                if result is not None:
+                    self._deliver_writes([(connection, step)], [result])
+                    return
             self._last_number += 1
             self._waiting[self._last_number] = connection
             self._channel.send(Relayed(self._last_number, step.operation, step.user, step.body))
         else:
             super().submit(connection, step)
 
+    def _commit_now(self, step: RelayedStep) -> bytes | BaseException | None:
+        """Commit a write; return None, without an effect, if that has to wait."""
+        try:
+            self._watch.require_same_file()
+            (result,) = self._worker_engine.write_all([step])
+        except StoreFailed:
+            return None  # the main process reports it
+        if isinstance(result, StoreBusy):
+            return None
+        if not isinstance(result, bytes | DynamoDBError):
+            # The file has a problem. Let the main process notice it, too: it reports readiness.
+            self._worker_engine.may_write = False
+        return result
+
     def _receive(self, message: ToWorker) -> None:
         if isinstance(message, Reply):
             self._waiting.pop(message.number).complete(message.result)
+        elif isinstance(message, Alone):
+            self._worker_engine.may_write = message.is_alone
         else:
             self._make_room()
 
@@ -183,7 +226,7 @@ class WorkerServer(Server):
     def _tick(self) -> None:
         super()._tick()
         with suppress(TablewrightError):  # the reads of clients will report it
-            self._reader.refresh_catalog()
+            self._worker_engine.refresh_catalog()
         self._channel.send(self._report())
 
     def _report(self) -> Report:
@@ -191,6 +234,8 @@ class WorkerServer(Server):
             connections=len(self._connections),
             buffered_bytes=self.budget.used,
             waiting_bodies=self.budget.waiting,
+            commits=self._commits,
+            committed=self._committed,
         )
         if self.telemetry is None or self.settings.metrics_port is None:
             return report

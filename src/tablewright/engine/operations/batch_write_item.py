@@ -10,11 +10,11 @@ from tablewright.encoding.items import AMBIGUOUS, normalise_item
 from tablewright.engine.capacity import Charge, consumed_by_table
 from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.operations.put_item import build_row
-from tablewright.engine.rows import ItemRow, find_row, replace_item
+from tablewright.engine.rows import ItemRow, find_row, needs_old_item, replace_item
 from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.engine.table import StoredTable
 from tablewright.errors import ValidationException
-from tablewright.limits import MAX_BATCH_WRITES
+from tablewright.limits import MAX_BATCH_WRITES, MAX_SORT_KEY_SIZE
 from tablewright.values import Item
 from tablewright.wire.requests import BatchWriteItemInput, WriteRequest
 from tablewright.wire.responses import BatchWriteItemOutput, ItemCollectionMetrics
@@ -43,11 +43,15 @@ def batch_write_item(request: BatchWriteItemInput) -> WriteStep:
         ]
         if len({(table.name, key) for _, table, key, _, _ in writes}) < len(writes):
             raise ValidationException("Provided list of item keys contains duplicates")
-        charges: dict[str, Charge] = {}
+        charges = {name: Charge(table, name=name) for name, table in tables.items()}
         metrics: dict[str, list[ItemCollectionMetrics]] = {}
+        is_charged = request.return_capacity not in (None, "NONE")
+        reads_old = {name: is_charged or needs_old_item(table) for name, table in tables.items()}
         for name, table, key, new, key_values in writes:
-            charge = charges.setdefault(name, Charge(table, name=name))
-            replace_item(context.tx, table, key, find_row(context.tx, table.tree, key), new, charge)
+            old = None
+            if new is None or reads_old[name]:
+                old = find_row(context.tx, table.tree, key)
+            replace_item(context.tx, table, key, old, new, charges[name])
             collection = collection_metrics(table, key_values, request.return_metrics)
             if collection:
                 metrics.setdefault(name, []).append(collection)
@@ -76,8 +80,10 @@ def _check_key(table: StoredTable, new: ItemRow | None, key_values: Item) -> byt
     """
     if new is None:
         return table.keys.check_key(key_values)
-    key = table.keys.check_key(
-        {name: new.item[name] for name in table.key_names if name in new.item}
-    )
+    key = table.keys.encode(new.item)
+    if key is None or len(key) > MAX_SORT_KEY_SIZE:  # otherwise it is valid
+        key = table.keys.check_key(
+            {name: new.item[name] for name in table.key_names if name in new.item}
+        )
     table.check_index_keys(new.item, new.size)
     return key
