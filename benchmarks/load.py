@@ -88,6 +88,7 @@ class Server(Protocol):
 
     def cpu_seconds(self) -> float:
         """Return the CPU time that it has used."""
+        ...
 
 
 def under_load(

@@ -20,7 +20,7 @@ from benchmarks.peers.chart import COLUMNS, chart
 from benchmarks.peers.endpoints import Endpoints
 from benchmarks.peers.report import END, PAGE, START, markdown, replace_tables
 from benchmarks.peers.result import RESULTS, Result, read, write
-from benchmarks.peers.rounds import Cell
+from benchmarks.peers.rounds import TOO_SLOW, Cell
 from benchmarks.peers.servers import IMPLEMENTATIONS, OURS, Durability, Implementation, running
 from benchmarks.peers.syncs import count_syncs, durability_of, syncs_per_put
 
@@ -232,7 +232,7 @@ class Closing(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_: object) -> None: ...
+    def log_message(self, format: str, *args: object) -> None: ...  # noqa: A002  (its name there)
 
 
 def test_the_load_connects_again_where_a_server_closes_connections() -> None:
@@ -273,7 +273,8 @@ def test_a_quick_run_measures_every_operation(tmp_path: Path) -> None:
     )
     result = json.loads(output.read_text())
     cells = result["endpoints"]["cells"]
-    assert [each for each in (*cells, *result["workers"]) if each["problem"]] == []
+    problems = {each["problem"] for each in (*cells, *result["workers"])}
+    assert {each for each in problems if not each.startswith(TOO_SLOW)} == {""}
     assert {each["operation"] for each in cells} == set(workload.OPERATIONS)
     assert {each["operation"] for each in result["workers"]} == set(workers.OPERATIONS)
     assert {each["client"] for each in cells} == {"raw", "boto3"}

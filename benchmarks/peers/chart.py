@@ -12,9 +12,10 @@ from html import escape
 from pathlib import Path
 
 from benchmarks.peers.endpoints import BARE_NAME, Endpoints
+from benchmarks.peers.goals import DURABILITIES
 from benchmarks.peers.result import RESULTS, Result, read
 from benchmarks.peers.rounds import Cell
-from benchmarks.peers.servers import OURS, ROOT, Durability
+from benchmarks.peers.servers import OURS, ROOT
 
 TITLE = "Requests per second of implementations of DynamoDB"
 CHART = ROOT / "docs/images/peers.svg"
@@ -28,13 +29,6 @@ COLUMNS = {
     "transaction of 5": "Transaction, 5 puts",
 }
 CONNECTIONS = 8
-#: The groups of servers that are compared.
-GROUPS: dict[Durability, str] = {
-    "memory": "In memory",
-    "durable": "In a file, synced",
-    "file": "In a file, not synced",
-    "unknown": "In a file, syncs unknown",
-}
 
 WIDTH, MARGIN = 960, 28
 NAMES = 168
@@ -81,11 +75,11 @@ def chart(result: Result) -> str:
     languages = {server.name: server.language for server in measured.servers}
     body: list[str] = []
     y = HEAD
-    for durability, title in GROUPS.items():
+    for durability, title in DURABILITIES.items():
         members = [cell for cell in cells if cell.durability == durability]
         if not members:
             continue
-        body += _group(title, members, y)
+        body += _group(title.capitalize(), members, y)
         for name in dict.fromkeys(cell.server for cell in members):
             y += ROW
             body += _name(name, languages.get(name, ""), y)

@@ -32,9 +32,9 @@ START_SECONDS = 0.2
 
 DURABILITIES: dict[Durability, str] = {
     "memory": "in memory",
-    "durable": "durable",
-    "file": "file, no sync",
-    "unknown": "file, syncs unknown",
+    "durable": "in a file, synced",
+    "file": "in a file, not synced",
+    "unknown": "in a file, syncs unknown",
 }
 
 

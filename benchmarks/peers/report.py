@@ -26,13 +26,6 @@ PAGE = ROOT / "docs/performance.md"
 IMAGE = f"![{TITLE}](images/{CHART.name})"
 START, END = "<!-- peers.md: start -->", "<!-- peers.md: end -->"
 
-TITLES: dict[Durability, str] = {
-    "memory": "In memory",
-    "durable": "In a file, synced before the response",
-    "file": "In a file, without a sync",
-    "unknown": "In a file, syncs unknown",
-}
-
 
 def markdown(result: Result) -> str:
     """Return the tables."""
@@ -80,7 +73,7 @@ def _machine(result: Result) -> str:
 def _endpoints(
     measured: Endpoints, compared: dict[tuple[Durability, str, int], Figure]
 ) -> Iterator[str]:
-    for durability, title in TITLES.items():
+    for durability, title in goals.DURABILITIES.items():
         cells = [cell for cell in _raw(measured.cells) if cell.durability == durability]
         if durability == "unknown" and cells:
             cells += [
@@ -89,7 +82,7 @@ def _endpoints(
                 if cell.server == OURS and cell.durability == "durable"
             ]
         if cells:
-            yield from (f"### {title}", "", "Responses in a second.", "")
+            yield from (f"### {title.capitalize()}", "", "Responses in a second.", "")
             figures = {key[1:]: figure for key, figure in compared.items() if key[0] == durability}
             yield from (*_rates(cells, figures), "")
     yield from (f"### CPU time of the server for one request, {BARE} connections", "")
@@ -97,7 +90,12 @@ def _endpoints(
     yield from ("### With boto3", "", *_sdk(measured), "")
     yield from ("### Syncs, start and memory", "", *_servers(measured), "")
     if measured.missing:
-        yield from ("Not measured:", "", *(f"- {each}" for each in measured.missing), "")
+        yield from (
+            "Not measured:",
+            "",
+            *(f"- {' '.join(each.split())}" for each in measured.missing),
+            "",
+        )
 
 
 def _raw(cells: Iterable[Cell]) -> list[Cell]:
@@ -159,10 +157,11 @@ def _sdk(measured: Endpoints) -> Iterator[str]:
 
 def _by_server(cells: Sequence[Cell]) -> dict[tuple[str, Durability], list[Cell | None]]:
     """Return for each server a cell of each operation."""
-    found = {(cell.server, cell.durability, cell.operation): cell for cell in cells}
+    found: dict[tuple[str, Durability], dict[str, Cell]] = {}
+    for cell in cells:
+        found.setdefault((cell.server, cell.durability), {})[cell.operation] = cell
     return {
-        server: [found.get((*server, operation)) for operation in OPERATIONS]
-        for server in dict.fromkeys((cell.server, cell.durability) for cell in cells)
+        server: [row.get(operation) for operation in OPERATIONS] for server, row in found.items()
     }
 
 
