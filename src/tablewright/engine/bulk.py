@@ -10,7 +10,7 @@ Invariants:
   page of a large tree: for 200,000 items of 300 bytes, this takes ten times as long.
 - A transaction writes at most `MAX_STEP_ROWS` rows, those of indexes included, and there is a pause
   before the next one. So other writers do not wait for long.
-- Writing a batch again has no effect, so an interrupted write can be repeated.
+- Writing rows again has no effect, so an interrupted transfer can be repeated.
 """
 
 from __future__ import annotations
@@ -100,10 +100,11 @@ class RowBatch:
         self._rows[key] = ItemRow(None, row.size, row.body)
 
     def write(self, context: LongContext) -> None:
-        """Write all rows. The batch can be written again."""
+        """Write all rows; the batch is empty then, so that their memory can be freed."""
         table = self._table
+        keyed, self._rows = sorted(self._rows.items()), {}
         pause = 0.0
-        for part in _split(sorted(self._rows.items()), 1 + len(table.indexes)):
+        for part in _split(keyed, 1 + len(table.indexes)):
             time.sleep(pause)
             started = time.monotonic()
             context.write(partial(_put_keyed, table.schema, part))

@@ -86,7 +86,7 @@ class RowRefused(Exception):
 
 
 class Batch(Struct):
-    """Rows that are written at once. It can be written again."""
+    """Rows that are written at once."""
 
     count: int
     last: ItemRow
