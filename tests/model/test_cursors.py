@@ -312,6 +312,15 @@ def test_a_cursor_goes_on_with_another_limit(filled: Database) -> None:
     assert len(filled.run(Post.primary.within("C").after(cursor))) == 8
 
 
+@pytest.mark.parametrize("limit", [None, 9])
+def test_the_first_result_after_a_cursor(limit: int | None, filled: Database) -> None:
+    query: Query[Post] = Post.primary.within("C").page_size(2)
+    query = query if limit is None else query.limit(limit)
+    first = filled.run(query.after(cursor_of(filled, query)).first())
+    assert first is not None
+    assert first.number == 2
+
+
 def test_every_character_of_a_cursor_counts(filled: Database) -> None:
     plan = Post.primary.within("C").page_size(2)
     cursor = cursor_of(filled, plan)

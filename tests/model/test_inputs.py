@@ -79,6 +79,14 @@ class Note(WriteOnce, table=Desk):
     primary = key("NOTE" / note_id, "NOTE")
 
 
+class Document(Entity, table=Desk):
+    document_id: Attr[str] = attr()
+    schema: Attr[str] = attr(doc="A URL.")  # these three have the names of methods of pydantic's
+    json: Attr[Annotated[str, Field(max_length=10)]] = attr(default="{}")
+    copy: Attr[list[str]] = attr(default_factory=list)
+    primary = key("DOCUMENT" / document_id, "DOCUMENT")
+
+
 class Party(Entity, table=Desk, variants=True):
     name: Attr[str] = attr()
     primary = key("PARTY" / name, "PARTY")
@@ -174,6 +182,27 @@ def test_only_what_was_sent_is_changed_and_null_removes() -> None:
 def test_a_patch_refuses_what_an_update_cannot_do(body: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         IssuePatch.model_validate(body)
+
+
+def test_a_field_may_have_the_name_of_a_method_of_pydantic() -> None:
+    class NewDocument(Input[Document], exclude=("document_id",)):
+        pass
+
+    class DocumentPatch(Patch[Document]):
+        pass
+
+    described = NewDocument.model_json_schema()
+    assert described["required"] == ["schema"]
+    assert described["properties"]["schema"]["description"] == "A URL."
+    assert described["properties"]["json"]["maxLength"] == 10
+    made = NewDocument.model_validate({"schema": "a"}).entity(document_id="D1")
+    assert made == Document(document_id="D1", schema="a", json="{}", copy=[])
+    for body in ({}, {"schema": "a", "json": "x" * 11}):
+        with pytest.raises(ValidationError):
+            NewDocument.model_validate(body)
+    assert "required" not in DocumentPatch.model_json_schema()
+    changes = Document.changes_from(DocumentPatch.model_validate({"schema": "b"}))
+    assert list(map(str, changes)) == list(map(str, [Document.schema.set("b")]))
 
 
 def test_a_pattern_takes_inputs_and_patches() -> None:

@@ -14,7 +14,7 @@ import pytest
 from tablewright import GSI, Attr, Entity, Table, attr, index, key
 from tablewright.designs.catalog import bundled, load
 from tablewright.publish import html_document
-from tablewright.publish.erd import Attribute, Erd, Node, Relation
+from tablewright.publish.erd import RELATION_COLUMNS, Attribute, Erd, Node, Relation
 from tablewright.publish.html.element import Markup, element, escape
 from tablewright.publish.html.erd_svg import erd_svg
 from tablewright.publish.html.layers import layers
@@ -115,6 +115,13 @@ def test_each_diagram_is_an_image_with_a_title_and_contains_every_entity(name: s
         assert svg.get("aria-labelledby") == svg[0].get("id")
         texts = {each.text for each in svg.iter("text")}
         assert texts >= {entity.name for entity in tables[number // 2].__table__.entities}
+
+
+def test_the_relations_of_a_diagram_are_also_a_table() -> None:
+    _, _, shown = page_of("shop").partition("The relations as a table")
+    texts = [text for text in Reader(shown.partition("</details>")[0][10:]).texts if text.strip()]
+    assert texts[:5] == ["Relations", *RELATION_COLUMNS]
+    assert texts[-4:] == ["Product", "OrderItem", "0 or more", "product_id"]
 
 
 @pytest.mark.parametrize("name", NAMES)

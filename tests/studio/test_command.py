@@ -89,3 +89,10 @@ def test_an_endpoint_that_responds_is_not_reported(capfd: pytest.CaptureFixture[
         warn_if_unreachable(workspace)
         workspace.close()
     assert capfd.readouterr().err == ""
+
+
+def test_a_studio_that_was_stopped_reports_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    workspace = open_workspace(["http://127.0.0.1:1"])
+    workspace.transport.close()
+    warn_if_unreachable(workspace)
+    assert capfd.readouterr().err == ""

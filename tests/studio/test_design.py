@@ -9,9 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from tablewright.cli.studio import open_workspace
-from tablewright.designs.catalog import bundled
+from tablewright.designs.catalog import bundled, load
 from tablewright.publish.cost import cost, load_prices
 from tablewright.publish.cost.rates import Rates
+from tablewright.publish.erd import erd
 from tablewright.studio.design.documents import DOCUMENTS
 from tablewright.studio.markup.condition import KeyComparison, comparisons, condition_lines
 from tablewright.studio.web.server import serving_studio
@@ -46,6 +47,14 @@ def test_the_key_map_has_the_templates_of_every_entity(each_design: tuple[str, B
                         for piece in template.pieces
                     ]
                     assert "".join(pieces) in shown
+
+
+def test_the_relations_of_a_diagram_are_also_a_table(each_design: tuple[str, Browser]) -> None:
+    name, browser = each_design
+    shown = text_of(browser.get("/design").text)
+    for table in load(name).tables:
+        for row in erd(table.__table__.entities).relation_rows():
+            assert "".join(row) in shown
 
 
 def test_the_matrix_has_every_pattern(each_design: tuple[str, Browser]) -> None:

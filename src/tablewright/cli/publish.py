@@ -250,6 +250,6 @@ def _write_stages(
 
 
 def _write_json(value: Any, output: Path | None) -> None:
-    import json
+    from tablewright.publish.json_document import json_document
 
-    write(json.dumps(value, indent=2, ensure_ascii=False) + "\n", output)
+    write(json_document(value), output)

@@ -140,18 +140,18 @@ def _opened(workspace: Workspace) -> Workspace:
 
 def warn_if_unreachable(workspace: Workspace) -> None:
     """Print a warning if the target does not respond; the pages show it, too, and try again."""
-    from tablewright.errors import DynamoDBError, TablewrightError
+    from tablewright.errors import EndpointUnavailable, TablewrightError
     from tablewright.transfer.sending import send_request
 
     try:
         send_request(workspace.transport, "ListTables", {"Limit": 1})
-    except DynamoDBError:  # it responds; a user may not be allowed to list tables
-        return
-    except TablewrightError as error:
+    except EndpointUnavailable as error:
         say(
             f"tablewright: warning: {describe_failure(error)}; start the endpoint, and the pages "
             "show it, or start the studio with another URL"
         )
+    except TablewrightError:  # it responds, but refuses the request; or the studio was stopped
+        pass
 
 
 def _export(workspace: Workspace, folder: Path, data: bool) -> None:

@@ -108,20 +108,18 @@ class Template(Struct, frozen=True):
 class Composer:
     """A template's leading pieces, ready to be filled in."""
 
-    __slots__ = ("form", "slots", "texts")
+    __slots__ = ("_parts", "form")
 
     def __init__(self, template: Template, count: int | None = None) -> None:
         leading = template.pieces[:count]
         self.form = "".join(
             piece.replace("%", "%%") if isinstance(piece, str) else "%s" for piece in leading
         )
-        self.texts = tuple(piece.text for piece in leading if isinstance(piece, KeyPart))
-        self.slots = template.slots[: len(self.texts)]
+        texts = [piece.text for piece in leading if isinstance(piece, KeyPart)]
+        self._parts = tuple(zip(texts, template.slots, strict=False))
 
     def __call__(self, arguments: Sequence[Any]) -> str:
-        return self.form % tuple(
-            [text(arguments[slot]) for text, slot in zip(self.texts, self.slots, strict=True)]
-        )
+        return self.form % tuple([text(arguments[slot]) for text, slot in self._parts])
 
 
 class Parser:

@@ -40,6 +40,10 @@ from tablewright.symbol import Symbol
 
 E = TypeVar("E", bound=Entity)
 
+#: Whether pydantic takes a method of its own, such as `schema`, for the default of the field with
+#: its name in a subclass of a model, unless the model has an attribute with this name.
+METHODS_ARE_DEFAULTS = tuple(map(int, pydantic.VERSION.split(".")[:2])) < (2, 12)
+
 
 class EntityModel(pydantic.BaseModel, Generic[E]):
     """The common part of `Input` and `Patch`."""
@@ -185,6 +189,10 @@ def _model_of(base: type[EntityModel[Any]], kind: type[Entity]) -> type[EntityMo
             __validators__=field_validators(names, declared.decorators),
             **fields,
         )
+    if METHODS_ARE_DEFAULTS:
+        for name in names:
+            if hasattr(pydantic.BaseModel, name):
+                setattr(model, name, fields[name][1])
     model.__entity_type__ = kind
     return model
 

@@ -66,11 +66,28 @@ class Relation(Struct, frozen=True):
     label: str
 
 
+#: The columns of the relations as a table, for those who cannot see the diagram.
+RELATION_COLUMNS = ("From", "To", "How many", "By")
+
+
 class Erd(Struct, frozen=True):
     """The entities and embedded models of a table, in the order of declaration."""
 
     nodes: tuple[Node, ...]
     relations: tuple[Relation, ...]
+
+    def relation_rows(self) -> list[tuple[str, str, str, str]]:
+        """Return the relations as rows of RELATION_COLUMNS, with the names of Python."""
+        names = {node.name: node.entity for node in self.nodes}
+        return [
+            (
+                names[each.source],
+                names[each.target],
+                "0 or more" if each.many else "0 or 1",
+                each.label,
+            )
+            for each in self.relations
+        ]
 
 
 def erd(entities: list[EntityMap]) -> Erd:

@@ -28,6 +28,8 @@ class First(Single[R], Generic[R]):
 
     def _steps(self, context: Context) -> Steps[R | None]:
         query = self._query.strict()
+        if query._cursor is None:  # a cursor of the caller is for the limit of the query
+            query = query._replace(_total=1)  # so that no cursor is made for what is not read
         while True:
             page = yield from query._page(context)
             if page or page.next_cursor is None:

@@ -21,7 +21,7 @@ from tablewright.publish.blocks import (
     Plain,
     Prose,
 )
-from tablewright.publish.erd import Erd
+from tablewright.publish.erd import RELATION_COLUMNS, Erd
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.publish.html.erd_svg import erd_svg
 from tablewright.publish.html.key_map_svg import key_map_svg
@@ -185,15 +185,9 @@ def _relations(erd: Erd) -> Markup:
     """Return the relations of a diagram as a table, for those who cannot see it."""
     if not erd.relations:
         return Markup("")
-    names = {node.name: node.entity for node in erd.nodes}
     rows = [
-        [
-            Plain(names[each.source]),
-            Plain(names[each.target]),
-            "0 or more" if each.many else "0 or 1",
-            Code(each.label),
-        ]
-        for each in erd.relations
+        [Plain(source), Plain(target), count, Code(label)]
+        for source, target, count, label in erd.relation_rows()
     ]
-    table = chart_table(Chart("Relations", ["From", "To", "How many", "By"], rows))
+    table = chart_table(Chart("Relations", RELATION_COLUMNS, rows))
     return element("details", element("summary", "The relations as a table"), table)

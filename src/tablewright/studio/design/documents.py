@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from typing import Any
 
 from msgspec import Struct
 
@@ -16,6 +14,7 @@ from tablewright.publish.infrastructure import (
     create_table_requests,
     terraform,
 )
+from tablewright.publish.json_document import json_document
 from tablewright.publish.workbench import nosql_workbench
 from tablewright.verify import Design
 
@@ -33,10 +32,6 @@ class GeneratedDocument(Struct, frozen=True):
         return f"{design.name}{self.suffix}"
 
 
-def _as_json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-
-
 DOCUMENTS = (
     GeneratedDocument("markdown", "Document (Markdown)", ".md", document),
     GeneratedDocument("html", "Document (one page)", ".html", html_document),
@@ -44,7 +39,7 @@ DOCUMENTS = (
         "cloudformation",
         "CloudFormation",
         ".template.json",
-        lambda design: _as_json(cloudformation(design)),
+        lambda design: json_document(cloudformation(design)),
     ),
     GeneratedDocument("cdk", "CDK (Python)", "_cdk.py", cdk),
     GeneratedDocument("terraform", "Terraform", ".tf", terraform),
@@ -52,19 +47,19 @@ DOCUMENTS = (
         "boto3",
         "CreateTable (JSON)",
         ".create-table.json",
-        lambda design: _as_json(create_table_requests(design)),
+        lambda design: json_document(create_table_requests(design)),
     ),
     GeneratedDocument(
         "iam",
         "IAM policies",
         ".policies.json",
-        lambda design: _as_json(policies(design, AwsAccount("*", "*", "aws"))),
+        lambda design: json_document(policies(design, AwsAccount("*", "*", "aws"))),
     ),
     GeneratedDocument(
         "nosql-workbench",
         "NoSQL Workbench",
         ".nosql-workbench.json",
-        lambda design: _as_json(nosql_workbench(design).model),
+        lambda design: json_document(nosql_workbench(design).model),
     ),
 )
 BY_NAME = {each.name: each for each in DOCUMENTS}

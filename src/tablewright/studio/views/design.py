@@ -9,7 +9,7 @@ from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.mapping.table import TableMap
 from tablewright.publish.advice import Finding
 from tablewright.publish.advice.finding import Severity
-from tablewright.publish.erd import Erd, erd
+from tablewright.publish.erd import RELATION_COLUMNS, Erd, erd
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.publish.html.erd_svg import erd_svg
 from tablewright.studio.design.documents import BY_NAME, DOCUMENTS
@@ -143,35 +143,30 @@ def _relations(found: Erd, table: TableMap) -> Markup:
     """Return the relations of a diagram as a table, for those who cannot see it."""
     if not found.relations:
         return parts.NOTHING
-    names = {node.name: node.entity for node in found.nodes}
     entities = {entity.name: entity for entity in table.entities}
 
-    def shown(node: str) -> Markup:
-        entity = entities.get(names[node])
-        return parts.chip(entity) if entity is not None else element("code", names[node])
+    def shown(name: str) -> Markup:
+        entity = entities.get(name)
+        return parts.chip(entity) if entity is not None else element("code", name)
 
     rows = [
         element(
             "tr",
-            element("td", shown(each.source)),
-            element("td", shown(each.target)),
-            element("td", "0 or more" if each.many else "0 or 1"),
-            element("td", element("code", each.label)),
+            element("td", shown(source)),
+            element("td", shown(target)),
+            element("td", count),
+            element("td", element("code", label)),
         )
-        for each in found.relations
+        for source, target, count, label in found.relation_rows()
     ]
-    header = element("tr", [element("th", name, scope="col") for name in _RELATION_HEADER])
-    drawn = element("table", element("thead", header), element("tbody", rows))
-    label = f"Relations of the table {table.name}"
+    caption = f"Relations of the table {table.name}"
+    drawn = parts.data_table(caption, RELATION_COLUMNS, rows)
     return element(
         "details",
         element("summary", "The same as a table"),
-        parts.scroll(label, drawn, "flat"),
+        parts.scroll(caption, drawn, "flat"),
         class_="body",
     )
-
-
-_RELATION_HEADER = ("From", "To", "How many", "By")
 
 
 def _findings(workspace: Workspace) -> Markup:
