@@ -33,7 +33,7 @@ import msgspec
 
 TICKS = os.sysconf("SC_CLK_TCK")
 #: The clients wait this long for a slow server.
-LATE_SECONDS = 10.0
+LATE_SECONDS = 5.0
 _LENGTH = struct.Struct("<I")
 
 
@@ -43,6 +43,8 @@ class Load(msgspec.Struct, frozen=True):
     #: The responses with status 200 in this time, and those that arrived after it.
     responses: int
     late: int
+    #: The requests without a response at the end: the server may still work on them.
+    unanswered: int
     seconds: float
     idle: float
     #: The number of bytes in the body of the last of them.
@@ -118,7 +120,7 @@ def under_load(
             check=False,
             capture_output=True,
             text=True,
-            timeout=seconds + 3 * LATE_SECONDS,  # with the time to connect
+            timeout=seconds + 2 * LATE_SECONDS + 30,  # with the time to start and to connect
         )
         cpu = server.cpu_seconds() - before
         busy, clients = _busy_seconds() - busy, _children_seconds() - clients
@@ -193,6 +195,7 @@ def load(port: int, requests: Iterator[bytes], connections: int, seconds: float)
     return Load(
         done,
         clients.done - done,
+        len(clients.waiting),
         took,
         idle,
         len(clients.last.partition(b"\r\n\r\n")[2]),

@@ -50,6 +50,14 @@ class Process(Struct, frozen=True):
         found = (_read(f"/proc/{pid}/statm") for pid in self.family())
         return sum(int(text.split()[1]) for text in found if text) * PAGE
 
+    def wait_until_idle(self, most_seconds: float) -> None:
+        """Wait until it uses little CPU time, but not for longer than `most_seconds`."""
+        deadline = time.monotonic() + most_seconds
+        before, now = -1.0, self.cpu_seconds()
+        while now - before > 0.02 and time.monotonic() < deadline:
+            time.sleep(0.2)
+            before, now = now, self.cpu_seconds()
+
     def family(self) -> list[int]:
         """Return the ids of it and its descendants."""
         found = [self.pid]

@@ -145,7 +145,7 @@ def _name(name: str, language: str, y: int) -> Iterator[str]:
 
 def _bar(cell: Cell, left: int, y: int, most: float) -> Iterator[str]:
     if cell.problem:
-        yield _text(left, y + 11, "fails", "note")
+        yield _text(left, y + 11, cell.failure, "note")
         return
     is_ours = cell.server == OURS
     length = max(1.0, BARS * cell.rate / most)

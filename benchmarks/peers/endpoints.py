@@ -44,7 +44,9 @@ BARE = 8
 BARE_NAME = "bare server"
 #: A server that needs more time than this for one request on each connection is not measured with
 #: so many, or only in one round.
-MOST_SECONDS, ONCE_SECONDS = 8.0, 1.0
+MOST_SECONDS, ONCE_SECONDS = 4.0, 1.0
+#: How long a server may work on requests whose clients have ended.
+IDLE_SECONDS = 30.0
 #: The number of the first round that boto3 sends; no other round has it.
 SDK_ROUND = 500
 #: boto3 may need this long for all operations.
@@ -109,6 +111,8 @@ class Started(Struct):
     at_rest: float
     items: int
     with_items: float
+    #: The seconds of one request of each operation, in the warm-up.
+    latencies: dict[str, float] = {}
 
     @property
     def name(self) -> str:
@@ -128,17 +132,13 @@ def endpoints(sizes: Sizes, only: Sequence[str], report: Report) -> Endpoints:
         else:
             result.missing.append(f"{each.label}: {reason}")
     for promises in (("memory",), ("durable", "file")):
+        group = [each for each in chosen if each.promise in promises]
         with ExitStack() as stack:
-            servers = _start(
-                [each for each in chosen if each.promise in promises],
-                sizes,
-                stack,
-                result.missing,
-                report,
-            )
-            result.cells.extend(_cells(servers, sizes, report))
-            result.cells.extend(_sdk_cells(servers, sizes, report))
-            result.servers.extend(map(_server, servers))
+            servers = _start(group, sizes, stack, result.missing, report)
+            if servers:
+                result.cells.extend(_cells(servers, sizes, report))
+                result.cells.extend(_sdk_cells(servers, sizes, report))
+                result.servers.extend(map(_server, servers))
     return result
 
 
@@ -235,9 +235,9 @@ def _cells(servers: Sequence[Started], sizes: Sizes, report: Report) -> Iterator
     number = 0
     for operation in workload.OPERATIONS:
         report(f"{operation}, warm-up")
-        latencies = [
-            _latency(_round(server, operation, number, 1, sizes.seconds)) for server in servers
-        ]
+        for server in servers:
+            warm_up = _round(server, operation, number, 1, sizes.seconds)
+            server.latencies[operation] = _latency(warm_up)
         for connections in CONNECTIONS:
             report(f"{operation}, {connections} connections")
             found: list[list[Served | str]] = [[] for _ in servers]
@@ -245,10 +245,10 @@ def _cells(servers: Sequence[Started], sizes: Sizes, report: Report) -> Iterator
             compared = connections == BARE and operation in CPU_OPERATIONS
             for turn in range(sizes.rounds):
                 number += 1
-                for server, latency, rounds in zip(servers, latencies, found, strict=True):
-                    seconds = latency * connections
+                for server, rounds in zip(servers, found, strict=True):
+                    seconds = server.latencies[operation] * connections
                     if seconds > MOST_SECONDS:
-                        rounds[:] = [f"{TOO_SLOW}: a request takes {latency:.2f} s"]
+                        rounds[:] = [_too_slow(server, operation)]
                         continue
                     if turn and seconds > ONCE_SECONDS:
                         continue
@@ -269,10 +269,18 @@ def _latency(warm_up: Served | str) -> float:
     return warm_up.load.seconds / max(1, warm_up.load.responses)
 
 
+def _too_slow(server: Started, operation: str) -> str:
+    return f"{TOO_SLOW}: a request takes {server.latencies[operation]:.2f} s"
+
+
 def _round(
     server: Started, operation: str, number: int, connections: int, seconds: float
 ) -> Served | str:
-    return load_round(server.running, server.items, operation, number, connections, seconds)
+    """Return a round of load, or why there is none; then the server is idle."""
+    served = load_round(server.running, server.items, operation, number, connections, seconds)
+    if isinstance(served, str) or served.load.unanswered:
+        server.running.process.wait_until_idle(IDLE_SECONDS)
+    return served
 
 
 def _bare_round(server: Started, operation: str, ours: Served, seconds: float) -> Served:
@@ -290,7 +298,12 @@ def _sdk_cells(servers: Sequence[Started], sizes: Sizes, report: Report) -> Iter
             for server, operations in zip(servers, found, strict=True):
                 report(f"{server.running.implementation.label}: boto3, {threads} threads")
                 number = SDK_ROUND + turn * len(THREADS) + THREADS.index(threads)
-                for called in _sdk_round(server, number, threads, sizes.sdk_seconds):
+                slow = [
+                    operation
+                    for operation, latency in server.latencies.items()
+                    if latency * threads > ONCE_SECONDS
+                ]
+                for called in _sdk_round(server, number, threads, sizes.sdk_seconds, slow):
                     operations.setdefault(called.operation, []).append(called)
         for server, operations in zip(servers, found, strict=True):
             for operation, rounds in operations.items():
@@ -310,17 +323,22 @@ def _sdk_cells(servers: Sequence[Started], sizes: Sizes, report: Report) -> Iter
                 )
 
 
-def _sdk_round(server: Started, number: int, threads: int, seconds: float) -> list[Called]:
+def _sdk_round(
+    server: Started, number: int, threads: int, seconds: float, slow: Sequence[str]
+) -> list[Called]:
+    """Return a round of load with boto3, without the operations that are too slow."""
+    left_out = [Called(name, 0, 1.0, 0.0, _too_slow(server, name)) for name in slow]
     try:
         output = subprocess.run(
             [
                 *(sys.executable, "-m", "benchmarks.peers.sdk", server.running.process.url),
-                *(str(server.items), str(number), str(threads), str(seconds)),
+                *(str(server.items), str(number), str(threads), str(seconds), *slow),
             ],
             check=True,
             capture_output=True,
             timeout=SDK_SECONDS,
         ).stdout
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-        return [Called(name, 0, 1.0, 0.0, str(error)) for name in workload.OPERATIONS]
-    return msgspec.json.decode(output, type=list[Called])
+        names = [name for name in workload.OPERATIONS if name not in slow]
+        return [*left_out, *(Called(name, 0, 1.0, 0.0, str(error)) for name in names)]
+    return [*left_out, *msgspec.json.decode(output, type=list[Called])]

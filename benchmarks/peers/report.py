@@ -16,7 +16,7 @@ from benchmarks.peers.chart import CHART, TITLE, chart
 from benchmarks.peers.endpoints import BARE, BARE_NAME, THREADS, Endpoints
 from benchmarks.peers.libraries import tables
 from benchmarks.peers.result import RESULTS, Result, read
-from benchmarks.peers.rounds import CONNECTIONS, TOO_SLOW, Cell
+from benchmarks.peers.rounds import CONNECTIONS, Cell
 from benchmarks.peers.servers import OURS, ROOT, Durability
 from benchmarks.peers.suites import Suite
 from benchmarks.peers.workload import OPERATIONS
@@ -120,9 +120,7 @@ def _rates(cells: Sequence[Cell], compared: dict[tuple[str, int], Figure]) -> It
 def _rate(cell: Cell | None) -> str:
     if cell is None:
         return ""
-    if cell.problem:
-        return TOO_SLOW if cell.problem.startswith(TOO_SLOW) else "fails"
-    return f"{cell.rate:,.0f}"
+    return cell.failure or f"{cell.rate:,.0f}"
 
 
 def _verdict(figure: Figure) -> tuple[str, str, str]:

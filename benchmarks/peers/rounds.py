@@ -41,6 +41,13 @@ class Cell(Struct, frozen=True, kw_only=True):
     #: Why there is no figure.
     problem: str = ""
 
+    @property
+    def failure(self) -> str:
+        """The problem in a word or two, for tables."""
+        if not self.problem:
+            return ""
+        return TOO_SLOW if self.problem.startswith(TOO_SLOW) else "fails"
+
 
 def signed_requests(server: Running, items: int, operation: str, number: int) -> list[bytes]:
     """Return the requests of a round to a server whose table has so many items."""

@@ -1,8 +1,8 @@
-"""boto3 as a load: `python -m benchmarks.peers.sdk URL ITEMS ROUND THREADS SECONDS` prints JSON.
+"""boto3 as a load: `python -m benchmarks.peers.sdk URL ITEMS ROUND THREADS SECONDS [LEFT_OUT …]`.
 
-One process with one client, which its threads share; every operation of the workload for some
-seconds. boto3 needs more CPU time for a request than a fast server, and its threads share one
-interpreter, so the rates of fast servers are those of boto3.
+Prints JSON. One process with one client, which its threads share; every operation of the workload,
+except those left out, for some seconds. boto3 needs more CPU time for a request than a fast server,
+and its threads share one interpreter, so the rates of fast servers are those of boto3.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _calls(
 
 
 def main() -> None:
-    url, items, number, threads, seconds = sys.argv[1:]
+    url, items, number, threads, seconds, *left_out = sys.argv[1:]
     client = boto3.client(
         "dynamodb",
         region_name=REGION,
@@ -89,6 +89,7 @@ def main() -> None:
     found = [
         call(client, operation, make(int(items), int(number)), int(threads), float(seconds))
         for operation, make in workload.OPERATIONS.items()
+        if operation not in left_out
     ]
     print(msgspec.json.encode(found).decode())
 

@@ -54,7 +54,7 @@ def make_key_writer(
     """
     source = _Source()
     text = "\n    ".join(["def compose(values):", *source.lines(primary, indexes)])
-    names = source.names | {"incomplete": incomplete}
+    names: dict[str, Any] = source.names | {"incomplete": incomplete}
     exec(text, names)
     compose: KeyWriter = names["compose"]
     return compose
