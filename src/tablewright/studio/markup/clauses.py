@@ -128,7 +128,7 @@ def _paths(node: Any) -> Iterator[tree.Path]:
         for each in node:
             yield from _paths(each)
     elif isinstance(node, (tree.Comparison, tree.Between, tree.In, tree.Call, tree.Not)):
-        for name in node.__dataclass_fields__:
+        for name in node.__struct_fields__:
             yield from _paths(getattr(node, name))
     elif isinstance(node, (tree.And, tree.Or)):
         yield from _paths(node.conditions)

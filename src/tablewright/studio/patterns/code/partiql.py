@@ -11,11 +11,11 @@ BatchExecuteStatement. Values are literals; a binary value has none.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tablewright.expression import tree
 from tablewright.expression.parse import parse_condition, parse_projection, parse_update
@@ -320,12 +320,9 @@ def _resolved(node: Any, names: Mapping[str, str]) -> Any:
         )
     if isinstance(node, tuple):
         return tuple(_resolved(each, names) for each in node)
-    if dataclasses.is_dataclass(node) and not isinstance(node, type):
-        members = {
-            each.name: _resolved(getattr(node, each.name), names)
-            for each in dataclasses.fields(node)
-        }
-        return dataclasses.replace(node, **members)
+    if isinstance(node, Struct):
+        members = {name: _resolved(getattr(node, name), names) for name in node.__struct_fields__}
+        return replace(node, **members)
     return node
 
 
