@@ -20,5 +20,5 @@
 
 Servers run at the same time, and are put under load one after the other in alternating rounds, so
 that what else the machine does slows all of them. A figure is the median of the rounds. It is
-`unsure` if its rounds differ by more than a third.
+`unsure` if its rounds differ by more than a third, or if other processes used the machine.
 """
