@@ -232,6 +232,26 @@ def test_an_index_that_is_added_meanwhile_gets_its_rows(engine: Engine) -> None:
     assert not engine.check().problems
 
 
+def test_a_table_that_is_created_again_meanwhile_gets_rows_of_its_own_keys(engine: Engine) -> None:
+    engine.call("CreateTable", PLAIN)
+    other = PLAIN | {
+        "KeySchema": PLAIN["KeySchema"][:1],
+        "AttributeDefinitions": PLAIN["AttributeDefinitions"][:1],
+    }
+
+    def write_late(context: LongContext) -> None:
+        batch = open_batch(context, "orders")
+        for row in to_rows([order(1), order(4)]):
+            batch.add(row)
+        engine.call("DeleteTable", {"TableName": "orders"})
+        engine.call("CreateTable", other)
+        batch.write(context)
+
+    engine.run_long(write_late)
+    assert engine.call("Scan", {"TableName": "orders"})["Items"] == [order(4)]
+    assert not engine.check().problems
+
+
 def test_another_process_can_write_between_two_transactions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

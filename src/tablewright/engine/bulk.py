@@ -146,6 +146,6 @@ def _put_keyed(
     table = context.find_table(schema.name)
     if table.schema.keys != schema.keys or table.schema.indexes != schema.indexes:
         # The table has changed since the rows were checked.
-        keyed = sorted((_check_row(table, row), row) for _, row in keyed)
+        keyed = sorted({_check_row(table, row): row for _, row in keyed}.items())
     # New objects: the items that are decoded for the indexes must not stay in memory.
     put_items(context.tx, table, [(key, ItemRow(None, row.size, row.body)) for key, row in keyed])

@@ -12,6 +12,7 @@ Invariants:
   transfer that was stopped, or killed, resumes after the last batch that is recorded as written.
 - Memory use does not depend on the size of a table: a few pages for each segment, a batch for each
   writer.
+- An engine in this process is read and written without requests (`rows`), with the same checks.
 - The package knows requests and items, and nothing about models.
 """
 
