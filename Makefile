@@ -13,7 +13,7 @@ BROWSER  := .browser
 CHROMIUM ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-browser test-pythons test-targets chromium check format docs site bench bench-peers performance torture torture-big mutants lock clean
+.PHONY: help setup run test test-slow test-browser screenshots test-pythons test-targets chromium check format docs site bench bench-big bench-peers performance torture torture-big mutants lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
