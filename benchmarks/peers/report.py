@@ -198,7 +198,7 @@ def _summary(figures: Sequence[Figure]) -> str:
 
 def _figures(figures: Sequence[Figure]) -> Iterator[str]:
     yield from _head(
-        ("figure",), ("measured", "limit", "ratio"), ("the limit is", "goal", "verdict", "note")
+        ("figure",), ("measured", "limit", "ratio"), ("compared with", "goal", "verdict", "note")
     )
     for each in figures:
         yield _row(
