@@ -181,7 +181,7 @@ class Bench:
                     data,
                     connections=CLIENTS,
                     seconds=self.seconds,
-                    repeat="put" not in name,
+                    repeat=command[0] == "benchmarks.bare_http" or "put" not in name,
                 )
                 if served.load.refused:
                     raise RuntimeError(served.load.problem)
