@@ -42,31 +42,44 @@ def served(*options: str | Path, before: str = "") -> Iterator[tuple[subprocess.
             process.kill()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_during_load_loses_no_acknowledged_write(tmp_path: Path, number: int) -> None:
-    file = tmp_path / "load.db"
-    acknowledged: list[str] = []
-    enough = threading.Event()
+class WriteLoad:
+    """Clients that put items until the server stops, and the keys that were acknowledged."""
 
-    def write(url: str, name: str) -> None:
+    def __init__(self) -> None:
+        self._acknowledged: list[str] = []
+        self.is_enough = threading.Event()
+
+    def write(self, url: str, name: str) -> None:
         try:
             with Client(url) as client:
                 for turn in range(1_000_000):
                     key = f"{name}-{turn}"
                     if client.call("PutItem", put(key)).status == 200:
-                        acknowledged.append(key)
-                    if len(acknowledged) > 300:
-                        enough.set()
+                        self._acknowledged.append(key)
+                    if len(self._acknowledged) > 300:
+                        self.is_enough.set()
         except (OSError, EOFError):
             pass  # the server has stopped
 
+    def check(self, file: Path) -> None:
+        """Check that the file is intact and has all acknowledged items."""
+        with Engine(file) as engine:
+            for key in self._acknowledged:
+                assert engine.run(engine.prepare("GetItem", get(key))) != b"{}", key
+            assert engine.check()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_during_load_loses_no_acknowledged_write(tmp_path: Path, number: int) -> None:
+    file = tmp_path / "load.db"
+    load = WriteLoad()
     with served("--db", file) as (process, url):
         with Client(url) as client:
             client.call("CreateTable", TABLE)
-        writers = [threading.Thread(target=write, args=(url, f"writer-{n}")) for n in range(6)]
+        writers = [threading.Thread(target=load.write, args=(url, f"writer-{n}")) for n in range(6)]
         for writer in writers:
             writer.start()
-        assert enough.wait(30)
+        assert load.is_enough.wait(30)
         process.send_signal(number)
         output, errors = process.communicate(timeout=30)
         for writer in writers:
@@ -74,11 +87,7 @@ def test_a_signal_during_load_loses_no_acknowledged_write(tmp_path: Path, number
 
     assert (process.returncode, output) == (0, "")
     assert "Traceback" not in errors
-    engine = Engine(file)
-    for key in acknowledged:
-        assert engine.run(engine.prepare("GetItem", get(key))) != b"{}", key
-    assert engine.check()
-    engine.close()
+    load.check(file)
 
 
 def test_a_stop_answers_what_was_received_and_closes_what_is_idle(engine: Engine) -> None:

@@ -25,7 +25,7 @@ from tests.server.conftest import TABLE
 from tests.server.http import Client, message, sdk_client
 from tests.server.test_operating import certificate, wait_until_refused
 from tests.server.test_requests import get, put
-from tests.server.test_stopping import served
+from tests.server.test_stopping import WriteLoad, served
 from tests.server.test_storage import locked_by_another_process, unlock
 from tests.server.waiting import wait_until
 
@@ -372,36 +372,19 @@ def test_a_signal_during_load_loses_no_acknowledged_write(
     tmp_path: Path, victim: str, number: int, exit_code: int
 ) -> None:
     file = tmp_path / "load.db"
-    acknowledged: list[str] = []
-    enough = threading.Event()
-
-    def write(url: str, name: str) -> None:
-        try:
-            with Client(url) as client:
-                for turn in range(1_000_000):
-                    key = f"{name}-{turn}"
-                    if client.call("PutItem", put(key)).status == 200:
-                        acknowledged.append(key)
-                    if len(acknowledged) > 300:
-                        enough.set()
-        except (OSError, EOFError):
-            pass  # the server has stopped
-
+    load = WriteLoad()
     with served("--db", file, "--workers", "2") as (process, url):
         with Client(url) as client:
             client.call("CreateTable", TABLE)
         with ThreadPoolExecutor() as pool:
             for name in "abcdef":
-                pool.submit(write, url, name)
-            assert enough.wait(30)
+                pool.submit(load.write, url, name)
+            assert load.is_enough.wait(30)
             os.kill(process.pid if victim == "main" else children_of(process.pid)[0], number)
             output, errors = process.communicate(timeout=30)
     assert (process.returncode, output) == (exit_code, ""), errors
     assert "Traceback" not in errors
-    with Engine(file) as engine:
-        for key in acknowledged:
-            assert engine.run(engine.prepare("GetItem", get(key))) != b"{}", key
-        assert engine.check()
+    load.check(file)
 
 
 @needs_proc

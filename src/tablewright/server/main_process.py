@@ -30,7 +30,7 @@ from tablewright.policy import Principal
 from tablewright.server.authentication import SignatureAuthenticator
 from tablewright.server.preparation import parse_json
 from tablewright.server.processes import WorkerProcess
-from tablewright.server.relay import Alone, CloseIdle, Relayed, Released, Report
+from tablewright.server.relay import Alone, CloseIdle, Relayed, Released, WorkerReport
 from tablewright.server.relay_writer import RelayWriter
 from tablewright.server.server import GRACE_SECONDS, IDLE_GRACE_SECONDS, Server, Settings
 from tablewright.server.telemetry import Latency
@@ -42,7 +42,7 @@ class Member:
     def __init__(self, process: WorkerProcess) -> None:
         self.process = process
         self.connections = 0
-        self.report = Report()
+        self.report = WorkerReport()
         self.is_ready = asyncio.Event()
         self.has_ended = asyncio.Event()
 
@@ -119,12 +119,12 @@ class MainServer(Server):
         assert isinstance(self.authenticator, SignatureAuthenticator)
         return self.authenticator.find_principal(user)
 
-    def _notify(self, number: int, message: Released | Report | None) -> None:
+    def _notify(self, number: int, message: Released | WorkerReport | None) -> None:
         self._loop.call_soon_threadsafe(self._receive, self._members[number], message)
 
     # --- called by the event loop --------------------------------------------------------------
 
-    def _receive(self, member: Member, message: Released | Report | None) -> None:
+    def _receive(self, member: Member, message: Released | WorkerReport | None) -> None:
         """Handle a message of a worker; None: it has ended."""
         if message is None:
             self._end(member)

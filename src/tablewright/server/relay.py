@@ -3,7 +3,7 @@
     worker ──Relayed──▶ main    a request that the worker does not answer itself
            ◀──Reply────         its response, when its writes are durable
            ──Released─▶         a connection has ended
-           ──Report───▶         the metrics of the worker, about once a second; the first one: ready
+           ──WorkerReport──▶    the metrics of the worker, about once a second; the first one: ready
            ◀─CloseIdle─         close an idle connection, to make room for another one
            ◀──Alone────         the worker has the only connection of the server, or no longer
 
@@ -79,7 +79,7 @@ class Alone(msgspec.Struct, tag="o", array_like=True, frozen=True):
     is_alone: bool
 
 
-class Report(msgspec.Struct, tag="m", array_like=True, frozen=True, kw_only=True):
+class WorkerReport(msgspec.Struct, tag="m", array_like=True, frozen=True, kw_only=True):
     """The metrics of a worker since its start."""
 
     connections: int = 0
@@ -95,7 +95,7 @@ class Report(msgspec.Struct, tag="m", array_like=True, frozen=True, kw_only=True
     keys: list[tuple[dict[str, str], int]] = []
 
 
-FromWorker: TypeAlias = Relayed | Released | Report
+FromWorker: TypeAlias = Relayed | Released | WorkerReport
 ToWorker: TypeAlias = Reply | CloseIdle | Alone
 
 

@@ -33,8 +33,8 @@ from tablewright.server.relay import (
     Relayed,
     Released,
     Reply,
-    Report,
     ToWorker,
+    WorkerReport,
     encode,
 )
 from tablewright.server.writer import Results
@@ -73,7 +73,7 @@ class RelayWriter:
         failures: Failures,
         prepare: Callable[[Relayed], Step],
         record: Callable[[Results], None],
-        notify: Callable[[int, Released | Report | None], None],
+        notify: Callable[[int, Released | WorkerReport | None], None],
     ) -> None:
         self._engine = engine
         self._watch = watch

@@ -45,9 +45,9 @@ from tablewright.server.relay import (
     Relayed,
     Released,
     Reply,
-    Report,
     ToWorker,
     WorkerChannel,
+    WorkerReport,
 )
 from tablewright.server.server import Server, Settings
 
@@ -229,8 +229,8 @@ class WorkerServer(Server):
             self._worker_engine.refresh_catalog()
         self._channel.send(self._report())
 
-    def _report(self) -> Report:
-        report = Report(
+    def _report(self) -> WorkerReport:
+        report = WorkerReport(
             connections=len(self._connections),
             buffered_bytes=self.budget.used,
             waiting_bodies=self.budget.waiting,
