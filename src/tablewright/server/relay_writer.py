@@ -37,7 +37,7 @@ from tablewright.server.relay import (
     WorkerReport,
     encode,
 )
-from tablewright.server.writer import Results
+from tablewright.server.writer import Results, commit
 from tablewright.wire.body import collector_paused
 
 log = logging.getLogger("tablewright.server")
@@ -167,12 +167,7 @@ class RelayWriter:
             self._pool.submit(self._run_apart, peer, message.number, step)
 
     def _commit(self, writes: list[tuple[Peer, int, WriteStep]]) -> None:
-        results: Results
-        try:
-            self._watch.require_same_file()
-            results = self._engine.write_all([step for _, _, step in writes])
-        except Exception as error:
-            results = [error] * len(writes)
+        results = commit(self._engine, self._watch, [step for _, _, step in writes])
         self._record(results)
         for (peer, number, _), result in zip(writes, results, strict=True):
             self._reply(peer, number, result)

@@ -9,7 +9,7 @@ Invariants:
 - One thread (`Writer`) commits the writes to a file; writes that arrive during a commit share the
   next one. The writes of a database in memory run on the event loop, because they never wait.
 - If only one client is connected, its steps run at once, on the event loop, unless they would wait
-  for a lock: there is nothing to share a snapshot or a commit with, and nobody to wait for them.
+  for a lock: no other step can share their snapshot or commit, and no other client waits.
 - Long work (deleting expired items, checkpoints, long writes) runs on the event loop only then.
 - `stop` accepts no more connections, responds to all received requests, and then returns. So every
   write is either applied and acknowledged, or its client gets no response.

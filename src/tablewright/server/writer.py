@@ -1,7 +1,7 @@
 """The writer: a thread that commits, so that the event loop never waits for a lock or a disk.
 
-Only the write of the only client is committed on the event loop (`commit_now`): it has nobody to
-share the commit with, and two changes of threads take longer than its other work.
+Only the write of the only client is committed on the event loop (`commit_now`): no other write can
+share its commit, and two changes of threads take longer than its other work.
 
 Invariants:
 - Writes are committed in the order in which they were submitted. Writes that arrive during a commit
@@ -57,7 +57,7 @@ class Writer(Generic[T]):
         """Commit on the event loop; return None, without an effect, if that has to wait."""
         if self._submitted or not isinstance(self._engine, Engine) or self._engine.is_writing:
             return None
-        (result,) = self._commit([step])
+        (result,) = commit(self._engine, self._watch, [step])
         return None if isinstance(result, StoreBusy) else result
 
     async def stop(self) -> None:
@@ -81,16 +81,20 @@ class Writer(Generic[T]):
             else:
                 is_running = False
             if batch:
-                results = self._commit([step for _, step in batch])
+                results = commit(self._engine, self._watch, [step for _, step in batch])
                 self._loop.call_soon_threadsafe(self._delivered, batch, results)
 
     def _delivered(self, batch: list[tuple[T, WriteStep]], results: Results) -> None:
         self._submitted -= len(batch)
         self._deliver(batch, results)
 
-    def _commit(self, steps: list[WriteStep]) -> Results:
-        try:
-            self._watch.require_same_file()
-            return self._engine.write_all(steps)
-        except Exception as error:
-            return [error] * len(steps)
+
+def commit(
+    engine: Engine | IsolatedEngines, watch: FileWatch, steps: Sequence[WriteStep]
+) -> Results:
+    """Commit steps together, if the file is still the one that was opened; never raise."""
+    try:
+        watch.require_same_file()
+        return engine.write_all(steps)
+    except Exception as error:
+        return [error] * len(steps)
