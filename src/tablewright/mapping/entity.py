@@ -23,7 +23,7 @@ from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.constraints import Check
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.key_writer import KeyWriter, make_key_writer
-from tablewright.mapping.keys import AlternativeKeys, KeyMap, group_by_index
+from tablewright.mapping.keys import KeyMap, group_by_index, places_of
 from tablewright.mapping.parts import natural_part
 from tablewright.mapping.reader import Reader, item_type, make_reader
 from tablewright.mapping.stored_key import StoredKey, check_key_only
@@ -183,7 +183,7 @@ class EntityMap:
         self._validates = any(each.validate is not None for each in attributes.values())
         stored = [each for each in attributes.values() if not each.is_key_only]
         self._key_only = {each.name for each in attributes.values() if each.is_key_only}
-        self._stored_key = StoredKey(primary, indexes, self._key_only)
+        self._stored_key = StoredKey(primary, self.index_keys, self._key_only)
         #: The type attribute of its items; empty if the table has none.
         self._type_item: Item = {}
         if table.type_attribute is not None:
@@ -284,15 +284,14 @@ class EntityMap:
 
     @cached_property
     def _read(self) -> Reader:
-        """Decodes the fields of an item in a typed answer."""
+        """Decodes an item in a typed answer."""
         return self._reader(self._read_any, is_typed=True)
 
     def _reader(self, otherwise: Reader, *, is_typed: bool) -> Reader:
         return make_reader(
             self.type,
             tuple(self.attributes.values()),
-            self.primary,
-            self._stored_key.names,
+            self._stored_key,
             tracking=self.tracking,
             absent=self.value_if_absent,
             otherwise=otherwise,
@@ -301,8 +300,7 @@ class EntityMap:
 
     @cached_property
     def _item_type(self) -> Any:
-        attributes, keys = tuple(self.attributes.values()), self._stored_key.names
-        return item_type(attributes, self.primary, keys, self._names)
+        return item_type(tuple(self.attributes.values()), self._stored_key, self._names)
 
     @cached_property
     def _get(self) -> Callable[[bytes], Any]:
@@ -321,7 +319,7 @@ class EntityMap:
         """Return the entity in the answer of a GetItem, or None."""
         try:
             item = self._get(answer).Item
-            return None if item is None else self._read(astuple(item))
+            return None if item is None else self._read(item)
         except (UnreadableItem, ValidationError):
             return self.decode(_plain(answer)["Item"])  # names the item in an error
 
@@ -333,7 +331,7 @@ class EntityMap:
         read = self._read
         try:
             page = self._page(answer)
-            return [read(astuple(item)) for item in page.Items], page.LastEvaluatedKey, ()
+            return [read(item) for item in page.Items], page.LastEvaluatedKey, ()
         except (UnreadableItem, ValidationError):
             plain = _plain(answer)
             entities, unreadable = self.decode_all(plain["Items"])
@@ -351,18 +349,22 @@ class EntityMap:
                 unreadable.append(error)
         return entities, tuple(unreadable)
 
-    def _read_any(self, fields: tuple[Any, ...]) -> Any:
-        """Return the entity of these fields of a typed answer, as `_decode_any` does."""
-        return self._decode_any(tuple(to_builtins(fields)))
+    def _read_any(self, item: Any) -> Any:
+        """Return the entity of an item in a typed answer, as `_decode_any` does."""
+        return self._decode_any(tuple(to_builtins(astuple(item))))
 
     def _decode_any(self, fields: tuple[Value | None, ...]) -> Any:
         """Return the entity of these fields, which keeps a key in another spelling."""
         entity = self._build(fields)
-        keys, stored = self._divide(fields)
-        key = self._stored_key.check(entity.__dict__, keys)
-        if key is not None:
-            _keep(entity, "_stored_key", key)
-        self.tracking.keep_fields(entity, stored)
+        stored = {
+            name: value
+            for name, value in zip(self._fields, fields, strict=True)
+            if value is not None
+        }
+        different = self._stored_key.check(entity.__dict__, stored)
+        if different is not None:
+            _keep(entity, "_stored_key", different)
+        self.tracking.keep_fields(entity, self._divide(fields)[1])
         return entity
 
     def _build(self, fields: tuple[Value | None, ...]) -> Any:
@@ -412,14 +414,22 @@ class EntityMap:
         """Return the key of an entity in the table: as it was read, if its values are the same."""
         values = vars(entity)
         key = self.key_of(values)
-        kept: Item | None = getattr(entity, "_stored_key", None)
-        if kept is None:
-            return key
-        try:
-            self._stored_key.check(values, [kept.get(name) for name in self._stored_key.names])
-        except UnreadableItem:
-            return key  # its key has changed
-        return key | kept
+        stored: Item | None = getattr(entity, "_stored_key", None)
+        return key if stored is None else self.keep_spelling(key, stored, values)
+
+    def stored_item(self, entity: Any, values: Mapping[str, Any]) -> Item:
+        """Return the item of an entity with these values; keys as they were read, as long as the
+        values are the same."""
+        item = self.encode(values)
+        stored: Item | None = getattr(entity, "_stored_key", None)
+        return item if stored is None else self.keep_spelling(item, stored, values)
+
+    def keep_spelling(
+        self, item: Item, stored: Mapping[str, Value], values: Mapping[str, Any]
+    ) -> Item:
+        """Return an item with these values, and its keys as in `stored` where that is the same."""
+        self._stored_key.keep_spelling(item, stored, values)
+        return item
 
     def as_stored(self, entity: Any) -> Any:
         """Return an entity as it was when it was last read or written; None if it never was."""
@@ -488,9 +498,7 @@ class EntityMap:
                 if not attribute.is_key_only
             } | self._type_template(self.type_name)
         found = self._own_templates | self.primary.templates
-        choices = [
-            each.keys if isinstance(each, AlternativeKeys) else (each,) for each in self.index_keys
-        ]
+        choices = [tuple(places_of((each,))) for each in self.index_keys]
         combinations = []
         for chosen in product(*choices):
             places = (self.primary, *chosen)

@@ -61,6 +61,12 @@ class Template(Struct, frozen=True):
         return self.natural is None and self.tag == "S"
 
     @property
+    def has_one_text(self) -> bool:
+        """Whether no other text stands for the same values; DynamoDB normalizes numbers."""
+        notations = [part.notation for part in self.parts]
+        return all(each.has_one_text or each.tag != "S" for each in notations)
+
+    @property
     def parts(self) -> tuple[KeyPart, ...]:
         return tuple(piece for piece in self.pieces if isinstance(piece, KeyPart))
 

@@ -163,14 +163,12 @@ def read_values(entity: EntityMap, item: Mapping[str, Value], names: Iterable[st
     return values
 
 
-def with_index_keys(item: Item, values: Values, keys: Collection[IndexKeys]) -> Item:
+def with_index_keys(
+    entity: EntityMap, item: Item, values: Values, keys: Collection[IndexKeys]
+) -> Item:
     """Return an item with the keys of these indexes as its values give them."""
-    changed = dict(item)
+    left = {name for key in keys for name in key.composed}
+    changed = {name: value for name, value in item.items() if name not in left}
     for key in keys:
-        composed = key.compose(values)
-        for attribute in key.composed:
-            if composed is None:
-                changed.pop(attribute, None)
-            else:
-                changed[attribute] = composed[attribute]
-    return changed
+        changed |= key.compose(values) or {}
+    return entity.keep_spelling(changed, item, values)
