@@ -205,6 +205,16 @@ class EntityMap:
             if part.attribute in self._key_only and part.attribute not in primary.depends_on
         )
 
+        #: The optional attributes that are stored in an index key, or nowhere; each with that key.
+        self._only_in_indexes = tuple(
+            (part.attribute, name)
+            for index in indexes
+            for name in index.composed
+            for part in index.templates[name].parts
+            if part.attribute in self._key_only - primary.depends_on
+            and attributes[part.attribute].converter.optional
+        )
+
     @property
     def index_rows(self) -> int:
         """In how many indexes an item can be: also in those on attributes that it has anyway."""
@@ -241,6 +251,13 @@ class EntityMap:
             if values[part.attribute] is not None:
                 check_key_only(part, values[part.attribute])
         item = self._compose(values)
+        for name, key in self._only_in_indexes:
+            if values[name] is not None and key not in item:
+                raise InvalidValue(
+                    f"{self.name}.{name} is {values[name]!r}, and is stored only in {key!r}, which "
+                    "this item does not have: another part of that key is None",
+                    attribute=name,
+                )
         item.update(self._type_item)
         for name, stored, encode in self._writers:
             value = encode(values[name])

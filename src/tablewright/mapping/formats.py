@@ -47,6 +47,7 @@ from tablewright.mapping.language import (
     Language,
     Repeat,
     Sequence,
+    characters,
     digits,
     literal,
     may_contain,
@@ -55,6 +56,7 @@ from tablewright.mapping.language import (
     width_of,
 )
 from tablewright.mapping.notation import (
+    UPPERCASE,
     Notation,
     check_date,
     checked,
@@ -368,7 +370,8 @@ def _number(inner: Notation) -> Notation:
         plain = dynamodb_number(inner.kind)
         return replace(plain, derive=inner.derive, is_optional=inner.is_optional)
     if width is None or may_contain(inner.language, "-:.TZW+"):
-        raise DeclarationError(f"takes a number, not a value of type {name_of(inner.kind)}")
+        fix = "; write number(epoch_seconds(…))" if inner.kind is datetime else ""
+        raise DeclarationError(f"takes a number, not a value of type {name_of(inner.kind)}{fix}")
     return replace(
         inner,
         encode=lambda value: str(int(inner.encode(value))),
@@ -402,7 +405,9 @@ BINARY = Format("binary({})", _binary)
 # -- texts ---------------------------------------------------------------------------------------
 
 
-def _cased(label: str, change: Callable[[str], str]) -> Format:
+def _cased(label: str, change: Callable[[str], str], without: str = "") -> Format:
+    """Return the format of a text to another one, which has none of some characters."""
+
     def apply(inner: Notation) -> Notation:
         _needs(inner, str)
         if not inner.is_free_text:
@@ -414,14 +419,23 @@ def _cased(label: str, change: Callable[[str], str]) -> Format:
         def encode(value: Any) -> str:
             return inner.encode(change(value) if isinstance(value, str) else value)
 
-        return replace(inner, encode=encode, decode=str, is_exact=False)
+        language = _without(inner.language, without)
+        return replace(inner, encode=encode, decode=str, language=language, is_exact=False)
 
     return Format(label, apply)
 
 
-LOWER = _cased("lower({})", str.lower)
-UPPER = _cased("upper({})", str.upper)
-CASEFOLD = _cased("casefold({})", str.casefold)
+def _without(language: Language, characters: str) -> Language:
+    """Return a language of any texts, without some characters."""
+    assert isinstance(language, Repeat)
+    assert isinstance(language.item, Chars)
+    members = language.item.members.union(characters)
+    return Repeat(Chars(members, negated=True), language.least, language.most)
+
+
+LOWER = _cased("lower({})", str.lower, UPPERCASE)
+UPPER = _cased("upper({})", str.upper, UPPERCASE.lower())
+CASEFOLD = _cased("casefold({})", str.casefold, UPPERCASE)
 
 
 def truncated(length: int) -> Format:
@@ -432,7 +446,8 @@ def truncated(length: int) -> Format:
 
     def apply(inner: Notation) -> Notation:
         notation = made.apply(inner)
-        return replace(notation, language=Repeat(Chars(frozenset(), negated=True), 1, length))
+        assert isinstance(notation.language, Repeat)
+        return replace(notation, language=Repeat(notation.language.item, 1, length))
 
     return Format(made.label, apply)
 
@@ -463,7 +478,7 @@ def shard(count: int) -> Format:
             int,
             checked(int, encode),
             int,
-            digits(width),
+            digits(width) if count > len(DIGITS) else characters(DIGITS[:count], 1, 1),
             _then(inner.derive, number),
             is_exact=False,
             is_optional=inner.is_optional,

@@ -34,6 +34,8 @@ from tablewright.mapping.converters.times import NAIVE, utc_text
 from tablewright.mapping.language import (
     ANY_CHARACTER,
     DIGITS,
+    Chars,
+    Choice,
     Language,
     Repeat,
     characters,
@@ -164,8 +166,9 @@ def _int(kind: Any, pad: int | None) -> Notation:
 
 def plain_number() -> Notation:
     """Return the notation of a number as it is."""
-    language = sequence(Repeat(literal("-"), 0, 1), characters(DIGITS))
-    return Notation(int, checked(int, str), int, language, is_ordered=False)
+    first = Chars(frozenset(DIGITS[1:]))
+    number = sequence(Repeat(literal("-"), 0, 1), first, characters(DIGITS, 0))
+    return Notation(int, checked(int, str), int, Choice((literal("0"), number)), is_ordered=False)
 
 
 def padded_number(width: int) -> Notation:

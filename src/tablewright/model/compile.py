@@ -11,7 +11,7 @@ from typing import Any
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
-from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
+from tablewright.mapping.entity import AttributeMap, EntityMap, HistoryMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.paths import without_none
 from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece
@@ -334,6 +334,38 @@ def _check_key_only(entity: EntityMap) -> None:
                 f"{where} is key_only, and no key contains its value; write it into a key, or "
                 "leave key_only out"
             )
+        if attribute.name not in entity.primary.depends_on:
+            _check_kept_by_index(entity, attribute, where)
+
+
+def _check_kept_by_index(entity: EntityMap, attribute: AttributeMap, where: str) -> None:
+    """Raise DeclarationError if an item need not have the index key that contains an attribute."""
+    places = [
+        key
+        for key in entity.indexes
+        if any(
+            part.attribute == attribute.name and part.notation.derive is None
+            for part in key.parameters
+        )
+    ]
+    for place in places:
+        parts = [(part, entity.attributes[part.attribute]) for part in place.parameters]
+        can_be_missing = [
+            part.label
+            for part, other in parts
+            if part.notation.is_optional
+            or (
+                other.converter.optional
+                and not (other.is_key_only and attribute.converter.optional)
+            )
+        ]
+        if place.when is None and not can_be_missing:
+            return
+    raise DeclarationError(
+        f"{where} is key_only, but only in {', '.join(place.name for place in places)}, where an "
+        "item is only while every part has a value and when= is true; its value would be lost: "
+        "write it into the primary key, or leave key_only out"
+    )
 
 
 def _check_ttl(entity: EntityMap) -> None:

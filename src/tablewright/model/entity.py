@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform, get_origin
 
 import pydantic
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, core_schema
 
 from tablewright.errors import DeclarationError, InvalidValue
@@ -28,7 +29,16 @@ from tablewright.mapping.schema import core_schema_of
 from tablewright.mapping.tracking import NEW, note_assignment
 from tablewright.mapping.variants import VariantMap, VariantsMap
 from tablewright.model.annotations import namespace, resolve
-from tablewright.model.attribute import Attr, Reference, attr, created_at, ttl, updated_at, version
+from tablewright.model.attribute import (
+    Attr,
+    Piece,
+    Reference,
+    attr,
+    created_at,
+    ttl,
+    updated_at,
+    version,
+)
 from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.compile import compile_entity
 from tablewright.model.declared import MEMBERS, EntityDeclaration
@@ -257,7 +267,13 @@ def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
             is_resolved = is_entity or "Attr" in shown
             hint = resolve(annotation, names, where) if is_resolved else annotation
             if get_origin(hint) is Attr:
+                if name in body and not isinstance(body[name], Piece):
+                    raise _plain_value(where, name, body[name])
                 hints[name] = hint
+            elif hint is Attr:
+                raise DeclarationError(
+                    f"{where}: Attr needs the type of the values; write {name}: Attr[str] = attr()"
+                )
             elif get_origin(hint) is ClassVar or hint is ClassVar:
                 continue
             elif is_entity or not (name in body or name.startswith("_")):
@@ -267,6 +283,14 @@ def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
                     f"{name}: ClassVar[{shown}] for a variable of the class"
                 )
     return hints
+
+
+def _plain_value(where: str, name: str, value: Any) -> DeclarationError:
+    """Return the error for an annotated attribute that is not declared by attr()."""
+    fix = f"{name}: Attr[…] = attr(default={value!r})"
+    if isinstance(value, FieldInfo):
+        fix = f"{name}: Attr[Annotated[…, Field(…)]] = attr()"
+    return DeclarationError(f"{where} is {value!r}, which is not attr(…); write {fix}")
 
 
 _CLASS_VARIABLES = ("ClassVar", "typing.ClassVar", "t.ClassVar")

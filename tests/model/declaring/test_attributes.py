@@ -7,6 +7,7 @@ from types import new_class
 from typing import Any
 
 import pytest
+from pydantic import Field
 
 from tablewright import (
     GSI,
@@ -370,3 +371,32 @@ def test_an_error_in_a_format_has_one_location() -> None:
             primary = key("ORDER", "WEIGHT" / weight)
 
     assert str(caught.value).count(caught.value.location) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (5, "Note.size is 5, which is not attr(…); write size: Attr[…] = attr(default=5)"),
+        (None, "write size: Attr[…] = attr(default=None)"),
+        (Field(ge=0), "write size: Attr[Annotated[…, Field(…)]] = attr()"),
+    ],
+)
+def test_an_attribute_with_a_plain_value_is_refused(value: Any, told: str) -> None:
+    class Notes(Table, name="notes"): ...
+
+    with refused(told, "test_attributes.py:"):
+
+        class Note(Entity, table=Notes):
+            note: Attr[str] = attr()
+            size: Attr[int] = value
+            primary = key("NOTE" / note, "NOTE")
+
+
+def test_an_attribute_without_a_type_is_refused() -> None:
+    class Notes(Table, name="notes"): ...
+
+    with refused("Note.note: Attr needs the type of the values; write note: Attr[str] = attr()"):
+
+        class Note(Entity, table=Notes):
+            note: Attr = attr()  # type: ignore[type-arg]
+            primary = key("NOTE" / note, "NOTE")
