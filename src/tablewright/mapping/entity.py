@@ -279,7 +279,11 @@ class EntityMap:
         return make_key_writer(self.primary, self.index_keys, self._incomplete)
 
     def _incomplete(self, values: Mapping[str, Any]) -> InvalidValue:
-        missing = sorted(name for name in self.primary.depends_on if values[name] is None)
+        missing = [
+            part.label
+            for part in self.primary.parameters
+            if values[part.attribute] is None or part.argument(values[part.attribute]) is None
+        ]
         return InvalidValue(
             f"{self.primary.name}: {', '.join(missing)} is None; a primary key needs every part"
         )
@@ -492,7 +496,10 @@ class EntityMap:
 
     def key_of(self, values: Mapping[str, Any]) -> Item:
         """Return the table key of the entity with these values."""
-        key = (self.primary.compose(values) or {}) | self._natural_key(values)
+        composed = self.primary.compose(values)
+        if composed is None:
+            raise self._incomplete(values)
+        key = composed | self._natural_key(values)
         return {name: key[name] for name in self.primary.attributes if name in key}
 
     def _natural_key(self, values: Mapping[str, Any]) -> Item:

@@ -71,6 +71,8 @@ class Notation(Struct, frozen=True):
     is_exact: bool = True
     #: `derive` may return None: the part has no value.
     is_optional: bool = False
+    #: The same by its type; that a member of a mapping or a list is missing is not in its type.
+    can_be_none: bool = False
     #: The texts are any texts at all: a beginning of one makes sense, and it needs escaping.
     is_free_text: bool = False
     #: The type of the key attribute in DynamoDB; N and B only where the part is the whole key.

@@ -121,9 +121,11 @@ class StoredKey:
         Raise UnreadableItem if the entity's values do not explain its primary key.
         """
         try:
-            composed = self.primary.compose(values) or {}
+            composed = self.primary.compose(values)
         except InvalidValue as error:
             raise UnreadableItem(str(error)) from None
+        if composed is None:
+            raise UnreadableItem(f"{self.primary.name}: the item lacks the value of a part")
         different: Item = {}
         for each in self._own:
             found = stored.get(each.name)
@@ -203,7 +205,11 @@ class StoredKey:
             try:
                 read = each.parse(text)
             except ValueError as error:
-                raise UnreadableItem(f"{self.primary.name}: {each.name}: {error}") from None
+                reason = "" if each.parse.texts(text) is None else f": {error}"
+                raise UnreadableItem(
+                    f"{self.primary.name}: the stored {each.name} is {text!r}, which is not "
+                    f"{each.template.show()}{reason}"
+                ) from None
             for part, value in zip(each.template.parts, read, strict=True):
                 if part.notation.derive is None:
                     found.setdefault(part.attribute, value)

@@ -55,7 +55,10 @@ def unique_names(unique: UniqueMap) -> frozenset[str]:
 @lru_cache(maxsize=1024)
 def affected_by(entity: EntityMap, names: frozenset[str]) -> Affected:
     """Return what a write of these attributes can change."""
-    indexes = tuple(key for key in entity.index_keys if key.composed and key.depends_on & names)
+    depending = [key for key in entity.index_keys if key.composed and key.depends_on & names]
+    attributes = {name for key in depending for name in key.composed}
+    # An attribute that another index shares stays while the item is in one of them.
+    indexes = tuple(key for key in entity.index_keys if attributes.intersection(key.composed))
     uniques = tuple(unique for unique in entity.uniques if unique_names(unique) & names)
     histories = tuple(history for history in entity.histories if history.attribute in names)
     compared = frozenset(history.attribute for history in histories)

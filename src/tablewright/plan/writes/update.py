@@ -328,11 +328,10 @@ class Update(Write[E], Generic[E]):
             zero, one = update.marks.value(ZERO), update.marks.value({"N": "1"})
             update.set(path, f"if_not_exists({path}, {zero}) + {one}")
             names.add(version.stored)
-        for key in self._affected.indexes:
-            for attribute in key.composed:
-                update.set_or_remove(attribute, new.get(attribute))
-            names.update(key.composed)
-        return names
+        composed = dict.fromkeys(name for key in self._affected.indexes for name in key.composed)
+        for attribute in composed:
+            update.set_or_remove(attribute, new.get(attribute))
+        return names.union(composed)
 
     def _change_conditions(self) -> list[Condition[Any]]:
         """Return the conditions without which a change is not made."""
