@@ -80,6 +80,8 @@ class Prepared(Struct):
     effects: tuple[WriteEffect, ...] = ()
     #: ALL_NEW or ALL_OLD, for a write that is one action.
     returns: str = "NONE"
+    #: What remains to be done after the request.
+    finish: Callable[[], Steps[None]] | None = None
 
 
 def always_retry(_: Item | None) -> Verdict:

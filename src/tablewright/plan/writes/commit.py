@@ -2,6 +2,7 @@
 
     prepare   each write reads what it needs   ->  actions, each with the meaning of its failure
     send      one request, or one transaction  ->  results, or the error of the first failed action
+    finish    what a write does afterwards     ->  requests of their own
     retry     with backoff, while other writers change the items between read and write
 
 This is the only place that retries a write. It must not know the kinds of writes.
@@ -56,7 +57,10 @@ def commit(writes: Sequence[Write[Any]], context: Context) -> Steps[list[Any]]:
     while True:
         prepared = yield from _prepare_all(writes, context, attempt)
         results = None if prepared is None else (yield from _send(writes, prepared, context))
-        if results is not None:
+        if prepared is not None and results is not None:
+            for ready in prepared:
+                if ready.finish is not None:
+                    yield from ready.finish()
             return results
         attempt += 1
         delay = CONTENTION.delay(attempt)
