@@ -101,7 +101,7 @@ class Move(Update[E], Generic[E]):
                 )
             yield from _check_first(own, context)
             yield from _move_in_steps(own, moves, context)
-            raise RetryWrite  # and look for rows that were added meanwhile
+            raise RetryWrite(has_written=True)  # and look for rows that were added meanwhile
         return Prepared(
             joined(own, *moves),
             lambda _: self._written(new),
@@ -303,8 +303,13 @@ def _move_in_steps(
     own: Sequence[Action], moves: list[list[Action]], context: Context
 ) -> Steps[None]:
     """Move rows, one transaction at a time, until the rest fits into one with the item itself."""
+    has_written = False
     while not fit(own, *moves):
-        yield from send_or_retry(joined(*take_fitting(moves)), context)
+        try:
+            yield from send_or_retry(joined(*take_fitting(moves)), context)
+        except RetryWrite:
+            raise RetryWrite(has_written=has_written) from None
+        has_written = True
 
 
 def _move_late_rows(
