@@ -169,6 +169,11 @@ class Engine:
             step = self._key_counts.count(step, operation, typed)
         if policy is None:
             return step
+        if operation == "BatchExecuteStatement":
+            from tablewright.engine.batch_authorization import authorize_batch
+
+            again = partial(Engine.prepare, self, operation)
+            return authorize_batch(step, again, request, typed, policy, self._scope)
         from tablewright.engine.authorization import authorize
 
         return authorize(step, operation, typed, policy, self._scope)
