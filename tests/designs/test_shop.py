@@ -294,7 +294,7 @@ def test_list_orders_by_status(db: Database, client: Any) -> None:
     """The sample updates the orders in reverse order of creation, one second apart."""
     found = db.run(shop.orders_by_status("DELIVERED"))
     assert minutes(found) == [57, 54, 52, 50]
-    stored = query(client, "shop", "GSI1PK", "ORDER#STATUS#DELIVERED", "GSI1")
+    stored = query(client, "shop", 'GSI1PK="ORDER#STATUS#DELIVERED"', "GSI1")
     assert [item["SK"]["S"] for item in stored] == [f"ORDER#{order.id}" for order in found]
     assert request_shape(shop.orders_by_status) == (
         "Query",
@@ -370,7 +370,7 @@ def test_the_id_of_an_entity_is_a_new_ksuid_by_default(db: Database, client: Any
 
 def test_an_id_is_read_with_its_type(db: Database, client: Any) -> None:
     db.run(shop.register(User(id="001", name="N", email="n@example.com", password="x")))
-    stored = query(client, "shop", "PK", "USER")
+    stored = query(client, "shop", 'PK="USER"')
     found = db.run(shop.users())
     assert [user.id for user in found] == [item["id"]["S"] for item in stored]
     assert [type(user.id) for user in found] == [str, *[KSUID] * 6]
