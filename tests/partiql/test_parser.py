@@ -139,7 +139,8 @@ def test_a_select_has_paths_a_source_and_an_order() -> None:
 def test_an_update_may_have_several_clauses() -> None:
     parsed = parse(
         "UPDATE t SET a = b + 1, c = list_append(c, [2]) REMOVE d.e REMOVE f[1]"
-        " SET g = set_add(g, <<1>>) SET h = set_delete(h, <<1>>) WHERE pk = 'x' RETURNING MODIFIED OLD *"
+        " SET g = set_add(g, <<1>>) SET h = set_delete(h, <<1>>)"
+        " WHERE pk = 'x' RETURNING MODIFIED OLD *"
     )
     found = parsed.statement
     assert isinstance(found, Update)
