@@ -208,7 +208,7 @@ DOCUMENT = {
         }
     },
 }
-BREAD = document.Product(id=str(P), name="Bread", allergens=["Fish", "Veggie"])
+BREAD = document.Product(ProductId=str(P), ProductName="Bread", allergens=["Fish", "Veggie"])
 
 COMMERCE_ORDER = {
     "PK": "CUST#C1",
@@ -342,7 +342,10 @@ CASES = {
             is_active=False,
             sections={
                 str(S): document.Section(
-                    id=str(S), name="Desserts", is_active=False, products={str(P): BREAD}
+                    SectionId=str(S),
+                    SectionName="Desserts",
+                    IsActive=False,
+                    Products={str(P): BREAD},
                 )
             },
         ),
