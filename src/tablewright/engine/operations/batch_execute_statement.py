@@ -144,7 +144,7 @@ def _respond(
         try:
             keys.append((one.find_key(), one.table.name))
         except DynamoDBError as fault:
-            response.error = _to_error(fault)
+            response.error = to_error(fault)
     if len(set(keys)) < len(keys):
         raise ValidationException("Provided list of item keys contains duplicates")
     consumed: list[ConsumedCapacity | None] = []
@@ -155,7 +155,7 @@ def _respond(
         try:
             response.item, charge = one.execute()
         except DynamoDBError as fault:
-            response.error = _to_error(fault)
+            response.error = to_error(fault)
         else:
             consumed.append(charge.to_consumed_capacity(request.return_capacity))
     return BatchExecuteStatementOutput(
@@ -164,7 +164,8 @@ def _respond(
     )
 
 
-def _to_error(fault: DynamoDBError) -> BatchStatementError:
+def to_error(fault: DynamoDBError) -> BatchStatementError:
+    """Return the error of a statement for its response."""
     code = _CODES.get(fault.code, fault.code.removesuffix("Exception"))
     item = fault.item if isinstance(fault, ConditionalCheckFailedException) else None
     return BatchStatementError(code, fault.message, item)

@@ -43,7 +43,7 @@ from tablewright.values import Item
 E = TypeVar("E")
 
 
-class EntityWrite(Write[E], Generic[E]):
+class EntityWrite(Write[E, E], Generic[E]):
     """A write of a whole entity."""
 
     #: The values of stamps that the caller gives, by role.
