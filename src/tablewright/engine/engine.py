@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -141,6 +141,11 @@ class Engine(StepRunner):
             step = self._key_counts.count(step, operation, typed)
         if policy is None:
             return step
+        if operation == "BatchExecuteStatement":
+            from tablewright.engine.batch_authorization import authorize_batch
+
+            again = partial(Engine.prepare, self, operation)
+            return authorize_batch(step, again, request, typed, policy, self._scope)
         from tablewright.engine.authorization import authorize
 
         return authorize(step, operation, typed, policy, self._scope)
