@@ -205,14 +205,13 @@ class EntityMap:
             if part.attribute in self._key_only and part.attribute not in primary.depends_on
         )
 
-        #: The optional attributes that are stored in an index key, or nowhere; each with that key.
-        self._only_in_indexes = tuple(
+        #: The attributes that are stored in an index key, or nowhere; each with that key.
+        self.only_in_indexes = tuple(
             (part.attribute, name)
             for index in indexes
             for name in index.composed
             for part in index.templates[name].parts
             if part.attribute in self._key_only - primary.depends_on
-            and attributes[part.attribute].converter.optional
         )
 
     @property
@@ -251,19 +250,25 @@ class EntityMap:
             if values[part.attribute] is not None:
                 check_key_only(part, values[part.attribute])
         item = self._compose(values)
-        for name, key in self._only_in_indexes:
-            if values[name] is not None and key not in item:
-                raise InvalidValue(
-                    f"{self.name}.{name} is {values[name]!r}, and is stored only in {key!r}, which "
-                    "this item does not have: another part of that key is None",
-                    attribute=name,
-                )
+        if self.only_in_indexes:
+            self.check_only_in_indexes(item, values)
         item.update(self._type_item)
         for name, stored, encode in self._writers:
             value = encode(values[name])
             if value is not None:
                 item[stored] = value
         return item
+
+    def check_only_in_indexes(self, item: Mapping[str, Value], values: Mapping[str, Any]) -> None:
+        """Raise InvalidValue for a value that is stored in an index key which the item lacks."""
+        for name, key in self.only_in_indexes:
+            if values.get(name) is not None and key not in item:
+                raise InvalidValue(
+                    f"{self.name}.{name} is {values[name]!r}, and is stored only in {key!r}, which "
+                    "this item would not have: another part of the key is None, or its when= is "
+                    "false",
+                    attribute=name,
+                )
 
     def rekey(self, item: Item) -> Item:
         """Return a stored item with its keys recomputed from its values.

@@ -357,7 +357,7 @@ def _check_key_only(entity: EntityMap) -> None:
                 f"{where} is key_only, and no key contains its value; write it into a key, or "
                 "leave key_only out"
             )
-        if attribute.name not in entity.primary.depends_on:
+        if attribute.name not in entity.primary.depends_on and not attribute.converter.optional:
             _check_kept_by_index(entity, attribute, where)
 
 
@@ -372,22 +372,16 @@ def _check_kept_by_index(entity: EntityMap, attribute: AttributeMap, where: str)
         )
     ]
     for place in places:
-        parts = [(part, entity.attributes[part.attribute]) for part in place.parameters]
-        can_be_missing = [
-            part.label
-            for part, other in parts
-            if part.notation.is_optional
-            or (
-                other.converter.optional
-                and not (other.is_key_only and attribute.converter.optional)
-            )
-        ]
+        can_be_missing = any(
+            part.notation.is_optional or entity.attributes[part.attribute].converter.optional
+            for part in place.parameters
+        )
         if place.when is None and not can_be_missing:
             return
     raise DeclarationError(
         f"{where} is key_only, but only in {', '.join(place.name for place in places)}, where an "
         "item is only while every part has a value and when= is true; its value would be lost: "
-        "write it into the primary key, or leave key_only out"
+        "write it into the primary key, leave key_only out, or let it be None there"
     )
 
 

@@ -174,4 +174,6 @@ def with_index_keys(
     changed = {name: value for name, value in item.items() if name not in left}
     for key in keys:
         changed |= key.compose(values) or {}
+    if entity.only_in_indexes:
+        entity.check_only_in_indexes(changed, values)
     return entity.keep_spelling(changed, item, values)

@@ -209,7 +209,7 @@ class Update(Write[E, E | None], Generic[E]):
             needed &= {
                 name
                 for place in places_of(self._affected.indexes)
-                if not _leaves(place, known)
+                if not _leaves(place, known) or self._entity.only_in_indexes
                 for name in place.depends_on
             }
         return needed
