@@ -16,12 +16,19 @@ T = TypeVar("T")
 READS = ("GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems")
 
 
-def run_within_range(db: Database, plan: Plan[T], items: int = 0) -> T:
-    """Run a plan, and check that its units are in the ranges of its shape, for so many items."""
+def run_within_range(
+    db: Database, plan: Plan[T], items: int = 0, *, events: list[RequestEvent] | None = None
+) -> T:
+    """Run a plan, and check that its units are in the ranges of its shape, for so many items.
+
+    Add each request to `events`.
+    """
     units: dict[bool, float] = {True: 0, False: 0}
 
     def observe(event: RequestEvent) -> None:
         units[event.operation in READS] += event.units
+        if events is not None:
+            events.append(event)
 
     shape = explain(plan)
     observed: Any = Database(

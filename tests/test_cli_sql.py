@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 from tablewright.cli import all_commands
 from tablewright.cli.filters import read_literal
 from tablewright.cli.item_tables import choose_columns, format_cell, print_table
+from tablewright.cli.statements import open_statements
 from tablewright.engine import Engine
 from tablewright.partiql.completion import Names, complete
 from tablewright.partiql.tokens import split_statements
@@ -317,6 +318,15 @@ NAMES = Names(
 )  # fmt: skip
 def test_completion(before: str, word: str, expected: list[str]) -> None:
     assert complete(before, word, NAMES, [".help", ".quit"]) == expected
+
+
+@pytest.mark.parametrize("allow_scans", [True, False])
+def test_completion_knows_the_attributes_of_some_items(file: Path, allow_scans: bool) -> None:
+    with open_statements(str(file), allow_scans=allow_scans) as session:
+        names = Names(session.list_tables, lambda table: [], session.attributes)
+        found = complete("UPDATE shop SET ", "to", names)
+        assert found == (["total"] if allow_scans else [])
+        assert complete("UPDATE shop SET ", "sta", names) == ["status"]
 
 
 def test_completion_survives_a_target_that_does_not_answer() -> None:

@@ -421,8 +421,11 @@ def writes_are_typed_by_their_entity() -> None:
     assert_type(condition_check(one, unchanged, Ticket.version == 1), ConditionCheck[Ticket])
     assert_type(
         transact(create(comment), put(found), delete(agent), condition_check(one), one.delete()),
-        Transaction,
+        Transaction[tuple[Comment, Ticket, Agent | None, None, Ticket | None]],
     )
+    changed = update(found, Ticket.title.set("x"))
+    assert_type(transact(changed, put(found)), Transaction[tuple[Ticket | None, Ticket]])
+    assert_type(transact(*[put(found)]), Transaction[tuple[Ticket, ...]])
     assert_type(batch_write([put(comment), delete(usage)]), BatchWrite)
 
 
@@ -604,7 +607,8 @@ def a_database_gives_what_the_plan_is_for() -> None:
     assert_type(db.run(upsert(some_ticket(), Ticket.status.set(Status.OPEN))), Ticket)
     assert_type(db.run(StatusEvent.primary.within("o").eq(1)), Page[StatusEvent])
     assert_type(db.run(remove_agent(some_agent())), Agent | None)
-    assert_type(db.run(comment_on(comment, [])), None)
+    assert_type(db.run(comment_on(comment, [])), tuple[Any, ...])
+    assert_type(db.run(transact(put(comment), put(usage))), tuple[Comment, Usage])
     assert_type(db.run(load_usage([usage])), None)
     assert_type(db.iterate(Ticket.primary.within("o")), Iterator[Ticket])
     assert_type(db.iterate(loud_tickets("o")), Iterator[tuple[int, str]])

@@ -61,10 +61,8 @@ class SignUp(BaseModel):
 
 @router.post("/organisations", status_code=201)
 async def create_organisation(sign_up: SignUp, db: DatabaseDep) -> design.Member:
-    organisation = sign_up.organisation.entity()
-    owner = sign_up.owner.entity(org_id=organisation.org_id)
-    await db.run(design.create_organisation(organisation, owner))
-    return owner
+    created = await db.run(design.create_organisation(sign_up.organisation, sign_up.owner))
+    return created[1]
 
 
 @router.get("/organisation")
@@ -104,8 +102,7 @@ async def issues_of_member(me: Me, page: Paging, member_id: ULID) -> Page[design
 
 @router.post("/issues", status_code=201)
 async def open_issue(me: Me, new: design.NewIssue) -> design.Issue:
-    issue = new.entity(org_id=me.org_id, reporter=me.member_id)
-    await me.db.run(design.open_issue(issue))
+    issue, _ = await me.db.run(design.open_issue(me.org_id, me.member_id, new))
     return issue
 
 
@@ -134,8 +131,7 @@ async def issues_by_priority(me: Me, page: Paging, priority: design.Priority) ->
 
 @router.post("/issues/{issue_id}/comments", status_code=201)
 async def add_comment(me: Me, issue_id: ULID, new: design.NewComment) -> design.Comment:
-    comment = new.entity(org_id=me.org_id, issue_id=issue_id, author=me.member_id)
-    await me.db.run(design.add_comment(comment))
+    comment, _ = await me.db.run(design.add_comment(me.org_id, issue_id, me.member_id, new))
     return comment
 
 

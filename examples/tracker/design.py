@@ -160,9 +160,12 @@ class NewComment(Input[Comment], exclude=("org_id", "issue_id", "comment_id", "a
 
 
 @access_pattern
-def create_organisation(organisation: Organisation, owner: Member) -> Transaction:
+def create_organisation(
+    new: Input[Organisation], owner: NewMember
+) -> Transaction[tuple[Organisation, Member]]:
     """Create an organisation with its first member."""
-    return transact(create(organisation), create(owner))
+    organisation = new.entity()
+    return transact(create(organisation), create(owner.entity(org_id=organisation.org_id)))
 
 
 @access_pattern
@@ -196,9 +199,10 @@ def add_project(org_id: str, new: NewProject) -> Create[Project]:
 
 
 @access_pattern
-def open_issue(issue: Issue) -> Transaction:
+def open_issue(org_id: str, reporter: ULID, new: NewIssue) -> Transaction[tuple[Issue, None]]:
     """Open an issue in an existing project."""
-    return transact(create(issue), condition_check(Project.primary(issue.org_id, issue.project)))
+    issue = new.entity(org_id=org_id, reporter=reporter)
+    return transact(create(issue), condition_check(Project.primary(org_id, issue.project)))
 
 
 @access_pattern
@@ -232,10 +236,12 @@ def issues_by_priority(org_id: str, priority: Priority) -> Query[Issue]:
 
 
 @access_pattern
-def add_comment(comment: Comment) -> Transaction:
+def add_comment(
+    org_id: str, issue_id: ULID, author: ULID, new: NewComment
+) -> Transaction[tuple[Comment, None]]:
     """Comment on an existing issue."""
-    issue = Issue.primary(comment.org_id, comment.issue_id)
-    return transact(create(comment), condition_check(issue))
+    comment = new.entity(org_id=org_id, issue_id=issue_id, author=author)
+    return transact(create(comment), condition_check(Issue.primary(org_id, issue_id)))
 
 
 @access_pattern

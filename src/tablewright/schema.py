@@ -198,12 +198,14 @@ class TableSchema(msgspec.Struct, frozen=True):
     tree: int = 0
     indexes: tuple[IndexSchema, ...] = ()
     billing: str = "PROVISIONED"  # or PAY_PER_REQUEST
+    #: When the table last became PAY_PER_REQUEST.
     billing_changed: float = 0
     throughput: Throughput = Throughput()
     on_demand: OnDemand | None = None
     warm: WarmThroughput = WarmThroughput()
     stream: StreamSetting | None = None
     table_class: str | None = None
+    table_class_changed: float = 0
     encrypted: bool = False
     #: The KMS key of an encrypted table, as it was given; None: the key that AWS manages.
     encryption_key: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 
@@ -13,13 +14,22 @@ def scan(client: Any, table: str, index: str | None = None) -> list[dict[str, An
 
 
 def query(
-    client: Any, table: str, attribute: str, value: str, index: str | None = None
+    client: Any, table: str, condition: str, index: str | None = None, **options: Any
 ) -> list[dict[str, Any]]:
-    """Return the items of one partition of a table or an index, in its order."""
+    """Return the items of a key condition with its values in quotes, such as `PK="USER"`."""
+    values: dict[str, dict[str, str]] = {}
+
+    def placeholder(value: re.Match[str]) -> str:
+        name = f":value{len(values)}"
+        values[name] = {"S": value[1]}
+        return name
+
+    expression = re.sub('"([^"]*)"', placeholder, condition)
     answer = client.query(
         **_source(table, index),
-        KeyConditionExpression=f"{attribute} = :value",
-        ExpressionAttributeValues={":value": {"S": value}},
+        KeyConditionExpression=expression,
+        ExpressionAttributeValues=values,
+        **options,
     )
     found: list[dict[str, Any]] = answer["Items"]
     return found

@@ -230,8 +230,8 @@ def test_the_diagram_shows_embedded_models_with_their_relations() -> None:
     lines = [line.strip() for line in diagram.splitlines()]
     start = lines.index("ORDER_ITEM {")
     assert lines[start + 1 : start + 6] == [
-        "str id",
-        "str product_id FK",
+        "KSUID_or_str id",
+        "KSUID_or_str product_id FK",
         "int quantity",
         "Decimal price",
         "}",
@@ -248,6 +248,18 @@ def test_an_attribute_refers_to_the_entity_whose_key_ends_with_it() -> None:
     assert "    CUSTOMER_ORDER ||--o{ ORDER_STATUS_EVENT : order_id\n" in commerce
     assert "        str orderId PK, FK\n" in commerce
     assert "    INVENTORY_ITEM ||--o{ ORDER_ITEM : item_id\n" in market
+
+
+def test_a_name_in_a_key_refers_to_the_entity_of_that_name() -> None:
+    """The products of the item collection are not below the key of their section."""
+    diagram = document(load("menu")).partition("erDiagram\n")[2].partition("```")[0]
+    lines = [line.strip() for line in diagram.splitlines()]
+    assert lines[-3:] == [
+        "MENU ||--o{ SECTION : has",
+        "MENU ||--o{ PRODUCT : has",
+        "SECTION ||--o{ PRODUCT : section",
+    ]
+    assert "str SectionName PK, FK" in lines
 
 
 def test_models_inside_of_models_are_in_the_diagram() -> None:

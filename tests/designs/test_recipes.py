@@ -515,7 +515,7 @@ def test_categories_are_listed_in_shop_order(db: Database, client: Any) -> None:
     db.run(recipes.create_category(Category(id="7", name="fruit")))
     db.run(recipes.reorder_category("1", 10))
     assert [each.id for each in db.run(recipes.categories_in_shop_order())] == ["2", "3", "10", "1"]
-    stored = query(client, "recipes", "GSI1PK", "CATEGORIES", "GSI1")
+    stored = query(client, "recipes", 'GSI1PK="CATEGORIES"', "GSI1")
     assert [row["GSI1SK"]["S"] for row in stored] == [
         "000002#2",
         "000003#3",

@@ -294,7 +294,7 @@ def test_list_orders_by_status(db: Database, client: Any) -> None:
     """The sample updates the orders in reverse order of creation, one second apart."""
     found = db.run(shop.orders_by_status("DELIVERED"))
     assert minutes(found) == [57, 54, 52, 50]
-    stored = query(client, "shop", "GSI1PK", "ORDER#STATUS#DELIVERED", "GSI1")
+    stored = query(client, "shop", 'GSI1PK="ORDER#STATUS#DELIVERED"', "GSI1")
     assert [item["SK"]["S"] for item in stored] == [f"ORDER#{order.id}" for order in found]
     assert request_shape(shop.orders_by_status) == (
         "Query",
@@ -358,9 +358,26 @@ def test_ids_as_in_the_source_document(
     assert db.run(shop.orders_of_user("001")) == [order]
 
 
-def test_the_id_of_an_entity_is_a_new_ksuid_by_default() -> None:
+def test_the_id_of_an_entity_is_a_new_ksuid_by_default(db: Database, client: Any) -> None:
     first, second = Category(name="A"), Category(name="B")
-    assert KSUID(first.id) < KSUID(second.id)
+    assert isinstance(first.id, KSUID)
+    assert isinstance(second.id, KSUID)
+    assert first.id < second.id
+    db.run(create(first))
+    key = {"PK": {"S": "CAT"}, "SK": {"S": f"CAT#{first.id}"}}
+    assert client.get_item(TableName="shop", Key=key)["Item"]["id"] == {"S": str(first.id)}
+
+
+def test_an_id_is_read_with_its_type(db: Database, client: Any) -> None:
+    db.run(shop.register(User(id="001", name="N", email="n@example.com", password="x")))
+    stored = query(client, "shop", 'PK="USER"')
+    found = db.run(shop.users())
+    assert [user.id for user in found] == [item["id"]["S"] for item in stored]
+    assert [type(user.id) for user in found] == [str, *[KSUID] * 6]
+    order = db.run(shop.order_by_id(id_at(0), id_at(50)))
+    assert order is not None
+    ids = [order.id, order.user_id, *(each.product_id for each in order.items)]
+    assert {type(each) for each in ids} == {KSUID}
 
 
 def test_an_order_with_an_unknown_status_is_listed_with_the_others(

@@ -275,7 +275,7 @@ def test_no_other_index_is_deleted_meanwhile(engine: Engine) -> None:
 
 def test_the_index_itself_can_be_deleted(engine: Engine) -> None:
     create(engine)
-    assert "GlobalSecondaryIndexes" not in delete(engine)
+    assert states(delete(engine)) == {"glob": ("DELETING", True)}
     assert "GlobalSecondaryIndexes" not in described(engine)
     put(engine, 1, g=1)
     engine.finish_maintenance()

@@ -161,7 +161,7 @@ def test_class_and_protection_are_described_and_protection_is_enforced(
     answer = db.call("UpdateTable", {"TableName": table, "DeletionProtectionEnabled": True})
     assert answer["TableDescription"]["TableStatus"] == "ACTIVE"
     found = describe(db, table)
-    assert found["TableClassSummary"] == {"TableClass": "STANDARD_INFREQUENT_ACCESS"}
+    assert found["TableClassSummary"]["TableClass"] == "STANDARD_INFREQUENT_ACCESS"
     assert found["DeletionProtectionEnabled"] is True
     db.refuses(
         "DeleteTable",

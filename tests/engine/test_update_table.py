@@ -69,14 +69,82 @@ def test_a_table_can_become_provisioned(db: Database, table: str) -> None:
     assert {name: units[name] for name in UNITS} == UNITS
 
 
+def test_indexes_become_on_demand_with_their_table(db: Database) -> None:
+    table = db.table(ProvisionedThroughput=UNITS)
+    db.call(
+        "UpdateTable",
+        {"TableName": table} | create("glob", "g:S", ProvisionedThroughput=UNITS),
+    )
+    request = {"TableName": table, "BillingMode": "PAY_PER_REQUEST"}
+    (index,) = db.call("UpdateTable", request)["TableDescription"]["GlobalSecondaryIndexes"]
+    assert index["IndexStatus"] == "UPDATING"
+    (index,) = described(db, table)["GlobalSecondaryIndexes"]
+    assert index["IndexStatus"] == "ACTIVE"
+    assert index["ProvisionedThroughput"] == {
+        "NumberOfDecreasesToday": 0,
+        "ReadCapacityUnits": 0,
+        "WriteCapacityUnits": 0,
+    }
+
+
+def test_a_table_becomes_provisioned_with_the_throughput_of_all_its_indexes(db: Database) -> None:
+    table = db.table(glob={"one": ("g:S", "ALL"), "two": ("h:S", "ALL")})
+    request: Json = {
+        "TableName": table,
+        "BillingMode": "PROVISIONED",
+        "ProvisionedThroughput": UNITS,
+    }
+    missing = f"{INVALID}ProvisionedThroughput must be specified for index: "
+    db.refuses("UpdateTable", request, missing + "one,two")
+    updates = [
+        {"Update": {"IndexName": name, "ProvisionedThroughput": UNITS}} for name in ("one", "two")
+    ]
+    request["GlobalSecondaryIndexUpdates"] = updates[:1]
+    db.refuses("UpdateTable", request, missing + "two")
+    assert described(db, table)["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
+    request["GlobalSecondaryIndexUpdates"] = updates
+    db.call("UpdateTable", request)
+    for index in described(db, table)["GlobalSecondaryIndexes"]:
+        assert index["ProvisionedThroughput"].items() >= UNITS.items()
+
+
+def test_a_table_that_was_on_demand_has_a_billing_mode_summary(db: Database, table: str) -> None:
+    before = described(db, table)["BillingModeSummary"]
+    request = {"BillingMode": "PROVISIONED", "ProvisionedThroughput": UNITS}
+    db.call("UpdateTable", {"TableName": table} | request)
+    assert described(db, table)["BillingModeSummary"] == before | {"BillingMode": "PROVISIONED"}
+
+
+def test_a_change_of_the_class_has_its_time(db: Database) -> None:
+    table = db.table(TableClass="STANDARD_INFREQUENT_ACCESS")
+    assert described(db, table)["TableClassSummary"] == {"TableClass": "STANDARD_INFREQUENT_ACCESS"}
+    db.call("UpdateTable", {"TableName": table, "TableClass": "STANDARD"})
+    found = described(db, table)["TableClassSummary"]
+    assert found["LastUpdateDateTime"] > 1_700_000_000
+    assert found["TableClass"] == "STANDARD"
+
+
+def test_the_response_shows_the_index_that_changes(db: Database, provisioned: str) -> None:
+    def update(change: Json) -> dict[str, str]:
+        found = db.call("UpdateTable", {"TableName": provisioned} | change)["TableDescription"]
+        return {one["IndexName"]: one["IndexStatus"] for one in found["GlobalSecondaryIndexes"]}
+
+    assert update(create("one", "g:S", ProvisionedThroughput=UNITS)) == {"one": "CREATING"}
+    assert update(create("two", "h:S", ProvisionedThroughput=UNITS)) == {
+        "one": "ACTIVE",
+        "two": "CREATING",
+    }
+    more = {"Update": {"IndexName": "two", "ProvisionedThroughput": MORE}}
+    assert update({"GlobalSecondaryIndexUpdates": [more]}) == {"one": "ACTIVE", "two": "UPDATING"}
+    assert update(delete("one")) == {"two": "ACTIVE", "one": "DELETING"}
+    (index,) = described(db, provisioned)["GlobalSecondaryIndexes"]
+    assert (index["IndexName"], index["IndexStatus"]) == ("two", "ACTIVE")
+
+
 @pytest.mark.parametrize(
     ("change", "found"),
     [
         ({"DeletionProtectionEnabled": True}, {"DeletionProtectionEnabled": True}),
-        (
-            {"TableClass": "STANDARD_INFREQUENT_ACCESS"},
-            {"TableClassSummary": {"TableClass": "STANDARD_INFREQUENT_ACCESS"}},
-        ),
         (
             {"OnDemandThroughput": {"MaxWriteRequestUnits": 9}},
             {"OnDemandThroughput": {"MaxReadRequestUnits": -1, "MaxWriteRequestUnits": 9}},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum, StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, Union
 from uuid import UUID
 
 import pytest
@@ -85,6 +85,9 @@ class Email(str):
         (KSUID, None, str(A_KSUID), "0ujtsYcgvSTl8PAuAdqWYSMnLOv"),
         (ULID, None, A_ULID, "01ARZ3NDEKTSV4RRFFQ69G5FAV"),
         (ULID, None, str(A_ULID), "01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        (KSUID | str, None, A_KSUID, "0ujtsYcgvSTl8PAuAdqWYSMnLOv"),
+        (KSUID | str, None, "1#2", "1$!2"),
+        (Status | str, None, Status.PAID, "PAID"),
     ],
 )
 def test_a_value_has_its_text(kind: Any, pad: int | None, value: Any, text: str) -> None:
@@ -145,8 +148,32 @@ def test_a_number_without_a_width_is_not_in_order() -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (KSUID | str, A_KSUID),
+        (KSUID | str, "001"),
+        (Union[KSUID, str], A_KSUID),  # noqa: UP007 - as in older code
+        (Status | str, Status.PAID),
+        (Status | str, "ON#HOLD"),
+    ],
+)
+def test_a_text_of_a_union_is_read_as_the_first_type_that_has_it(kind: Any, value: str) -> None:
+    made_of = part(kind)
+    read = made_of.read(made_of.text(value))
+    assert (read, type(read)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
     ("kind", "free"),
-    [(str, True), (Email, True), (int, False), (Status, False), (KSUID, False), (datetime, False)],
+    [
+        (str, True),
+        (Email, True),
+        (KSUID | str, True),
+        (int, False),
+        (Status, False),
+        (KSUID, False),
+        (datetime, False),
+    ],
 )
 def test_only_texts_are_free(kind: Any, free: bool) -> None:
     assert part(kind, pad=3).is_free_text is free
@@ -247,6 +274,7 @@ def test_an_enum_without_an_order_as_text_is_refused(kind: Any) -> None:
         (Literal[1, 2], "Literal[1, 2]"),
         (Any, "Any"),
         (int | str, "int | str"),
+        (KSUID | ULID, "KSUID | "),
     ],
 )
 def test_a_type_without_an_ordered_text_is_refused(kind: Any, shown: str) -> None:
@@ -272,6 +300,7 @@ def test_a_type_without_an_ordered_text_is_refused(kind: Any, shown: str) -> Non
         (Literal["open", "done"], None),
         (KSUID, None),
         (ULID, None),
+        (KSUID | str, None),
     ],
 )
 def test_an_argument_that_is_not_known_yet_is_shown_by_its_name(kind: Any, pad: int | None) -> None:

@@ -155,10 +155,36 @@ def test_an_update_in_a_transaction_moves_index_keys(db: Database) -> None:
     assert [found.account_id for found in db.run(Account.of_owner("ann"))] == ["2"]
 
 
-def test_a_transaction_gives_nothing_back(db: Database) -> None:
-    plan = transact(create(Account(account_id="1")), create(Account(account_id="2")))
+def test_a_transaction_returns_what_it_has_written(db: Database) -> None:
+    db.run(create(Branch(branch_id="b")))
+    account, card = Account(account_id="1"), Card(card_id="1", number="n1")
+    created, counted, checked = db.run(
+        transact(create(account), put(card), condition_check(Branch.primary("b")))
+    )
 
-    assert db.run(plan) is None
+    assert (created, counted, checked) == (account, card, None)
+    assert db.run(Card.primary("1")) == counted
+    assert counted.version == 1
+
+
+def test_a_transaction_returns_the_entities_that_it_changes_as_far_as_they_are_known(
+    db: Database,
+) -> None:
+    account = db.run(create(Account(account_id="1")))
+    db.run(create(Account(account_id="2")))
+    db.run(create(Card(card_id="1", number="n1")))
+    results = db.run(
+        transact(
+            update(account, Account.balance.increment(5)),
+            Account.primary("2").update(Account.balance.increment(5)),
+            Card.primary("1").update(Card.number.set("n2")),
+        )
+    )
+
+    given, by_key, read_for_its_sentinel = results
+    assert given is account
+    assert by_key is None
+    assert read_for_its_sentinel == db.run(Card.primary("1"))
 
 
 def test_a_transaction_sets_what_the_library_counts_on_the_instances(db: Database) -> None:

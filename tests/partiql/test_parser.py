@@ -55,6 +55,7 @@ ONE = Comparison("=", A, Value(":0"))
         ("a IN [1, 2]", In(A, (Value(":0"), Value(":1")))),
         ("a IN (1, 2)", In(A, (Value(":0"), Value(":1")))),
         ("a NOT IN [1]", Not(In(A, (Value(":0"),)))),
+        ("a IN <<1, 'x'>>", In(A, (Value(":0"), Value(":1")))),
         ("a IS MISSING", Call("attribute_not_exists", (A,))),
         ("a IS NOT MISSING", Not(Call("attribute_not_exists", (A,)))),
         ("a IS NULL", Call("attribute_type", (A, Value(":0")))),
@@ -137,8 +138,9 @@ def test_a_select_has_paths_a_source_and_an_order() -> None:
 
 def test_an_update_may_have_several_clauses() -> None:
     parsed = parse(
-        "UPDATE t SET a = b + 1, c = list_append(c, [2]) REMOVE d.e, f[1] SET g = set_add(g, <<1>>)"
-        " SET h = set_delete(h, <<1>>) WHERE pk = 'x' RETURNING MODIFIED OLD *"
+        "UPDATE t SET a = b + 1, c = list_append(c, [2]) REMOVE d.e REMOVE f[1]"
+        " SET g = set_add(g, <<1>>) SET h = set_delete(h, <<1>>)"
+        " WHERE pk = 'x' RETURNING MODIFIED OLD *"
     )
     found = parsed.statement
     assert isinstance(found, Update)
@@ -187,6 +189,7 @@ def test_words_of_other_clauses_may_be_names() -> None:
         ("SELECT * FROM t WHERE a = 1 WHERE b = 2", "Unexpected token after expression"),
         ("FROM t WHERE a = 1 SET b = 2 WHERE c = 3", "Unexpected token after expression"),
         ("SELECT * FROM t; SELECT * FROM t", "Unexpected token after expression"),
+        ("UPDATE t REMOVE a, b WHERE pk = 1", "Unexpected token after expression"),
         ("SELECT * FROM t WHERE a = 12abc", ""),
         ("SELECT * FROM t WHERE a = `x`", ""),
         ("SELECT * FROM t # comment", ""),
@@ -198,6 +201,7 @@ def test_words_of_other_clauses_may_be_names() -> None:
         ("SELECT * FROM t WHERE (", "Unexpected term"),
         ("SELECT * FROM", "Unexpected term"),
         ("SELECT", "Unexpected term"),
+        ("INSERT INTO t VALUE {'a': 1,}", "Unexpected term"),
         (
             "SELECT * FROM t WHERE a = 1 AND",
             "Missing right-hand side expression of infix operator",
@@ -213,6 +217,7 @@ def test_words_of_other_clauses_may_be_names() -> None:
         ("INSERT INTO", "Expected identifier for simple path"),
         ("UPSERT INTO t VALUE {'a': 1}", "Expected data manipulation"),
         ("UPDATE t WHERE a = 1", "Expected data manipulation"),
+        ("UPDATE t ADD a 1 WHERE pk = 1", "Expected data manipulation"),
         ("", "Expected data manipulation"),
     ],
 )
@@ -226,12 +231,15 @@ def test_a_malformed_statement_is_refused_with_its_reason(text: str, detail: str
         ("SELECT * FROM t AS x", "Aliasing is not supported"),
         ("SELECT * FROM t x", "Aliasing is not supported"),
         ("SELECT a AS b FROM t", "Aliasing is not supported"),
+        ("UPDATE t x SET a = 1 WHERE pk = 1", "Aliasing is not supported"),
+        ("SELECT * FROM 't'", "Unexpected from source"),
         ("a IS NULL", "Unsupported operation: IsType"),
         ("a IS NOT MISSING", "Unsupported operation: IsType"),
         ('SELECT * FROM t.""', "Path component cannot be an empty string"),
         ('SELECT * FROM ""', "Path component cannot be an empty string"),
         ('SELECT * FROM t WHERE "" = 1', "Path component cannot be an empty string"),
         ("SELECT * FROM t, u", "Only select from a single table or index is supported."),
+        ("SELECT * FROM t LEFT JOIN u", "Only select from a single table or index is supported."),
         ("SELECT * FROM t\nLIMIT 5", "Unsupported clause: LIMIT at 2:7:1"),
         ("SELECT * FROM t GROUP BY a", "Unsupported clause: GROUP BY"),
         ("SELECT count(*) FROM t", "Unexpected path component at 1:8:5"),
@@ -251,6 +259,10 @@ def test_a_malformed_statement_is_refused_with_its_reason(text: str, detail: str
         (
             "UPDATE t SET a = size(b) WHERE pk = 1",
             "The function is not allowed in an update expression; function: size",
+        ),
+        (
+            "UPDATE t SET a = begins_with(b, 'x') WHERE pk = 1",
+            "The function is not allowed in an update expression; function: begins_with",
         ),
         (
             "SELECT * FROM t WHERE a[9999999999] = 1",
@@ -366,6 +378,10 @@ def test_an_invalid_condition_is_refused_with_its_place(where: str, message: str
         (
             "UPDATE t SET a = set_add(b, <<1>>)",
             "The first argument to SET_ADD must equal the assignment value",
+        ),
+        (
+            "UPDATE t SET a = set_add(a)",
+            "SET_ADD must have exactly two arguments at 1:18:7",
         ),
         (
             "UPDATE t SET a = set_delete(a, b)",

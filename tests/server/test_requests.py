@@ -67,8 +67,11 @@ def test_header_names_may_have_any_case(client: Client) -> None:
         assert client.answer().json == {"TableNames": ["things"]}
 
 
-def test_a_get_is_a_health_check(client: Client) -> None:
-    answer = client.call(None, method="GET", raw=b"", authorization=None, content_type=None)
+@pytest.mark.parametrize("path", ["/", "/ping", "/ping?x=1"])
+def test_a_get_is_a_health_check(client: Client, path: str) -> None:
+    answer = client.call(
+        None, method="GET", path=path, raw=b"", authorization=None, content_type=None
+    )
     assert answer.status == 200
     assert answer.body == b"healthy: 127.0.0.1 "  # as the client names the server
     assert answer.headers["content-type"] == "text/plain"

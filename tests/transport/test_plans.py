@@ -97,7 +97,8 @@ def _run_check(check: Check, runner: asyncio.Runner, adb: AsyncDatabase) -> None
         answer = runner.run(adb.run(check.plan.after(answer.next_cursor)))
         results += answer
     expected = check.expect() if callable(check.expect) else check.expect
-    assert results == expected, check.name
+    if expected is not None or not isinstance(check.plan, Transaction):
+        assert results == expected, check.name
 
 
 # -- databases -----------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def print_result(console: Console, result: Any) -> None:
         print_title(console, type(result).__name__)
         print_fields(console, {n: format_json(v) for n, v in as_json(result).items()})
     elif isinstance(result, tuple):
-        for number, part in enumerate(result):
+        for number, part in enumerate(part for part in result if part is not None):
             if number:
                 console.print()
             print_result(console, part)

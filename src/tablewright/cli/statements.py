@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from tablewright.values import Item, Value
 
 
+#: The number of items whose attributes completion offers.
+_SAMPLE = 20
+
+
 class ScanRefused(Exception):
     """The statement would read a whole table or index."""
 
@@ -39,8 +43,13 @@ class StatementSession(TableSession):
         self.key_names: list[str] = []
 
     def attributes(self, table: str) -> list[str]:
-        """Return the known attributes of a table: of its keys, and of items that were read."""
+        """Return the known attributes of a table: of its keys, and of items that were read.
+
+        Before any item was read, read some, unless scans are refused.
+        """
         keys = [one["AttributeName"] for one in self.describe(table)["AttributeDefinitions"]]
+        if table not in self._seen and self._allow_scans:
+            self._remember(table, self.send("Scan", {"TableName": table, "Limit": _SAMPLE}))
         return list(dict.fromkeys([*keys, *self._seen.get(table, ())]))
 
     def explain(self, text: str, parameters: Sequence[Value] | None = None) -> Explanation:
@@ -78,13 +87,16 @@ class StatementSession(TableSession):
         while True:
             page = self.send("ExecuteStatement", request, table)
             self.units += page.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
-            seen = self._seen.setdefault(table, {})
-            for item in page["Items"]:
-                seen |= dict.fromkeys(item)
+            self._remember(table, page)
             yield page["Items"]
             if "NextToken" not in page:
                 return
             request["NextToken"] = page["NextToken"]
+
+    def _remember(self, table: str, page: dict[str, Any]) -> None:
+        seen = self._seen.setdefault(table, {})
+        for item in page["Items"]:
+            seen |= dict.fromkeys(item)
 
     def _check_scan(self, plan: Explanation) -> None:
         description = self.describe(plan.table)

@@ -71,10 +71,7 @@ def authorize(
     """
 
     def check(tables: StoredTables) -> None:
-        for requested in REQUESTED_ACCESSES[operation](request):
-            attached = find_policy(requested, tables)
-            access = resolve_access(requested, tables, principal.keys_for, attached, scope)
-            principal.require(access, attached)
+        require_access(operation, request, principal, tables, scope)
 
     if isinstance(step, WriteStep):
         write = step.run
@@ -107,6 +104,16 @@ def authorize(
                 return answer
 
     return ReadStep(checked_read, step.is_costly)
+
+
+def require_access(
+    operation: str, request: Any, principal: Principal, tables: StoredTables, scope: Scope | None
+) -> None:
+    """Raise AccessDeniedException unless the policies allow the request."""
+    for requested in REQUESTED_ACCESSES[operation](request):
+        attached = find_policy(requested, tables)
+        access = resolve_access(requested, tables, principal.keys_for, attached, scope)
+        principal.require(access, attached)
 
 
 def find_policy(requested: RequestedAccess, tables: StoredTables) -> ResourcePolicy | None:

@@ -6,7 +6,7 @@ The members have DynamoDB's order, and are absent where DynamoDB omits them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -51,14 +51,19 @@ def stream_arn(table: str, label: str) -> str:
 
 
 def describe(
-    table: StoredTable, count: Count, *, status: str = "ACTIVE", new_index: str | None = None
+    table: StoredTable,
+    count: Count,
+    *,
+    status: str = "ACTIVE",
+    index_changes: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return a TableDescription; `new_index` is the index that this UpdateTable request creates.
+    """Return a TableDescription; `index_changes` are the statuses of indexes that are changing.
 
     The response to UpdateTable shows a new index as DynamoDB does while it allocates resources: the
     table is UPDATING, the index CREATING, `Backfilling` false. While items are added to the index,
     the table is ACTIVE, the index CREATING, `Backfilling` true.
     """
+    index_changes = index_changes or {}
     schema = table.schema
     items, size = count(table.tree)
     description: dict[str, Any] = {
@@ -76,7 +81,7 @@ def describe(
         "TableArn": table_arn(schema.name),
         "TableId": schema.id,
     }
-    if schema.billing == "PAY_PER_REQUEST":
+    if schema.billing == "PAY_PER_REQUEST" or schema.billing_changed:
         description["BillingModeSummary"] = {
             "BillingMode": schema.billing,
             "LastUpdateToPayPerRequestDateTime": round_timestamp(schema.billing_changed),
@@ -89,7 +94,7 @@ def describe(
     ):
         if indexes:
             description[member] = [
-                _describe_index(schema, index, count, status, is_new=index.name == new_index)
+                _describe_index(schema, index, count, status, index_changes.get(index.name))
                 for index in indexes
             ]
     if schema.stream:
@@ -110,6 +115,9 @@ def describe(
         }
     if schema.table_class:
         description["TableClassSummary"] = {"TableClass": schema.table_class}
+        if schema.table_class_changed:
+            changed = round_timestamp(schema.table_class_changed)
+            description["TableClassSummary"]["LastUpdateDateTime"] = changed
     description["DeletionProtectionEnabled"] = schema.deletion_protected
     description["WarmThroughput"] = _describe_warm_throughput(
         schema.billing, schema.throughput, schema.warm, status
@@ -162,9 +170,9 @@ def _describe_index(
     index: IndexSchema,
     count: Count,
     status: str,
-    *,
-    is_new: bool,
+    change: str | None,
 ) -> dict[str, Any]:
+    is_new = change == "CREATING"
     items, size = (0, 0) if is_new else count(Tree(index.tree))
     if index.building or is_new:
         status = "CREATING"
@@ -177,7 +185,7 @@ def _describe_index(
         "Projection": projection,
     }
     if index.kind == "global":
-        description["IndexStatus"] = "CREATING" if status == "CREATING" else "ACTIVE"
+        description["IndexStatus"] = change or ("CREATING" if status == "CREATING" else "ACTIVE")
         if index.building or is_new:
             description["Backfilling"] = not is_new
         description["ProvisionedThroughput"] = _describe_throughput(index.throughput)

@@ -15,12 +15,12 @@ What few programs use is imported where it is used, and each operation with its 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
@@ -30,39 +30,13 @@ from tablewright.engine.item_counts import ItemCounts
 from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.operations import find_operation, unknown_operation
 from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
-from tablewright.engine.step import (
-    LongContext,
-    LongStep,
-    ReadContext,
-    ReadStep,
-    Step,
-    WriteContext,
-    WriteStep,
-    table_name,
-)
+from tablewright.engine.step import Step, WriteContext
+from tablewright.engine.step_runner import StepRunner
 from tablewright.engine.stream_settings import StreamSettings
 from tablewright.engine.streams import add_missing_logs, rotate_shards
-from tablewright.errors import (
-    DynamoDBError,
-    ResourceNotFoundException,
-    SerializationException,
-    StoreClosed,
-    StoreForked,
-    TablewrightError,
-)
-from tablewright.storage import (
-    BUSY_SECONDS,
-    DamagedRow,
-    Durability,
-    MissingTree,
-    Snapshot,
-    Store,
-    WriteTransaction,
-)
+from tablewright.errors import SerializationException, StoreClosed, StoreForked
+from tablewright.storage import BUSY_SECONDS, Durability, Store, WriteTransaction
 from tablewright.wire.read import read
-from tablewright.wire.responses import encode
-
-T = TypeVar("T")
 
 if TYPE_CHECKING:
     from tablewright.engine.integrity import Report
@@ -76,7 +50,7 @@ if TYPE_CHECKING:
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-class Engine:
+class Engine(StepRunner):
     """DynamoDB in one file, or in memory.
 
     A write waits at most `busy_seconds` for another process that holds the write lock of the file,
@@ -109,23 +83,21 @@ class Engine:
         continues such work of other engines. Without `background` it is done by `maintain` and
         `finish_maintenance`.
         """
-        self._streams = StreamSettings(stream_shards)
-        self._store = Store(path, durability=durability, busy_seconds=busy_seconds)
-        self._folder: ObjectFolder | None = None
+        store = Store(path, durability=durability, busy_seconds=busy_seconds)
+        folder: ObjectFolder | None = None
         if s3 is not None:
             from tablewright.engine.object_folder import ObjectFolder
 
-            self._folder = ObjectFolder(s3)
-        self._catalog = Catalog()  # of the readers
-        self._writer_catalog = Catalog()
-        self._counts = ItemCounts(self._start_maintenance)
+            folder = ObjectFolder(s3)
+        counts = ItemCounts(self._start_counting)
+        super().__init__(store, StreamSettings(stream_shards), counts, folder)
         self._realism: RealisticLayer | None = None
         self._store.write(self._open_file)
         self._maintenance = Maintenance(
             self._store, self._writer_catalog, self._counts, background=background
         )
         if self._writer_catalog.has_jobs:
-            self._maintenance.start()
+            self._start_jobs()
 
     def call(
         self,
@@ -169,78 +141,14 @@ class Engine:
             step = self._key_counts.count(step, operation, typed)
         if policy is None:
             return step
+        if operation == "BatchExecuteStatement":
+            from tablewright.engine.batch_authorization import authorize_batch
+
+            again = partial(Engine.prepare, self, operation)
+            return authorize_batch(step, again, request, typed, policy, self._scope)
         from tablewright.engine.authorization import authorize
 
         return authorize(step, operation, typed, policy, self._scope)
-
-    def run(self, step: Step) -> bytes:
-        """Run a step and return the response as JSON. Its writes are durable when this returns."""
-        if isinstance(step, WriteStep):
-            (result,) = self.write_all((step,))
-            if isinstance(result, BaseException):
-                raise result
-            return result
-        if isinstance(step, LongStep):
-            return encode(self.run_long(step.run))
-        try:
-            try:
-                return self._store.read(partial(self._read, step))
-            except (DynamoDBError, MissingTree):  # perhaps the cached catalog is out of date
-                return self._store.read(partial(self._read_with_current_catalog, step))
-        except DamagedRow as error:
-            from tablewright.engine.damage import locate_damage
-
-            raise locate_damage(error, self._catalog.tables.values()) from error
-
-    def run_long(self, work: Callable[[LongContext], T]) -> T:
-        """Run work that takes several transactions, such as a bulk write (`engine.bulk`)."""
-        try:
-            return work(LongContext(self._read_in_context, self._write_in_context, self._folder))
-        except DamagedRow as error:
-            from tablewright.engine.damage import locate_damage
-
-            raise locate_damage(error, self._catalog.tables.values()) from error
-
-    def read_all(self, steps: Sequence[ReadStep]) -> list[bytes | BaseException]:
-        """Run several read steps in one snapshot; return the response or the error of each."""
-        results: list[bytes | BaseException | None] = [None] * len(steps)
-        if len(steps) > 1:
-            with suppress(TablewrightError):
-                results = self._store.read(partial(self._read_in_one_snapshot, steps))
-        # Run failed steps again, separately: the cached catalog may have been out of date.
-        return [
-            self.run_or_error(step) if result is None else result
-            for step, result in zip(steps, results, strict=True)
-        ]
-
-    def write_all(self, steps: Sequence[WriteStep]) -> list[bytes | BaseException]:
-        """Run several write steps in one commit; return the response or the error of each."""
-        results = self._store.write_all([partial(self._write, step) for step in steps])
-        for position, result in enumerate(results):
-            if isinstance(result, DamagedRow):
-                from tablewright.engine.damage import locate_damage
-
-                results[position] = locate_damage(result, self._writer_catalog.tables.values())
-        if self._catalog.is_older_than(self._writer_catalog):
-            # Reads detect new keys of tables by themselves, but not new settings.
-            with suppress(TablewrightError):
-                self._store.read(self._catalog.refresh)
-        if self._writer_catalog.has_jobs:
-            self._maintenance.start()
-        return results
-
-    @property
-    def is_writing(self) -> bool:
-        """Whether a write of another thread is running."""
-        return self._store.is_writing
-
-    def never_wait(self) -> None:
-        """Let writes of this thread raise `StoreBusy` at once while another process writes."""
-        self._store.never_wait()
-
-    def wait_again(self) -> None:
-        """Let writes of this thread wait for other processes again."""
-        self._store.wait_again()
 
     def explain(
         self, statement: str, parameters: Sequence[dict[str, Any]] | None = None
@@ -283,12 +191,7 @@ class Engine:
         Raise `InvalidValue` unless UpdateContributorInsights has enabled it, and
         ResourceNotFoundException if the table is missing.
         """
-        self.refresh_catalog()
-        found = self._catalog.tables.get(table_name(table))
-        if found is None:
-            raise ResourceNotFoundException(
-                f"Requested resource not found: Table: {table} not found"
-            )
+        found = self._read_in_context(lambda context: context.find_table_for_control_plane(table))
         return self._key_counts.report(found, index, limit)
 
     def counted_keys(self) -> Iterator[tuple[str, str | None, Contributors]]:
@@ -315,7 +218,12 @@ class Engine:
 
         AWS does this every few hours. Raise ValueError if the table has no enabled stream.
         """
-        self._store.write(partial(self._rotate_shards, table, children))
+
+        def rotate(context: WriteContext) -> None:
+            schema = context.find_table_for_control_plane(table).schema
+            rotate_shards(context.catalog, context.tx, schema, time.time(), children)
+
+        self._write_in_context(rotate)
 
     def maintain(self) -> bool:
         """Do one short step of index builds, of deletions of tables or of counts of large tables.
@@ -342,6 +250,7 @@ class Engine:
         and wait to write until it ends. Raise `StoreBusy` if another process is writing.
         """
         number = self._store.begin_sandbox()
+        latest = self._streams.latest
         try:
             yield
         finally:
@@ -350,6 +259,7 @@ class Engine:
                 self._catalog = Catalog()
                 self._store.end_sandbox(number)
                 self._counts.forget()
+                self._streams.latest = latest
                 if self._realism is not None:  # its unfinished changes may have been undone
                     self.make_realistic(self._realism.settings)
             self._continue_jobs()
@@ -360,14 +270,17 @@ class Engine:
 
         return KeyCounts()
 
-    def _start_maintenance(self) -> None:
+    def _start_counting(self) -> None:
+        self._maintenance.start()
+
+    def _start_jobs(self) -> None:
         self._maintenance.start()
 
     def _continue_jobs(self) -> None:
         """Start the background work again that a sandbox has done and undone."""
         with suppress(StoreClosed, StoreForked):
             if self._store.read(read_jobs):
-                self._maintenance.start()
+                self._start_jobs()
 
     def check(self) -> Report:
         """Check every table and index for damage and for differences between them."""
@@ -424,68 +337,8 @@ class Engine:
     ) -> None:
         self.close()
 
-    def _read(self, step: ReadStep, snapshot: Snapshot) -> bytes:
-        return encode(step.run(ReadContext(self._catalog, snapshot, self._streams, self._counts)))
-
-    def _read_with_current_catalog(self, step: ReadStep, snapshot: Snapshot) -> bytes:
-        with snapshot.read_transaction():
-            catalog = self._catalog.as_of(snapshot)
-            return encode(step.run(ReadContext(catalog, snapshot, self._streams, self._counts)))
-
-    def _read_in_one_snapshot(
-        self, steps: Sequence[ReadStep], snapshot: Snapshot
-    ) -> list[bytes | BaseException | None]:
-        context = ReadContext(self._catalog, snapshot, self._streams, self._counts)
-        results: list[bytes | BaseException | None] = []
-        with snapshot.read_transaction():
-            for step in steps:
-                try:
-                    results.append(encode(step.run(context)))
-                except Exception:
-                    results.append(None)
-        return results
-
-    def run_or_error(self, step: Step) -> bytes | BaseException:
-        """Run a step; return the response or the error."""
-        try:
-            return self.run(step)
-        except Exception as error:
-            return error
-
-    def _read_in_context(self, read: Callable[[ReadContext], T]) -> T:
-        def run(snapshot: Snapshot) -> T:
-            with snapshot.read_transaction():
-                return read(
-                    ReadContext(
-                        self._catalog.as_of(snapshot), snapshot, self._streams, self._counts
-                    )
-                )
-
-        return self._store.read(run)
-
-    def _write_in_context(self, write: Callable[[WriteContext], T]) -> T:
-        def run(tx: WriteTransaction) -> T:
-            self._writer_catalog.catch_up(tx)
-            return write(WriteContext(self._writer_catalog, tx, self._streams, self._counts, tx))
-
-        return self._store.write(run)
-
-    def _write(self, step: WriteStep, tx: WriteTransaction) -> bytes:
-        self._writer_catalog.catch_up(tx)
-        answer = step.run(WriteContext(self._writer_catalog, tx, self._streams, self._counts, tx))
-        return b"" if answer is None else encode(answer)
-
     def _open_file(self, tx: WriteTransaction) -> None:
         now = time.time()
         self._writer_catalog.create_trees(tx)
         add_missing_logs(self._writer_catalog, tx, now)
         end_abandoned(self._writer_catalog, tx, now)
-
-    def _rotate_shards(self, table: str, children: int, tx: WriteTransaction) -> None:
-        self._writer_catalog.catch_up(tx)
-        stored = self._writer_catalog.tables.get(table_name(table))
-        if stored is None:
-            raise ResourceNotFoundException(
-                f"Requested resource not found: Table: {table} not found"
-            )
-        rotate_shards(self._writer_catalog, tx, stored.schema, time.time(), children)

@@ -7,6 +7,7 @@
     datetime             UTC with microseconds           yes        2026-01-15T10:15:30.000000Z
     date, UUID, ids      their own fixed form            yes        2026-01-15
     Enum, Literal        the value                       yes        PAID
+    KSUID | str          itself                          yes        001
     bool                 false, true                     yes        true
 
 Invariants: `decode(encode(value))` is the value, unless the notation keeps less than the value
@@ -22,10 +23,12 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Literal, get_args, get_origin
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 from uuid import UUID
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tablewright.encoding.numbers import format_number
 from tablewright.errors import DeclarationError, InvalidValue, ValidationException
@@ -88,6 +91,10 @@ def notation_of(kind: Any, pad: int | None) -> Notation | None:
             return make(kind, pad)
     if get_origin(kind) is Literal and all(isinstance(value, str) for value in get_args(kind)):
         return _choices(str, {value: value for value in get_args(kind)})
+    if get_origin(kind) in (Union, UnionType):
+        members = get_args(kind)
+        if str in members and all(isinstance(m, type) and issubclass(m, str) for m in members):
+            return _open_text(members)
     return None
 
 
@@ -135,6 +142,20 @@ def _text(kind: Any, pad: int | None) -> Notation:
         return str.__str__(value)
 
     return Notation(str, encode, str, Repeat(ANY_CHARACTER, 1, None), is_free_text=True)
+
+
+def _open_text(members: tuple[type[str], ...]) -> Notation:
+    """Return the notation of texts, some of which have a type of their own: `KSUID | str`."""
+
+    def decode(text: str) -> str:
+        for member in members:
+            try:
+                return member(text)
+            except ValueError:  # not a text of this type; `str` takes any
+                continue
+        return text
+
+    return replace(_text(str, None), decode=decode)
 
 
 def _id(kind: type, pad: int | None) -> Notation:

@@ -147,8 +147,8 @@ class TableMap:
         ]
         for name, template in templates:
             if name in keys:
-                tag = template.tag if template.natural is None else template.natural.tag
-                known = key_types.setdefault(name, tag or "S")
+                tag = template.stored_tag
+                known = key_types.setdefault(name, tag)
                 if known != tag:
                     raise DeclarationError(
                         f"{entity.name}: the key attribute {name!r} of {self.owner} has type {tag} "

@@ -61,6 +61,11 @@ class Template(Struct, frozen=True):
         return self.natural is None and self.tag == "S"
 
     @property
+    def stored_tag(self) -> str:
+        """The type of the key attribute: S, N or B."""
+        return self.tag if self.natural is None else self.natural.tag or "S"
+
+    @property
     def parts(self) -> tuple[KeyPart, ...]:
         return tuple(piece for piece in self.pieces if isinstance(piece, KeyPart))
 

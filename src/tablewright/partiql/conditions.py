@@ -3,7 +3,7 @@
 condition ::= and (OR and)*          and ::= not (AND not)*          not ::= NOT not | test
 test      ::= operand (= <> != < <= > >=) operand
             | operand [NOT] BETWEEN operand AND operand
-            | operand [NOT] IN [operand, ...]              also in parentheses
+            | operand [NOT] IN [operand, ...]              also in parentheses, or as <<...>>
             | operand IS [NOT] (MISSING | NULL | type)
             | function(operand, ...)
 """
@@ -43,11 +43,8 @@ UNSUPPORTED_TYPES: Final = {
     "INT": "INTEGER",
     "CHAR": "CHARACTER",
     "VARCHAR": "CHARACTER_VARYING",
-    **{
-        word: word
-        for word in ("INTEGER", "SMALLINT", "FLOAT", "REAL", "DECIMAL", "CHARACTER", "TIMESTAMP")
-    },
-    **{word: word for word in ("SYMBOL", "CLOB", "SEXP", "BAG")},
+    **{word: word for word in ("INTEGER", "SMALLINT", "FLOAT", "REAL", "DECIMAL", "CHARACTER")},
+    **{word: word for word in ("DATE", "TIME", "TIMESTAMP", "SYMBOL", "CLOB", "SEXP", "BAG")},
 }
 
 
@@ -110,8 +107,8 @@ class ConditionParser(OperandParser):
         return tree.Not(test) if negated else test
 
     def parse_options(self) -> tuple[tree.Operand, ...]:
-        """Parse the values of IN, in brackets or parentheses."""
-        end = {"[": "]", "(": ")"}.get(self.token.kind)
+        """Parse the values of IN: a list, a set, or operands in parentheses."""
+        end = {"[": "]", "(": ")", "<<": ">>"}.get(self.token.kind)
         if end is None or self.tokens[self.at + 1].kind == end:
             raise ValidationException(
                 "IN operator must have a left hand argument of type Variable Reference and right "

@@ -288,7 +288,7 @@ class OperandParser:
     def parse_map(self, where: str) -> MapOf:
         self.enter()
         members: dict[str, Constant] = {}
-        while self.token.kind != "}":
+        while members or self.token.kind != "}":
             name = self.token
             if name.kind == "name":
                 raise ValidationException(

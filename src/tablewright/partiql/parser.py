@@ -23,6 +23,7 @@ from tablewright.expression import tree
 from tablewright.partiql.conditions import ConditionParser
 from tablewright.partiql.operands import (
     CONSTANTS,
+    SET_FUNCTIONS,
     OperandParser,
     empty_component,
     require_operand,
@@ -113,11 +114,14 @@ class _StatementParser(ConditionParser):
         if not self.accept("*"):
             paths = self.parse_list(self.parse_selected)
         self.expect("FROM")
+        if self.token.kind in CONSTANTS:
+            raise ValidationException("Unexpected from source")
         source = self.parse_source()
-        self.refuse_alias()
-        if self.token.kind in (",", "JOIN"):
+        is_join = any(token.kind in (",", "JOIN") for token in self.tokens[self.at : self.at + 2])
+        if is_join:  # also LEFT JOIN
             # As users report it.
             raise ValidationException("Only select from a single table or index is supported.")
+        self.refuse_alias()
         where = self.parse_where()
         order: tuple[OrderTerm, ...] = ()
         if self.accept("ORDER"):
@@ -165,6 +169,8 @@ class _StatementParser(ConditionParser):
     def parse_update(self) -> Update:
         self.advance()
         source = self.parse_target()
+        if any(token.kind in ("SET", "REMOVE") for token in self.tokens[self.at + 1 : self.at + 3]):
+            self.refuse_alias()
         actions = self.parse_actions()
         where = self.parse_where()
         return Update(source, actions, where, self.parse_returning())
@@ -237,7 +243,7 @@ class _StatementParser(ConditionParser):
             if self.accept("SET"):
                 actions += self.parse_list(self.parse_assignment)
             elif self.accept("REMOVE"):
-                actions += self.parse_list(lambda: tree.Remove(self.parse_path()))
+                actions.append(tree.Remove(self.parse_path()))  # one path, unlike SET
             elif actions:
                 return tuple(actions)
             else:
@@ -246,25 +252,29 @@ class _StatementParser(ConditionParser):
     def parse_assignment(self) -> tree.Action:
         path = self.parse_path()
         self.expect("=")
-        operand = require_operand(self.parse_right(self.parse_operand))
+        start = self.token
+        operand = self.parse_right(self.parse_operand)
         if not isinstance(operand, tree.Call):
+            return tree.Set(path, require_operand(operand))
+        name = operand.function
+        if name in ("if_not_exists", "list_append"):
             return tree.Set(path, operand)
-        if operand.function in ("if_not_exists", "list_append"):
-            return tree.Set(path, operand)
-        if operand.function == "size":
+        if name not in SET_FUNCTIONS:
             raise ValidationException(
-                "The function is not allowed in an update expression; function: size"
+                f"The function is not allowed in an update expression; function: {name}"
             )
-        function = operand.function.upper()
-        match operand.arguments:
-            case (tree.Path() as changed, tree.Value() as value) if changed == path:
-                if function == "SET_ADD":
-                    return tree.Add(path, value)
-                return tree.Delete(path, value)
-            case (tree.Path() as changed, *_) if changed == path:
-                raise ValidationException(
-                    f"The second argument to {function} must be a value with type SET"
-                )
-        raise ValidationException(
-            f"The first argument to {function} must equal the assignment value"
-        )
+        function = name.upper()
+        if len(operand.arguments) != 2:
+            raise ValidationException(
+                f"{function} must have exactly two arguments at {self.locate(start)}"
+            )
+        changed, value = operand.arguments
+        if changed != path:
+            raise ValidationException(
+                f"The first argument to {function} must equal the assignment value"
+            )
+        if not isinstance(value, tree.Value):
+            raise ValidationException(
+                f"The second argument to {function} must be a value with type SET"
+            )
+        return tree.Add(path, value) if function == "SET_ADD" else tree.Delete(path, value)

@@ -2,8 +2,8 @@
 
 An entity has a relation to its parent, whose item collection contains its items, and to each
 entity that an attribute refers to: `category_id` refers to a Category, or to the entity whose key
-ends with `category_id`. A model or dataclass that an entity embeds is shown like an entity, with a
-relation to what embeds it.
+ends with `category_id`; `section` in a primary key refers to a Section. A model or dataclass that
+an entity embeds is shown like an entity, with a relation to what embeds it.
 """
 
 from __future__ import annotations
@@ -138,10 +138,6 @@ def _identified(field: str, box: _Box, entities: list[_Box]) -> _Box | None:
     """Return the entity that a field identifies: another one, or its own."""
     if (referenced := _referenced(field, box, entities)) is not None:
         return referenced
-    if field in box.key:  # `menu` in the key of a Section
-        for other in entities:
-            if other.name == field.upper():
-                return other
     return box if field == box.own_id else None
 
 
@@ -178,6 +174,8 @@ def _attributes(box: _Box, entities: list[_Box]) -> Iterator[Attribute]:
 def _type(kind: Any) -> str:
     """Return a type as one word, which Mermaid requires."""
     origin = get_origin(kind)
+    if origin in (Union, UnionType):
+        return "_or_".join(_type(member) for member in get_args(kind))
     if origin is not None and isinstance(origin, type):
         inside = [_type(part) for part in get_args(kind) if part is not ...]
         return "_".join([origin.__name__, *inside])
@@ -252,9 +250,10 @@ def _references(box: _Box, entities: list[_Box]) -> Iterator[Relation]:
 
 def _referenced(field: str, box: _Box, entities: list[_Box]) -> _Box | None:
     """Return the entity that a field refers to: of the same name, or with this field as its id."""
-    if not field.endswith("_id"):
-        return None
     others = [other for other in entities if other.name != box.name]
+    if not field.endswith("_id"):  # `menu` in the key of a Section
+        named = (other for other in others if other.name == field.upper() and field in box.key)
+        return next(named, None)
     wanted = field.removesuffix("_id").replace("_", "").upper()
     by_name = (other for other in others if other.name.replace("_", "") == wanted)
     by_id = (other for other in others if other.own_id == field != box.own_id)

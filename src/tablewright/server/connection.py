@@ -14,8 +14,8 @@ The order of the checks is DynamoDB's, after two of our own:
     1. the Host names this server                    421 MisdirectedRequest
     2. the Origin, if there is one, is allowed       403 CrossOriginRequest
     3. the body is at most 16 MB                     413 RequestEntityTooLargeException, then close
-    4. the method is POST (GET: a health text),      404 <UnknownOperationException/>
-       and the path is /
+    4. the method is POST (GET: a health text,       404 <UnknownOperationException/>
+       for any path), and the path is /
     5. a body is declared as one of the JSON types   404 <UnknownOperationException/>
     6. a body is JSON                                400 SerializationException
     7. the target is an operation                    400 UnknownOperationException

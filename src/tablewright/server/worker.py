@@ -92,7 +92,7 @@ class WorkerEngine(Engine):
             is_local=is_local,
         )
 
-    def _start_maintenance(self) -> None:
+    def _start_counting(self) -> None:
         """Count large tables, which DescribeTable needs; all other jobs are the main process's."""
         if self._counting is None or not self._counting.is_alive():
             self._counting = threading.Thread(target=self._count, name="counting", daemon=True)

@@ -8,7 +8,8 @@ its module `samples` and `checks` in its module `checks`:
 
 A check has a plan and the expected result, computed in plain Python from the stored entities:
 `stored(Order)` scans the table and returns all orders. The expected result of a write is the entity
-after the write. `Raises(VersionConflict)` expects this error and an unchanged table.
+after the write, that of a transaction a tuple, or None if only what it stores is to be checked.
+`Raises(VersionConflict)` expects this error and an unchanged table.
 
 An exception in a plan, or in a function that computes an expected result, fails this check only. An
 exception in the body of `checks` ends it, as it ends any generator.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tablewright.errors import (
     NotFound,
     UniqueViolation,
 )
+from tablewright.plans import Plan
 from tests.designs.menu.support import DESSERTS, LUNCH, PIE, items, keys
 
 
@@ -50,9 +52,19 @@ def test_a_key_that_differs_from_the_id_is_refused() -> None:
     salads = document.Section(SectionId="s1", SectionName="Salads")
     with pytest.raises(InvalidValue, match="'other' is not the SectionId 's1'"):
         document.Menu(name="Dinner", sections={"other": salads})
-    salads.products["other"] = document.Product(ProductId="p1", ProductName="Greek")
+    greek = document.Product(ProductId="p1", ProductName="Greek")
+    salads.products["other"] = greek
     with pytest.raises(InvalidValue, match="'other' is not the ProductId 'p1'"):
         document.Menu(name="Dinner", sections={"s1": salads})
+
+
+def test_a_section_with_a_product_under_another_key_is_not_added(db: Database, client: Any) -> None:
+    before = items(client, document)
+    salads = document.Section(SectionId="s1", SectionName="Salads")
+    salads.products["other"] = document.Product(ProductId="p1", ProductName="Greek")
+    with pytest.raises(InvalidValue, match="'other' is not the ProductId 'p1'"):
+        db.run(document.add_section(LUNCH, salads))
+    assert items(client, document) == before
 
 
 def test_a_delete_in_a_document_takes_along_what_is_inside(db: Database, client: Any) -> None:
@@ -101,7 +113,6 @@ def test_a_menu_whose_name_is_a_key_is_not_created_twice(
     assert items(client, variant) == before
 
 
-@pytest.mark.parametrize("variant", [collection, composite])
 def section_with_products(db: Database) -> tuple[collection.Section, list[collection.Product]]:
     section = db.run(collection.section_by_name("Lunch", "Soups"))
     assert section is not None
@@ -137,6 +148,23 @@ def test_a_rename_fails_if_another_product_took_the_place_of_one(db: Database, c
         db.run(collection.rename_section(section, products, "Broths"))
     with pytest.raises(ConditionFailed):
         db.run(collection.delete_section(section, products))
+    assert items(client, collection) == before
+
+
+def test_products_of_another_section_are_refused(db: Database, client: Any) -> None:
+    """Otherwise the products of the section would stay behind without it."""
+    section, products = section_with_products(db)
+    before = items(client, collection)
+    others = list(db.run(collection.products_by_section("Lunch", "Hot Drinks")))
+    assert len(others) == len(products)
+    refused: list[Callable[[], Plan[Any]]] = [
+        lambda: collection.rename_section(section, others, "Broths"),
+        lambda: collection.move_products(section, others, "Desserts"),
+        lambda: collection.delete_section(section, others),
+    ]
+    for plan in refused:
+        with pytest.raises(InvalidValue, match=r"'Espresso' is in the section .*Hot Drinks"):
+            db.run(plan())
     assert items(client, collection) == before
 
 

@@ -217,11 +217,11 @@ def test_with_joins_a_rename_in_steps_leaves_no_child_that_is_added_between_the_
     db.run(joins.delete_menu(LUNCH, "Lunch"))
     with pytest.raises(NotFound):
         other.run(joins.add_section(joins.Section(name="Late", menu_id=LUNCH, menu="Lunch")))
-    moved = query(client, "menu_joins", "GSI1PK", f"MENU#{LUNCH}#MENU#Dinner", "GSI1")
+    moved = query(client, "menu_joins", f'GSI1PK="MENU#{LUNCH}#MENU#Dinner"', "GSI1")
     assert [item["GSI1SK"]["S"].partition("#")[2] for item in moved] == [
         *("Dinner", "Desserts", "Desserts to Share", "Grill", "Hot Drinks", "Soups")
     ]
-    (dinner,) = query(client, "menu_joins", "pk", f"MENU#{LUNCH}")
+    (dinner,) = query(client, "menu_joins", f'pk="MENU#{LUNCH}"')
     assert (dinner["sk"]["S"], dinner["SectionCount"]["N"]) == ("MENU#Dinner", "5")
 
 

@@ -111,7 +111,7 @@ def test_a_menu_with_its_sections_is_not_a_get_item(db: Database, client: Any) -
     key = {"pk": {"S": "MENU#Lunch"}}
     with pytest.raises(client.exceptions.ClientError, match="does not match the schema"):
         client.get_item(TableName="menu_collection", Key=key)
-    stored = query(client, "menu_collection", "pk", "MENU#Lunch")
+    stored = query(client, "menu_collection", 'pk="MENU#Lunch"')
     sections = [item for item in stored if item["sk"]["S"].startswith("SECTION#")]
     found = db.run(collection.whole_menu("Lunch"))
     assert found is not None

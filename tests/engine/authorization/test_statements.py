@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tablewright.engine import Engine
 from tablewright.errors import AccessDeniedException, ValidationException
+from tablewright.policy import Principal
 from tests.engine.authorization.principals import principal, scoped, statement
 
 WHERE = "WHERE pk = '{}' AND sk = '1'"
@@ -57,13 +60,9 @@ def test_leading_keys_limit_every_statement(engine: Engine) -> None:
     for text in denied:
         with pytest.raises(AccessDeniedException):
             engine.call("ExecuteStatement", {"Statement": text}, policy=policy)
-    for operation, member in (
-        ("ExecuteTransaction", "TransactStatements"),
-        ("BatchExecuteStatement", "Statements"),
-    ):
-        mixed = [{"Statement": allowed[1]}, {"Statement": denied[1]}]
-        with pytest.raises(AccessDeniedException):
-            engine.call(operation, {member: mixed}, policy=policy)
+    mixed = [{"Statement": allowed[1]}, {"Statement": denied[1]}]
+    with pytest.raises(AccessDeniedException):
+        engine.call("ExecuteTransaction", {"TransactStatements": mixed}, policy=policy)
     assert engine.call("Scan", {"TableName": "shop"}) == before
     for text in allowed:
         engine.call("ExecuteStatement", {"Statement": text}, policy=policy)
@@ -76,3 +75,46 @@ def test_an_action_allows_its_statements_only(engine: Engine) -> None:
     for text in ("SELECT * FROM shop", f"DELETE FROM shop {WHERE.format('a')}"):
         with pytest.raises(AccessDeniedException):
             engine.call("ExecuteStatement", {"Statement": text}, policy=policy)
+
+
+def execute_batch(engine: Engine, policy: Principal, *texts: str) -> list[Any]:
+    """Run a batch; return the responses, with only the codes of errors."""
+    request = {"Statements": [{"Statement": text} for text in texts]}
+    answer = engine.call("BatchExecuteStatement", request, policy=policy)
+    return [
+        response["Error"]["Code"] if "Error" in response else response
+        for response in answer["Responses"]
+    ]
+
+
+def test_a_statement_of_a_batch_that_is_not_allowed_has_an_error(engine: Engine) -> None:
+    policy = scoped("a")
+    of_a, of_b = (f"SELECT sk FROM shop {WHERE.format(pk)}" for pk in "ab")
+    found = {"TableName": "shop", "Item": {"sk": {"S": "1"}}}
+    assert execute_batch(engine, policy, of_b, of_a, "SELEC") == [
+        "AccessDenied",
+        found,
+        "ValidationError",
+    ]
+    assert execute_batch(engine, policy, of_a) == [found]
+    assert execute_batch(engine, policy, of_b) == ["AccessDenied"]
+    request = {"Statements": [{"Statement": of_b}]}
+    (response,) = engine.call("BatchExecuteStatement", request, policy=policy)["Responses"]
+    assert response["Error"]["Message"].startswith(
+        "User: arn:aws:iam::000000000000:user/ann is not authorized to perform: "
+        "dynamodb:PartiQLSelect on resource: "
+        "arn:aws:dynamodb:us-east-1:000000000000:table/shop"
+    )
+
+
+def test_a_batch_writes_only_what_is_allowed(engine: Engine) -> None:
+    policy = scoped("a")
+    texts = [f"UPDATE shop SET x = 1 {WHERE.format(pk)}" for pk in "ab"]
+    assert execute_batch(engine, policy, *texts, "INSER") == [
+        {"TableName": "shop"},
+        "AccessDenied",
+        "ValidationError",
+    ]
+    items = engine.call("Scan", {"TableName": "shop"})["Items"]
+    assert {item["pk"]["S"] for item in items if "x" in item} == {"a"}
+    assert execute_batch(engine, policy, texts[1], "INSER") == ["AccessDenied", "ValidationError"]

@@ -42,6 +42,11 @@ CASES = [
         "  key        pk = 'b' AND date BETWEEN '1' AND '2'\n  order      ascending",
     ),
     (
+        "SELECT * FROM shop WHERE pk IN ['a', ?] ORDER BY pk DESC, sk",
+        "Query on shop\n  key        pk = 'a'\n  key        pk = ?\n"
+        "  order      ascending, partitions descending",
+    ),
+    (
         "SELECT * FROM shop WHERE (pk = 'a' AND begins_with(sk, 'x')) OR (pk = 'b' AND z <> 1)",
         "Query on shop\n  key        pk = 'a' AND begins_with(sk, 'x')\n"
         "  key        pk = 'b'; filter z <> 1\n  order      ascending",
@@ -99,6 +104,13 @@ def test_what_the_statement_refuses_is_refused(engine: Engine) -> None:
         engine.explain("SELECT * FROM shop.absent")
     with pytest.raises(ValidationException, match="mandatory equality"):
         engine.explain("DELETE FROM shop WHERE pk = 'a'")
+    for where in ("pk = 1", "pk = 1 AND sk = 'a'", "pk IN ['a', 1]"):
+        with pytest.raises(ValidationException, match="should match its data type"):
+            engine.explain(f"SELECT * FROM shop WHERE {where}")
+    with pytest.raises(ValidationException, match="should match its data type"):
+        engine.explain("SELECT * FROM shop WHERE pk = ?", [av(1)])
+    with pytest.raises(ValidationException, match="Overlapping conditions"):
+        engine.explain("SELECT * FROM shop WHERE (pk='a' AND sk > '1') OR (pk='a' AND sk > '2')")
 
 
 @pytest.mark.parametrize(

@@ -364,6 +364,16 @@ def test_the_path_of_a_table_has_at_most_two_components(db: Database, orders: st
     refuses(db, "Path component cannot be an empty string", f'SELECT * FROM "{orders}".""')
 
 
+@pytest.mark.parametrize("name", ["ab", "a b c", "a/b/c", "x" * 256, "arn:aws:dynamodb"])
+def test_the_name_of_a_table_is_checked_before_the_table_is_found(db: Database, name: str) -> None:
+    refuses(
+        db,
+        "Table name should be within the length [3, 255] and only contain 'a-z', 'A-Z', '0-9', "
+        "'-', '_', '.'.",
+        f'SELECT * FROM "{name}"',
+    )
+
+
 def test_a_table_may_be_named_by_its_arn(db: Database, orders: str) -> None:
     arn = f"arn:aws:dynamodb:us-east-1:000000000000:table/{orders}"
     assert keys(select(db, f"SELECT * FROM \"{arn}\" WHERE pk = 'a' AND sk = 1")) == [("a", "1")]

@@ -100,13 +100,14 @@ def test_exists_is_a_condition(db: Database, table: str, condition: str) -> None
     assert len(contents(db, table)) == 3
 
 
-def test_exists_needs_a_condition_besides_the_key(db: Database, table: str) -> None:
+@pytest.mark.parametrize("where", [key("a"), "WHERE pk = 'a' AND n = 5", ""])
+def test_exists_needs_the_whole_key_and_a_condition(db: Database, table: str, where: str) -> None:
     refuses(
         db,
         1,
         "EXISTS() must contain a single item read with additional condition",
         f'DELETE FROM "{table}" {key("b")}',
-        f'EXISTS(SELECT * FROM "{table}" {key("a")})',
+        f'EXISTS(SELECT * FROM "{table}" {where})',
     )
 
 

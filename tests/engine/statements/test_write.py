@@ -108,7 +108,7 @@ def test_insert_checks_the_item_as_a_put_does(db: Database, table: str) -> None:
         ("SET m.fresh = {'a': [1]}", (), {"m": {"k": 1, "l": 2, "fresh": {"a": [1]}}}),
         ("SET tags[1] = 'Y'", (), {"tags": ["x", "Y", "z"]}),
         ("SET tags[9] = 'end'", (), {"tags": ["x", "y", "z", "end"]}),
-        ("REMOVE tags[0], tags[2]", (), {"tags": ["y"]}),
+        ("REMOVE tags[0] REMOVE tags[2]", (), {"tags": ["y"]}),
         ("REMOVE absent", (), {}),
         ("SET tags = list_append(tags, ['w'])", (), {"tags": ["x", "y", "z", "w"]}),
         ("SET tags = list_append(?, tags)", (["w"],), {"tags": ["w", "x", "y", "z"]}),
@@ -209,6 +209,11 @@ def test_update_checks_its_operands(db: Database, table: str) -> None:
         db,
         "The second argument to SET_ADD must be a value with type SET",
         text.format("n = set_add(n, 1)"),
+    )
+    refuses(
+        db,
+        "The second argument to SET_DELETE must be a value with type SET",
+        text.format("tags = set_delete(tags, 'x')"),
     )
     refuses(
         db,

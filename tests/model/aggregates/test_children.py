@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
-from tablewright import Aggregate, Engine, child, children, root
+from tablewright import Aggregate, Engine, child, children, explain, root
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.observe import RequestEvent
 from tablewright.plan.reads.query_request import QueryRequest
+from tablewright.plans import Plan
+from tests.costs import run_within_range
 from tests.model.aggregates.sales import (
     Complaint,
     Delivery,
@@ -24,6 +27,8 @@ from tests.model.aggregates.sales import (
     order,
     store,
 )
+
+T = TypeVar("T")
 
 # -- orders and what belongs to them ---------------------------------------------------------------
 
@@ -175,16 +180,50 @@ def test_a_limit_is_the_root_and_the_first_children(db: Database) -> None:
         assert [one.item_id for one in found.items] == [f"{n:03d}" for n in range(9)][:size]
 
 
-def test_a_limit_counts_only_rows_of_members(db: Database) -> None:
+def test_a_limit_with_rows_of_other_entities_before_the_members_is_refused() -> None:
     class OrderWithParcels(Aggregate):
         order: Order = root()
         parcels: list[Delivery] = children()
 
-    parcels = [Delivery(customer_id="C1", order_id="1", parcel=n) for n in range(5)]
-    store(db, order("1"), *(item("1", f"{n:03d}") for n in range(20)), *parcels)
-    found = db.run(OrderWithParcels.of(Order.primary("C1", "1")).limit(3))
+    plan = OrderWithParcels.of(Order.primary("C1", "1")).limit(3)
+    with pytest.raises(DeclarationError, match=r"limit\(3\) cannot be kept: rows of OrderItem"):
+        explain(plan)
+
+
+def test_a_limit_does_not_read_rows_of_other_entities_after_the_members(db: Database) -> None:
+    parcels = [Delivery(customer_id="C1", order_id="1", parcel=n) for n in range(50)]
+    store(db, order("1"), *(item("1", f"{n}") for n in range(3)), *parcels)
+    plan = OrderWithItems.of(Order.primary("C1", "1")).limit(9)
+    assert explain(plan).condition.endswith('SK BETWEEN "ORDER#1" AND "ORDER#1#ITEM$"')
+    found, requests = run_counted(db, plan)
     assert found is not None
-    assert found.parcels == parcels[:3]
+    assert len(found.items) == 3
+    assert requests == 1
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_rows_between_a_root_and_its_children_take_one_more_request(
+    descending: bool, db: Database
+) -> None:
+    store(db, order("1"), *(item("1", f"{n}", note="x") for n in range(5)))
+    for number in range(9):
+        store(db, item(f"1 {number}", "a", note="x" * 390_000))
+    plan = OrderWithItems.of(Order.primary("C1", "1"))
+    found, requests = run_counted(db, plan.desc() if descending else plan)
+    assert found is not None
+    assert [one.item_id for one in found.items] == sorted("01234", reverse=descending)
+    assert requests == 2
+    found, requests = run_counted(db, plan.limit(4))
+    assert found is not None
+    assert [one.item_id for one in found.items] == list("0123")
+    assert requests == 2
+
+
+def run_counted(db: Database, plan: Plan[T]) -> tuple[T, int]:
+    """Return the result of a plan, and how many requests it took."""
+    events: list[RequestEvent] = []
+    result = run_within_range(db, plan, events=events)
+    return result, len(events)
 
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, True])

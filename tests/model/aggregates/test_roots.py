@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,17 +14,20 @@ from tablewright import (
     Engine,
     Entity,
     Load,
+    Page,
     Table,
     access_pattern,
     attr,
     children,
+    connect,
     explain,
     index,
     key,
     root,
 )
 from tablewright.database import Database
-from tablewright.errors import DeclarationError
+from tablewright.errors import DeclarationError, InvalidValue
+from tests.costs import run_within_range
 from tests.model.aggregates.sales import (
     Category,
     CategoryWithIngredients,
@@ -176,3 +180,162 @@ def test_a_second_root_is_refused() -> None:
         class Twins(Aggregate):
             order: Order = root()
             payment: Payment = root()
+
+
+# -- several roots, and an entity that is the root and a member ------------------------------------
+
+
+class Library(Table, name="aggregate_library"):
+    teams = GSI("GSI1PK", "GSI1SK")
+
+
+class Book(Entity, table=Library):
+    """Its sort key contains a title that the caller does not know."""
+
+    isbn: Attr[str] = attr()
+    title: Attr[str] = attr()
+    primary = key("BOOK" / isbn, "BOOK" / title)
+
+
+class Loan(Entity, table=Library):
+    isbn: Attr[str] = attr()
+    number: Attr[int] = attr(pad=4)
+    primary = key("BOOK" / isbn, "LOAN" / number)
+
+
+class BookWithLoans(Aggregate):
+    book: Book = root()
+    loans: list[Loan] = children()
+
+
+class Librarian(Entity, table=Library):
+    name: Attr[str] = attr()
+    boss: Attr[str | None] = attr(default=None)
+    primary = key("LIBRARIAN" / name, "LIBRARIAN")
+    as_boss = index(Library.teams, "TEAM" / name, "BOSS", when=boss.not_exists())
+    as_member = index(Library.teams, "TEAM" / boss, "MEMBER" / name, when=boss.exists())
+
+
+class Team(Aggregate):
+    boss: Librarian = root()
+    members: list[Librarian] = children()
+
+
+class TeamPage(Aggregate):
+    boss: Librarian = root()
+    members: Page[Librarian] = children()
+
+
+@pytest.fixture
+def library() -> Iterator[Database]:
+    with connect(":memory:", Library) as db:
+        yield db
+
+
+def test_the_only_root_of_a_partition_needs_no_whole_key(library: Database) -> None:
+    loans = [Loan(isbn="1", number=number) for number in range(5)]
+    book = Book(isbn="1", title="Ulysses")
+    store(library, book, *loans)
+    plan = BookWithLoans.of(Book.primary.within("1"))
+    assert library.run(plan) == BookWithLoans(book=book, loans=loans)
+    first = run_within_range(library, plan.limit(2))
+    assert first == BookWithLoans(book=book, loans=loans[:2])
+    assert library.run(BookWithLoans.of(Book.primary.within("2"))) is None
+
+
+def test_the_whole_key_of_a_root_beside_its_children_is_refused() -> None:
+    with pytest.raises(DeclarationError, match=r"has one Book only, use Book\.primary\.within\("):
+        BookWithLoans.of(Book.primary("1", "Ulysses"))
+
+
+def test_several_roots_in_a_partition_are_reported(library: Database) -> None:
+    store(library, *(Book(isbn="1", title=title) for title in ("Ulysses", "Ulixes")))
+    with pytest.raises(InvalidValue, match="finds 2 of Book: PK=BOOK#1, SK=BOOK#Ulixes; PK=BOOK#1"):
+        library.run(BookWithLoans.of(Book.primary.within("1")))
+
+
+def test_several_roots_with_one_key_in_an_index_are_reported(db: Database) -> None:
+    for customer_id in ("C1", "C2"):
+        store(db, order("1", customer_id, state="open"), item("1", "a", customer_id, state="open"))
+    with pytest.raises(InvalidValue, match=r"Order\.by_state finds 2 of Order: PK=CUST#C1, SK="):
+        db.run(OrderWithItems.of(Order.by_state("open").eq("1")))
+
+
+def fill_teams(db: Database) -> None:
+    for name, boss in (
+        ("ann", None),
+        ("bob", "ann"),
+        ("cid", "ann"),
+        ("dan", None),
+        ("eve", "dan"),
+    ):
+        store(db, Librarian(name=name, boss=boss))
+
+
+def test_an_entity_with_two_places_is_the_root_and_the_members(library: Database) -> None:
+    fill_teams(library)
+    plan = Team.of(Librarian.as_boss("ann"))
+    found = run_within_range(library, plan)
+    assert found is not None
+    assert found.boss.name == "ann"
+    assert [member.name for member in found.members] == ["bob", "cid"]
+    first = run_within_range(library, plan.limit(1))
+    assert first is not None
+    assert [member.name for member in first.members] == ["bob"]
+
+
+def test_members_of_the_entity_of_the_root_are_read_in_pages(library: Database) -> None:
+    fill_teams(library)
+    plan = TeamPage.of(Librarian.as_boss("ann")).page_size(1)
+    found, cursor = [], None
+    for _ in range(3):
+        page = run_within_range(library, plan.after(cursor))
+        assert page is not None
+        assert page.boss.name == "ann"
+        found += [member.name for member in page.members]
+        cursor = page.members.next_cursor
+        if cursor is None:
+            break
+    assert found == ["bob", "cid"]
+
+
+def test_an_entity_with_one_place_is_not_the_root_and_a_member() -> None:
+    for aggregate in (Team, TeamPage):
+        with pytest.raises(DeclarationError, match="Librarian is its root and a member, but PK="):
+            aggregate.of(Librarian.primary("ann"))
+
+
+class Shelf(Entity, table=Library):
+    hall: Attr[str] = attr()
+    row: Attr[str] = attr()
+    number: Attr[int] = attr(pad=3)
+    primary = key("HALL" / hall, "SHELF" / row / number)
+
+
+class ShelfAlone(Aggregate):
+    shelf: Shelf = root()
+
+
+def test_a_part_of_the_sort_key_of_a_root_is_refused() -> None:
+    with pytest.raises(DeclarationError, match=r"whole key; Shelf\.primary lacks number: add them"):
+        ShelfAlone.of(Shelf.primary.within("h").eq("r"))
+
+
+class Sensors(Table, name="aggregate_sensors", pk="sensor", sk="at"): ...
+
+
+class Reading(Entity, table=Sensors):
+    sensor: Attr[str] = attr()
+    at: Attr[int] = attr()
+    primary = key(sensor, at)
+
+
+class ReadingAlone(Aggregate):
+    reading: Reading = root()
+
+
+def test_a_root_with_a_number_as_its_sort_key() -> None:
+    with connect(":memory:", Sensors) as db:
+        store(db, *(Reading(sensor="s", at=at) for at in (3, 30, 4)))
+        found = run_within_range(db, ReadingAlone.of(Reading.primary("s", 3)))
+    assert found == ReadingAlone(reading=Reading(sensor="s", at=3))

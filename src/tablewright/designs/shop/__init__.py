@@ -15,7 +15,7 @@ several processes create in the same second are in random order.
 
 A caller may give any other text as the id, such as `User(id="001", ...)` for the key `USER#001`.
 Lists are then sorted by these texts. `users_created_since` compares KSUIDs, so it does not work
-with other ids.
+with other ids. An id that is read is a `KSUID` if it has that form, otherwise a `str`.
 
 The items of an order are stored inside the order. Several items may have the same product; placing
 the order reduces the stock by the sum of their quantities. The status of an order is any text;

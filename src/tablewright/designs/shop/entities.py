@@ -12,6 +12,9 @@ from tablewright.errors import InvalidValue
 from tablewright.formats import epoch_seconds
 from tablewright.ids import KSUID
 
+#: The id of an entity: a KSUID, or any text that the caller chooses.
+Id = KSUID | str
+
 
 class Shop(Table, name="shop"):
     lsi = LSI("SKU", name="LSI")
@@ -30,7 +33,7 @@ class OrderStatus(StrEnum):
 
 
 class User(Entity, table=Shop):
-    id: Attr[str] = attr(default_factory=KSUID.new)
+    id: Attr[Id] = attr(default_factory=KSUID.new)
     name: Attr[str] = attr()
     email: Attr[str] = attr()
     password: Attr[str] = attr()
@@ -46,7 +49,7 @@ class User(Entity, table=Shop):
 
 
 class Category(Entity, table=Shop):
-    id: Attr[str] = attr(default_factory=KSUID.new)
+    id: Attr[Id] = attr(default_factory=KSUID.new)
     name: Attr[str] = attr()
     created_at: Attr[datetime] = created_at()
     updated_at: Attr[datetime] = updated_at()
@@ -58,7 +61,7 @@ class Category(Entity, table=Shop):
 
 
 class Brand(Entity, table=Shop):
-    id: Attr[str] = attr(default_factory=KSUID.new)
+    id: Attr[Id] = attr(default_factory=KSUID.new)
     name: Attr[str] = attr()
     created_at: Attr[datetime] = created_at()
     updated_at: Attr[datetime] = updated_at()
@@ -70,12 +73,12 @@ class Brand(Entity, table=Shop):
 
 
 class Product(Entity, table=Shop):
-    id: Attr[str] = attr(default_factory=KSUID.new)
+    id: Attr[Id] = attr(default_factory=KSUID.new)
     name: Attr[str] = attr()
     price: Attr[Decimal] = attr()
     stock: Attr[int] = attr(default=0)
-    category_id: Attr[str] = attr()
-    brand_id: Attr[str] = attr()
+    category_id: Attr[Id] = attr()
+    brand_id: Attr[Id] = attr()
     created_at: Attr[datetime] = created_at()
     # tablewright: allow(projected-stamp, "products are listed far more often than they change")
     updated_at: Attr[datetime] = updated_at()
@@ -95,8 +98,8 @@ class Product(Entity, table=Shop):
 class OrderItem:
     """One line of an order: a product, its quantity, and its price at the time of the order."""
 
-    id: str
-    product_id: str
+    id: Id
+    product_id: Id
     quantity: int
     price: Decimal
 
@@ -106,8 +109,8 @@ class OrderItem:
 
 
 class Order(Entity, table=Shop):
-    id: Attr[str] = attr(default_factory=KSUID.new)
-    user_id: Attr[str] = attr()
+    id: Attr[Id] = attr(default_factory=KSUID.new)
+    user_id: Attr[Id] = attr()
     status: Attr[str] = attr(default=OrderStatus.PENDING)
     total_price: Attr[Decimal] = attr()
     items: Attr[list[OrderItem]] = attr()

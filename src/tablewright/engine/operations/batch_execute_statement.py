@@ -7,8 +7,10 @@ condition. Two statements on the same item are refused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from tablewright.engine.capacity import Charge
 from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
@@ -162,6 +164,23 @@ def _respond(
         responses=responses,
         consumed_capacity=[units for units in consumed if units is not None] or None,
     )
+
+
+def merge_errors(
+    answer: BatchExecuteStatementOutput, errors: Mapping[int, DynamoDBError]
+) -> BatchExecuteStatementOutput:
+    """Return the answer of a batch that ran without some statements, with their errors.
+
+    `errors` are by the numbers of the statements in the whole batch.
+    """
+    responses = iter(answer.responses)
+    merged = [
+        BatchStatementResponse(error=_to_error(errors[number]))
+        if number in errors
+        else next(responses)
+        for number in range(len(answer.responses) + len(errors))
+    ]
+    return replace(answer, responses=merged)
 
 
 def _to_error(fault: DynamoDBError) -> BatchStatementError:

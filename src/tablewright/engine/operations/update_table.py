@@ -23,6 +23,7 @@ from tablewright.engine.maintenance import build_index, delete_tree
 from tablewright.engine.operations.create_table import NO_VIEW_TYPE
 from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.engine.streams import apply_stream_setting
+from tablewright.engine.table import StoredTable
 from tablewright.errors import (
     LimitExceededException,
     ResourceNotFoundException,
@@ -47,6 +48,8 @@ def update_table(request: UpdateTableInput) -> WriteStep:
         )
     _check_combination(request, updates)
     table_settings.check_encryption(request.sse_specification)
+    if request.stream_specification is not None:
+        _check_stream(request.stream_specification)
     _check_updates(updates)
 
     def run(context: WriteContext) -> dict[str, Any]:
@@ -55,25 +58,44 @@ def update_table(request: UpdateTableInput) -> WriteStep:
         schema = _apply_settings(table.schema, request, now)
         for update in updates:
             schema = _apply_index_update(context, schema, update, request, now)
+        _require_index_throughput(table.schema, schema)
         catalog, tx = context.catalog, context.tx
         catalog.save_schema(tx, schema)
         if schema.stream != table.schema.stream:
-            apply_stream_setting(catalog, tx, schema, now, context.streams.shards)
-        new_index = None
-        for index in schema.indexes:
-            if index.name not in table.indexes_by_name:
-                new_index = index.name
-                build_index(catalog, tx, schema.name, index.tree)
-        kept = {index.tree for index in schema.indexes}
-        for index in table.schema.indexes:
-            if index.tree not in kept:
-                delete_tree(catalog, tx, index.tree)
-        changed = catalog.tables[schema.name]
-        status = "UPDATING" if takes_time(request) else "ACTIVE"
-        description = describe(changed, context.count, status=status, new_index=new_index)
+            schema = apply_stream_setting(catalog, tx, schema, now, context.streams.shards)
+        description = _describe_change(context, table.schema, schema, request)
+        for index in _added(schema, table.schema):
+            build_index(catalog, tx, schema.name, index.tree)
+        for index in _added(table.schema, schema):
+            delete_tree(catalog, tx, index.tree)
         return {"TableDescription": description}
 
     return WriteStep(run)
+
+
+def _added(schema: TableSchema, other: TableSchema) -> list[IndexSchema]:
+    """Return the indexes of a schema that another one does not have."""
+    trees = {index.tree for index in other.indexes}
+    return [index for index in schema.indexes if index.tree not in trees]
+
+
+def _describe_change(
+    context: WriteContext, old: TableSchema, new: TableSchema, request: UpdateTableInput
+) -> dict[str, Any]:
+    """Return the description for the response, which also has the index that is deleted."""
+    before = {index.tree: index.throughput for index in old.indexes}
+    deleted = _added(old, new)
+    changes = {index.name: "CREATING" for index in _added(new, old)}
+    changes |= {index.name: "DELETING" for index in deleted}
+    for index in new.indexes:
+        if index.throughput != before.get(index.tree, index.throughput):
+            changes[index.name] = "UPDATING"
+    return describe(
+        StoredTable(replace(new, indexes=(*new.indexes, *deleted))),
+        context.count,
+        status="UPDATING" if takes_time(request) else "ACTIVE",
+        index_changes=changes,
+    )
 
 
 def takes_time(request: UpdateTableInput) -> bool:
@@ -168,6 +190,9 @@ def _apply_settings(schema: TableSchema, request: UpdateTableInput, now: float) 
             billing_changed=now if billing == "PAY_PER_REQUEST" else schema.billing_changed,
             throughput=_build_throughput(schema.throughput, request.provisioned_throughput, now),
         )
+        if billing == "PAY_PER_REQUEST":
+            indexes = (replace(index, throughput=Throughput()) for index in schema.indexes)
+            schema = replace(schema, indexes=tuple(indexes))
     if request.on_demand_throughput:
         schema = replace(
             schema,
@@ -191,10 +216,18 @@ def _apply_settings(schema: TableSchema, request: UpdateTableInput, now: float) 
             schema, encrypted=bool(encryption.enabled), encryption_key=encryption.key_id
         )
     if request.table_class:
-        schema = replace(schema, table_class=request.table_class)
+        schema = replace(schema, table_class=request.table_class, table_class_changed=now)
     if request.deletion_protection_enabled is not None:
         schema = replace(schema, deletion_protected=request.deletion_protection_enabled)
     return schema
+
+
+def _require_index_throughput(old: TableSchema, new: TableSchema) -> None:
+    """Check that a table that becomes provisioned has the throughput of all its global indexes."""
+    if new.billing == "PROVISIONED" and old.billing != "PROVISIONED":
+        names = [index.name for index in new.global_indexes if not index.throughput.read]
+        if names:
+            raise invalid(f"ProvisionedThroughput must be specified for index: {','.join(names)}")
 
 
 def _build_throughput(
@@ -225,6 +258,17 @@ def _build_throughput(
     )
 
 
+def _check_stream(shape: requests.StreamSpecification) -> None:
+    if shape.stream_enabled and shape.stream_view_type is None:
+        raise ValidationException(NO_VIEW_TYPE)
+    if not shape.stream_enabled and shape.stream_view_type is not None:
+        # The text of DynamoDB Local; that of the service is not known for certain.
+        raise ValidationException(
+            "Invalid StreamViewType: Stream StreamEnabled was false but a StreamViewType was "
+            "present."
+        )
+
+
 def _build_stream(schema: TableSchema, shape: requests.StreamSpecification) -> StreamSetting:
     if not shape.stream_enabled:
         if schema.stream is None or not schema.stream.enabled:
@@ -232,8 +276,7 @@ def _build_stream(schema: TableSchema, shape: requests.StreamSpecification) -> S
         return replace(schema.stream, enabled=False)
     if schema.stream is not None and schema.stream.enabled:
         raise ValidationException(f"Table already has an enabled stream: TableName: {schema.name}")
-    if shape.stream_view_type is None:
-        raise ValidationException(NO_VIEW_TYPE)
+    assert shape.stream_view_type is not None
     return StreamSetting(shape.stream_view_type, label="")
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from tablewright.engine.statements.plan import SelectPlan, WritePlan
 from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
+from tablewright.engine.statements.read import check_keys
 from tablewright.engine.statements.where import KeyTest
 from tablewright.engine.table import StoredTable
 from tablewright.partiql.printing import (
@@ -30,6 +31,8 @@ from tablewright.schema import (
 )
 from tablewright.values import Value
 
+_Order: TypeAlias = Literal["ascending", "descending"]
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
@@ -46,7 +49,9 @@ class Explanation:
     key_conditions: tuple[str, ...]
     #: What is evaluated for each item that is read; of a write, its condition.
     filter: str | None
+    #: The order of the sort key in each partition, and that of the partitions, if it is asked for.
     order: Literal["ascending", "descending"] | None = None
+    partition_order: Literal["ascending", "descending"] | None = None
 
     @property
     def is_scan(self) -> bool:
@@ -61,7 +66,8 @@ class Explanation:
         if self.filter is not None:
             lines.append(f"  {'filter   ' if is_read else 'condition'}  {self.filter}")
         if self.order is not None:
-            lines.append(f"  order      {self.order}")
+            partitions = f", partitions {self.partition_order}" if self.partition_order else ""
+            lines.append(f"  order      {self.order}{partitions}")
         return "\n".join(lines)
 
 
@@ -70,21 +76,27 @@ def explain_statement(
 ) -> Explanation:
     """Explain a statement; without parameters, `?` is printed for them.
 
-    `find_table` returns the table with a name. Raise the faults that the statement would raise.
+    `find_table` returns the table with a name. Raise the faults that the statement would raise,
+    except those of values of parameters that are not given, and of items.
     """
     prepared = prepare_statement(text)
+    values = None
+    if parameters is not None or not prepared.parsed.parameter_count:
+        values = prepared.bind(parameters)
     table = find_table(prepared.table_name)
-    show = _printer(prepared, parameters)
-    if prepared.is_read:
-        return _explain_select(prepared.plan_select(table), show)
-    return _explain_write(prepared.plan_write(table), show)
+    show = _printer(prepared, values if parameters is not None else None)
+    if not prepared.is_read:
+        return _explain_write(prepared.plan_write(table), show)
+    plan = prepared.plan_select(table)
+    if values is not None:
+        check_keys(plan, values)
+    return _explain_select(plan, show)
 
 
-def _printer(prepared: PreparedStatement, parameters: Sequence[Value] | None) -> Show:
+def _printer(prepared: PreparedStatement, values: Mapping[str, Value] | None) -> Show:
     constants = prepared.parsed.constants
-    if parameters is None:
+    if values is None:
         return lambda name: format_constant(constants[name])
-    values = prepared.bind(parameters)
     return lambda name: format_value(values[name])
 
 
@@ -107,14 +119,16 @@ def _explain_select(plan: SelectPlan, show: Show) -> Explanation:
         index.name if index else None,
         tuple(keys),
         filters.pop() if len(filters) == 1 else None,
-        _order(plan),
+        *_orders(plan),
     )
 
 
-def _order(plan: SelectPlan) -> Literal["ascending", "descending"] | None:
+def _orders(plan: SelectPlan) -> tuple[_Order | None, _Order | None]:
+    """Return the order in a partition, and that of the partitions."""
     if plan.operation != "Query":
-        return None
-    return "descending" if plan.backwards else "ascending"
+        return None, None
+    order: _Order = "descending" if plan.backwards else "ascending"
+    return order, None if plan.partition_order == "none" else plan.partition_order
 
 
 def _explain_write(plan: WritePlan, show: Show) -> Explanation:

@@ -126,7 +126,12 @@ def plan_write(parsed: ParsedStatement, table: StoredTable, names: Names) -> Wri
         return WritePlan("PutItem", table)
     if isinstance(statement, Exists):
         statement = statement.select
-    key, rest = find_key(statement.where, table.key_names)
+    try:
+        key, rest = find_key(statement.where, table.key_names)
+    except ValidationException:
+        if isinstance(statement, Select):
+            raise _incomplete_exists() from None
+        raise
     partition = tree.Path((table.keys.partition_names[0],))
     exists = tree.Call("attribute_exists", (partition,))
     missing = tree.Call("attribute_not_exists", (partition,))
@@ -137,9 +142,7 @@ def plan_write(parsed: ParsedStatement, table: StoredTable, names: Names) -> Wri
         condition = tree.And((exists, rest)) if rest else exists
     if isinstance(statement, Select):
         if rest is None:
-            raise ValidationException(
-                "EXISTS() must contain a single item read with additional condition"
-            )
+            raise _incomplete_exists()
         returning = None
     else:
         returning = returned_values(statement)
@@ -163,6 +166,10 @@ def returned_values(statement: Update | Delete) -> str | None:
 def key_values(tests: Sequence[KeyTest], values: Values) -> Item:
     """Return the key attributes that equalities give."""
     return {test.name: values[test.operands[0]] for test in tests}
+
+
+def _incomplete_exists() -> ValidationException:
+    return ValidationException("EXISTS() must contain a single item read with additional condition")
 
 
 def key_type_error(name: str) -> ValidationException:

@@ -4,7 +4,7 @@
 plan for the table that it was last used with, so that a repeated statement is neither parsed nor
 planned again.
 
-Checks, in this order: the syntax; the components of the table's path; RETURNING; the number of
+Checks, in this order: the syntax; the path and the name of the table; RETURNING; the number of
 parameters; their values; the types of operands.
 """
 
@@ -28,6 +28,7 @@ from tablewright.expression.forms import ConditionForm, UpdateForm
 from tablewright.expression.rules import DELETE_TYPES
 from tablewright.partiql import Delete, Exists, Insert, ParsedStatement, Select, Update, parse
 from tablewright.values import Value, tag_of
+from tablewright.wire.constraints import TableNameOrArn
 
 _CACHE_SIZE: Final = 1024
 #: A longer statement is not kept: its compiled form can take a megabyte.
@@ -72,9 +73,9 @@ class PreparedStatement:
         """Return the values of all literals and parameters, checked against their uses."""
         values = self.parsed.bind(parameters or ())
         if self.update is not None:
-            self.update.check(values)
             for function, name in self.sets:
                 _require_set(function, values[name])
+            self.update.check(values)
         if self.where is not None:
             self.where.check(values)
         return values
@@ -111,7 +112,7 @@ def _prepare_cached(text: str) -> PreparedStatement:
 
 
 def _check_source(parsed: ParsedStatement) -> None:
-    """Check the number of components of the table's path."""
+    """Check the number of components of the table's path, and the name of the table."""
     statement = parsed.statement
     count = len(statement.source.components)
     if isinstance(statement, Insert):
@@ -121,6 +122,12 @@ def _check_source(parsed: ParsedStatement) -> None:
         raise ValidationException("A path may contain at most 2 components in the FROM clause")
     elif count > 1 and isinstance(statement, Update | Delete):
         raise ValidationException("This operation is not supported on an index")
+    if TableNameOrArn().violation(statement.source.table):
+        # The text of DynamoDB Local.
+        raise ValidationException(
+            "Table name should be within the length [3, 255] and only contain 'a-z', 'A-Z', "
+            "'0-9', '-', '_', '.'."
+        )
 
 
 def _set_functions(actions: Sequence[tree.Action]) -> list[tuple[str, str]]:

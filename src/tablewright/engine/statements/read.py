@@ -98,6 +98,14 @@ def find_key_of_item(plan: SelectPlan, values: Values) -> bytes:
     return keys.check_key(wanted)
 
 
+def check_keys(plan: SelectPlan, values: Values) -> None:
+    """Check the values of a plan's key conditions, as the read does."""
+    if plan.operation == "GetItem":
+        find_key_of_item(plan, values)
+    else:
+        _find_ranges(plan, values)
+
+
 class _Range(Struct):
     """The rows of one branch: of a partition, or of a whole table or index."""
 

@@ -14,6 +14,7 @@ paged_load.py     a root and its children, of which one kind is read in pages
 
 Below them: `single.py` (a plan that returns one entity, and what follows from it), `pages.py` (how
 a query reads a page), `parts.py` (a query of several parts), `page.py` and `cursor.py` (what it
-returns), `members.py` (a compiled aggregate), `span.py` (where its rows are), `projection.py` (what
-an index holds), `query_request.py` (a Query or Scan as values), `item.py` (one stored item).
+returns), `members.py` (a compiled aggregate), `layout.py` and `span.py` (where its rows are),
+`projection.py` (what an index holds), `query_request.py` (a Query or Scan as values), `item.py`
+(one stored item).
 """

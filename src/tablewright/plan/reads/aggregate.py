@@ -13,21 +13,20 @@ entities are left out. An aggregate with a member that is a `Page` is a `PagedLo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Generic, Self, TypeVar
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.parts import KeyPart
-from tablewright.mapping.template import Template, extends, templates_can_collide
+from tablewright.mapping.template import extends
 from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.reads.layout import Layout, layout_of
 from tablewright.plan.reads.members import AggregateMap, MemberRow, assemble
 from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page, next_limit, tenant_filter
 from tablewright.plan.reads.query import checked_size
 from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.plan.reads.span import Span, bound, hull, span_of
+from tablewright.plan.reads.span import bound
 from tablewright.plan.shape import (
     TYPICAL_PAGE,
     Shape,
@@ -63,7 +62,7 @@ class Load(Plan[T | None], Generic[T]):
                 "what belongs to a root; read the root there, and its aggregate by its primary "
                 f"key: {kind.name}.of({key.name}(…).first())"
             )
-        self._extends = _check_members(kind, key, len(arguments))
+        _ = self._layout  # raises if one query cannot read it
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return tuple(self._kind.entities())
@@ -107,14 +106,10 @@ class Load(Plan[T | None], Generic[T]):
                 "it as Page[…] = children()"
             )
 
-    def _member_keys(self) -> list[tuple[EntityMap, Template]]:
-        """Return the sort keys of the members, without the root's."""
-        keys = []
-        for entity in self._kind.entities()[1:]:
-            theirs = entity.key_in_index_of(self._key)
-            if theirs is not None and theirs.sort is not None:
-                keys.append((entity, theirs.sort))
-        return keys
+    @property
+    def _layout(self) -> Layout:
+        entities = len(self._entity.table.entities)
+        return layout_of(self._kind, self._key, len(self._arguments), entities)
 
     def _check_limit(self) -> None:
         """Raise DeclarationError for a limit that a bounded number of rows cannot honour.
@@ -124,51 +119,50 @@ class Load(Plan[T | None], Generic[T]):
         """
         if self._size is None or self._key.sort is None:
             return
-        root = span_of(self._key.sort)
-        for _, theirs in self._member_keys():
-            first = extends(theirs, self._key.sort) or root.low < span_of(theirs).low
+        layout = self._layout
+        for place in layout.members:
+            first = layout.is_below or layout.root.span.low < place.span.low
             if first == self._descending:
                 turn = "without desc()" if self._descending else "with desc()"
                 raise DeclarationError(
-                    f"{self._kind.name}: limit() needs the root first, and {theirs.show()} "
-                    f"comes before {self._key.sort.show()}; read it {turn}"
+                    f"{self._kind.name}: limit() needs the root first, and {place.shown} "
+                    f"comes before {layout.root.shown}; read it {turn}"
                 )
-        if self._extends:
-            return
-        whole = self._span()
-        for name, sort in self._sort_keys_beside():
-            if whole.overlaps(span_of(sort)):
-                raise DeclarationError(
-                    f"{self._kind.name}: limit({shown(self._size)}) cannot be kept: rows of {name} "
-                    f"({sort.show() if sort else 'any key'}) can lie between those of the "
-                    "aggregate, and how many of them have to be read is not known; add it as a "
-                    "member, give it another literal, or leave the limit out"
-                )
-
-    def _span(self) -> Span:
-        keys = [sort for _, sort in self._member_keys()]
-        return hull(map(span_of, [self._key.sort, *keys]))
-
-    def _sort_keys_beside(self) -> list[tuple[str, Template | None]]:
-        table = self._entity.table
-        return table.sort_keys_beside(self._key, self._kind.entities())
+        other = layout.other_inside
+        if other is not None:
+            raise DeclarationError(
+                f"{self._kind.name}: limit({shown(self._size)}) cannot be kept: rows of "
+                f"{other.name} ({other.shown}) can lie between those of the aggregate, and how "
+                "many of them have to be read is not known; add it as a member, give it another "
+                "literal, or leave the limit out"
+            )
 
     def _condition(self) -> KeyCondition:
         """Return the condition on the key: the rows below the root, or the span of all."""
-        partition = self._key.partition_values(self._arguments)
-        if self._key.sort is None or self._key.sort.tag != "S":
-            return KeyCondition(partition)
-        if not self._extends:
-            others = [span_of(sort) for _, sort in self._sort_keys_beside()]
-            extended = any(extends(sort, self._key.sort) for _, sort in self._member_keys())
+        sort, layout = self._key.sort, self._layout
+        if sort is None or sort.stored_tag != "S":
+            is_whole = layout.is_below  # no key extends that of the root, so it is all there is
+            encode = self._key.encode if is_whole else self._key.partition_values
+            return KeyCondition(encode(self._arguments))
+        whole = layout.whole
+        if not layout.is_below:
+            others = [other.span for other in layout.others]
+            extended = any(extends(place.sort, sort) for place in layout.members if place.sort)
+            partition = self._key.partition_values(self._arguments)
             return KeyCondition(
                 partition,
-                bound(self._key, self._arguments, self._span(), others, root_is_last=not extended),
+                bound(self._key, self._arguments, whole, others, root_is_last=not extended),
             )
+        high = whole.high if layout.has_rows_above else sort.delimiter.above
+        return self._behind_root("", high)
+
+    def _behind_root(self, low: str, high: str) -> KeyCondition:
+        """Return the condition for sort keys that are the root's, followed by these texts."""
+        root = self._root_sort_key() or ""
         (sort,) = self._key.sort_attributes
-        root = self._key.encode(self._arguments)[sort]
-        end = {"S": root["S"] + self._key.partition.delimiter.above}
-        return KeyCondition(partition, SortCondition(sort, "between", (root, end)))
+        partition = self._key.partition_values(self._arguments)
+        values = ({"S": root + low}, {"S": root + high})
+        return KeyCondition(partition, SortCondition(sort, "between", values))
 
     def _request(self, condition: KeyCondition, context: Context) -> QueryRequest:
         members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
@@ -199,11 +193,41 @@ class Load(Plan[T | None], Generic[T]):
             rows += self._own(page.items)
             if page.last_evaluated_key is None or (size is not None and len(rows) >= size):
                 return rows[:size]
-            request = request.next_page(page.last_evaluated_key)
+            request = self._next_request(request, page.last_evaluated_key, rows)
             if size is not None:
                 read += page.scanned_count
-                limit = next_limit(size - len(rows), len(rows), read, limit)
+                limit = self._next_limit(size - len(rows), len(rows), read, limit)
         raise self._too_large()
+
+    def _next_request(
+        self, request: QueryRequest, last: Item, rows: list[MemberRow]
+    ) -> QueryRequest:
+        """Return the request for what follows a page that ended at a key; `rows` are those so far.
+
+        A page that ended between the root and the rows below it continues behind what lies there.
+        """
+        root, sort = self._root_sort_key(), self._key.sort
+        if not self._layout.has_rows_between or root is None or sort is None:
+            return request.next_page(last)
+        if self._sort_key(last) >= root + sort.delimiter.text:
+            return request.next_page(last)
+        if self._descending:
+            (name,) = self._key.sort_attributes
+            partition = self._key.partition_values(self._arguments)
+            return request.for_condition(KeyCondition({**partition, name: {"S": root}}))
+        if not any(row.sort_key == root for row in rows):
+            return request.next_page(last)
+        condition = request.selection.condition
+        assert condition is not None
+        assert condition.sort is not None
+        high = condition.sort.values[-1]["S"].removeprefix(root)
+        return request.for_condition(self._behind_root(sort.delimiter.text, high))
+
+    def _next_limit(self, missing: int, found: int, read: int, limit: int) -> int:
+        """Return how many rows to ask for; a filter for tenants leaves some of them out."""
+        if not self._is_filtered_for_tenants:
+            return missing
+        return next_limit(missing, found, read, limit)
 
     def _too_large(self) -> InvalidValue:
         return InvalidValue(
@@ -214,7 +238,7 @@ class Load(Plan[T | None], Generic[T]):
     def _own(self, items: list[Item]) -> list[MemberRow]:
         """Return the rows that belong to the aggregate, each with its sort key."""
         members = self._kind.entities()
-        root = self._root_sort_key() if self._extends else None
+        root = self._root_sort_key() if self._layout.is_below else None
         delimiter = self._key.partition.delimiter.text
         rows = []
         for item in items:
@@ -243,29 +267,9 @@ class Load(Plan[T | None], Generic[T]):
         return found
 
     @property
-    def _root_is_free_text(self) -> bool:
-        """Whether other roots can lie between a root and its rows: `O1 x`, before `O1#…`."""
-        sort = self._key.sort
-        if sort is None or not isinstance(sort.pieces[-1], KeyPart):
-            return False
-        return not sort.pieces[-1].sorts_before(sort.delimiter.text)
-
-    @property
     def _is_filtered_for_tenants(self) -> bool:
         """Whether a tenant's database leaves out rows of other tenants."""
         return self._entity.table.filters_for_tenants(self._key)
-
-    @property
-    def _may_read_others(self) -> bool:
-        """Whether rows that are left out can lie between those of the aggregate."""
-        sort = self._key.sort
-        if self._is_filtered_for_tenants:
-            return True
-        if sort is None or not self._extends:
-            return False  # a limit is refused there
-        return self._root_is_free_text or any(
-            theirs is not None and extends(theirs, sort) for _, theirs in self._sort_keys_beside()
-        )
 
     def _shape(self) -> Shape:
         self._check_limit()
@@ -288,63 +292,14 @@ class Load(Plan[T | None], Generic[T]):
 
     def _read_range(self, rows: int) -> UnitRange:
         """Return the units of a query of the aggregate, with this many rows if they are limited."""
-        if isinstance(self._size, int) and not self._may_read_others:
-            return items_read(rows, consistent=self._is_consistent)
+        if isinstance(self._size, int) and not self._is_filtered_for_tenants:
+            return self._range_of_rows(rows)
         return page_read(None, consistent=self._is_consistent, requests=MAX_REQUESTS)
 
+    def _range_of_rows(self, rows: int) -> UnitRange:
+        """Return the units of a query of so many rows, the root among them.
 
-@lru_cache(maxsize=1024)  # 45 µs, a fifth of a load of six rows
-def _check_members(kind: AggregateMap, key: KeyMap, given: int) -> bool:
-    """Return whether all members are below the root; raise if one is not in its partition."""
-    root = kind.root.entity
-    below = given == len(key.parameters)
-    kind.root.check_projected(key)
-    if root in kind.entities()[1:] and not below:
-        raise DeclarationError(
-            f"{kind.name}: {root.name} is its root and a member, so the root "
-            f"must be known: use every part of {key.name}"
-        )
-    for member in kind.leaves()[1:]:
-        entity = member.entity
-        theirs = entity.key_in_index_of(key)
-        if theirs is None or not templates_can_collide(key.partition, theirs.partition):
-            raise DeclarationError(
-                f"{kind.name}: {entity.name} is not in the partitions of "
-                f"{key.name}, {key.partition.show()}; one query cannot read both"
-            )
-        member.check_projected(theirs)
-        if key.sort is None or theirs.sort is None:
-            below = False
-        elif extends(theirs.sort, key.sort):
-            if given < len(key.parameters):
-                raise DeclarationError(
-                    f"{kind.name}: {theirs.name} is below one {root.name}; say "
-                    f"which, with every part of {key.name}"
-                )
-        else:
-            if below and len(key.parameters) > key.partition_arity:
-                raise DeclarationError(
-                    f"{kind.name}: {theirs.name} is beside {key.name}, not below "
-                    f"it: {theirs.sort.show()} does not extend {key.sort.show()}, so "
-                    "nothing says whose it is"
-                )
-            below = False
-    _check_nested(kind, key)
-    return below
-
-
-def _check_nested(kind: AggregateMap, key: KeyMap) -> None:
-    """Raise DeclarationError unless nested aggregates have their members below their roots."""
-    for member in kind.members:
-        if isinstance(member.kind, AggregateMap):
-            root = member.entity.key_in_index_of(key)
-            for entity in member.kind.entities()[1:]:
-                theirs = entity.key_in_index_of(key)
-                if not (root and root.sort and theirs and theirs.sort) or not extends(
-                    theirs.sort, root.sort
-                ):
-                    raise DeclarationError(
-                        f"{member.kind.name}: {entity.primary.name} is beside "
-                        f"{member.entity.primary.name}, not below it, so nothing says whose it is"
-                    )
-            _check_nested(member.kind, key)
+        It may find that many rows between the root and the others, and then asks for these again.
+        """
+        again = rows - 1 if self._layout.has_rows_between else 0
+        return items_read(rows + again, consistent=self._is_consistent)

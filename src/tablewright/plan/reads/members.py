@@ -15,7 +15,8 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from tablewright.mapping.entity import EntityMap
+from tablewright.errors import InvalidValue
+from tablewright.mapping.entity import EntityMap, content_of
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import Parser
 from tablewright.mapping.variants import VariantsMap
@@ -118,15 +119,20 @@ def assemble(
 ) -> Any:
     """Make an aggregate of its rows; return None if its root is not among them.
 
-    `given` are the values of members that were read otherwise.
+    `given` are the values of members that were read otherwise. Raise InvalidValue if several rows
+    can be the root, for nothing says whose the others are.
     """
     values: dict[str, Any] = dict(given)
-    for row in rows:
-        if row.entity is kind.root.entity and root_sort_key in (None, row.sort_key):
-            values[kind.root.field] = kind.root.read(row.item)
-            break
-    else:
+    roots = [
+        row
+        for row in rows
+        if row.entity is kind.root.entity and root_sort_key in (None, row.sort_key)
+    ]
+    if not roots:
         return None
+    if len(roots) > 1:
+        raise _several_roots(kind, key, roots)
+    values[kind.root.field] = kind.root.read(roots[0].item)
     # An entity may be the root and a member: the root is not among its own members.
     below = [row for row in rows if root_sort_key is None or row.sort_key != root_sort_key]
     for member in kind.members:
@@ -143,6 +149,19 @@ def assemble(
         else:
             return None
     return kind.build(values)
+
+
+def _several_roots(kind: AggregateMap, key: KeyMap, roots: list[MemberRow]) -> InvalidValue:
+    entity = kind.root.entity
+    keys = [
+        ", ".join(f"{name}={content_of(row.item, name)}" for name in entity.table.key(row.item))
+        for row in roots[:2]
+    ]
+    return InvalidValue(
+        f"{kind.name}: it has one root, but {key.name} finds {len(roots)} of {entity.name}: "
+        f"{'; '.join(keys)}, …; give every part of a key that only one of them has, such as "
+        f"{entity.primary.name}, or find the root first: {kind.name}.of(….first())"
+    )
 
 
 def _assemble_members(kind: AggregateMap, key: KeyMap, rows: list[MemberRow]) -> list[Any]:

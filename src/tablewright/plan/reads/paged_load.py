@@ -26,20 +26,21 @@ from typing import Any, Generic, TypeVar
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping.key_condition import KeyCondition, SortCondition, after
+from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.template import Template, extends
+from tablewright.mapping.template import Template
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.cursor import seal_cursor
+from tablewright.plan.reads.layout import MemberPlace, Place
 from tablewright.plan.reads.members import AggregateMap, Member, MemberRow
 from tablewright.plan.reads.page import Page
-from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page, next_limit
+from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page
 from tablewright.plan.reads.projection import ProjectionMap
 from tablewright.plan.reads.query import Query
-from tablewright.plan.reads.span import Span, hull, literal_behind, span_of
+from tablewright.plan.reads.span import hull, literal_behind
 from tablewright.plan.shape import Shape, shown
-from tablewright.plan.units import UnitRange, items_read, page_read
+from tablewright.plan.units import UnitRange, page_read
 from tablewright.values import Item
 
 T = TypeVar("T")
@@ -87,10 +88,18 @@ class PagedLoad(Load[T], Generic[T]):
         super().__init__(kind, key, arguments)
         assert kind.paged is not None
         self._paged = kind.paged
-        theirs = self._paged.entity.key_in_index_of(key)
-        if key.sort is None or not key.sort.is_text or theirs is None or theirs.sort is None:
+        where = f"{kind.name}.{self._paged.field}"
+        place, *others = self._page_places()
+        theirs = place.key
+        if others:
             raise DeclarationError(
-                f"{kind.name}.{self._paged.field}: a page needs sort keys that are composed of "
+                f"{where}: a page is read from one place, but {place.name} has several in this "
+                f"index: {', '.join(each.key.name for each in (place, *others))}; declare it as a "
+                "list, or query each of them itself"
+            )
+        if key.sort is None or not key.sort.is_text or theirs.sort is None:
+            raise DeclarationError(
+                f"{where}: a page needs sort keys that are composed of "
                 f"literals and attributes; {key.name} is {key.show()}"
             )
         self._root_sort: Template = key.sort
@@ -103,82 +112,57 @@ class PagedLoad(Load[T], Generic[T]):
 
     # -- where the rows are ------------------------------------------------------------------
 
-    def _place(self, sort: Template | None) -> Span:
-        """Return where rows lie: behind the root's sort key if they extend it, else as text."""
-        if not self._extends or sort is None:
-            return span_of(sort)
-        if sort is self._root_sort:
-            return Span("", "")
-        text = literal_behind(sort, self._root_sort)
-        return (
-            Span(text, after(text))
-            if sort.parts[len(self._root_sort.parts) :]
-            else Span(text, text)
-        )
+    def _page_places(self) -> list[MemberPlace]:
+        return [place for place in self._layout.members if place.member is self._paged]
 
-    def _other_places(self) -> list[tuple[str, Span]]:
+    def _other_places(self) -> list[Place]:
         """Return where the root and the members that are not in the page lie."""
-        keys = [(self._root_sort.show(), self._place(self._root_sort))]
-        for member in self._kind.leaves()[1:]:
-            theirs = member.entity.key_in_index_of(self._key)
-            if member is not self._paged and theirs is not None and theirs.sort is not None:
-                keys.append((theirs.sort.show(), self._place(theirs.sort)))
-        return keys
+        layout = self._layout
+        return [layout.root, *(each for each in layout.members if each.member is not self._paged)]
 
     def _check_limit(self) -> None:
         """Raise DeclarationError unless the rows of the page come last, and nothing between."""
         where = f"{self._kind.name}.{self._paged.field}"
-        page, places = self._place(self._member_sort), self._other_places()
-        for shown_sort, place in places:
-            if place.low > page.high if self._descending else place.high < page.low:
+        (page,), places = self._page_places(), self._other_places()
+        low, high = page.span.low, page.span.high
+        for place in places:
+            is_below, is_above = place.span.high < low, place.span.low > high
+            if is_above if self._descending else is_below:
                 continue
-            is_reversed = place.high < page.low if self._descending else place.low > page.high
             turn = "without desc()" if self._descending else "with desc()"
+            is_reversed = is_below if self._descending else is_above
             fix = f"read it {turn}" if is_reversed else "declare it as a list"
             raise DeclarationError(
-                f"{where} is a page, so its rows must come last: {self._member_sort.show()} comes "
-                f"before or between {shown_sort}; {fix}, or query {self._paged.entity.name} itself"
+                f"{where} is a page, so its rows must come last: {page.shown} comes "
+                f"before or between {place.shown}; {fix}, or query {self._paged.entity.name} itself"
             )
-        whole = hull([page, *(place for _, place in places)])
-        for name, sort in self._sort_keys_beside():
-            if self._extends and (sort is None or not extends(sort, self._root_sort)):
-                continue
-            if whole.overlaps(self._place(sort)):
-                raise DeclarationError(
-                    f"{where}: a page cannot be read: rows of {name} "
-                    f"({sort.show() if sort else 'any key'}) can lie between those of the "
-                    "aggregate, and how many of them have to be read is not known; add it as a "
-                    f"member, give it another literal, or query {self._paged.entity.name} itself"
-                )
-
-    def _between(self, low: str, high: str) -> KeyCondition:
-        (sort,) = self._key.sort_attributes
-        partition = self._key.partition_values(self._arguments)
-        return KeyCondition(partition, SortCondition(sort, "between", ({"S": low}, {"S": high})))
-
-    def _condition(self) -> KeyCondition:
-        """Return the condition of the first page: from the root to the end of the member."""
-        if not self._extends:
-            return super()._condition()
-        root = self._root_sort_key() or ""
-        return self._between(root, root + self._place(self._member_sort).high)
+        other = self._layout.other_inside
+        if other is not None:
+            raise DeclarationError(
+                f"{where}: a page cannot be read: rows of {other.name} ({other.shown}) can lie "
+                "between those of the aggregate, and how many of them have to be read is not "
+                "known; add it as a member, give it another literal, or query "
+                f"{self._paged.entity.name} itself"
+            )
 
     def _head_condition(self) -> KeyCondition:
         """Return the condition of the root and the other members, without the page."""
         root, places = self._root_sort_key(), self._other_places()
+        partition = self._key.partition_values(self._arguments)
+        (sort,) = self._key.sort_attributes
         if len(places) == 1 and root is not None:
-            (sort,) = self._key.sort_attributes
-            partition = self._key.partition_values(self._arguments)
             return KeyCondition({**partition, sort: {"S": root}})
-        start = (root or "") if self._extends else ""
-        whole = hull(place for _, place in places)
-        return self._between(start + whole.low, start + whole.high)
+        whole = hull(place.span for place in places)
+        if self._layout.is_below:
+            return self._behind_root(whole.low, whole.high)
+        values = ({"S": whole.low}, {"S": whole.high})
+        return KeyCondition(partition, SortCondition(sort, "between", values))
 
     def _member_query(self) -> MemberQuery[Any]:
         """Return the query of the member alone."""
         sort, theirs = self._member_sort, self._member_key
         start, bound = sort.first_literal, 0
-        if self._extends:
+        if self._layout.is_below:
             start = (self._root_sort_key() or "") + literal_behind(sort, self._root_sort)
             bound = len(self._root_sort.parts)
         slots = {*theirs.partition.slots, *sort.slots[:bound]}
@@ -228,9 +212,9 @@ class PagedLoad(Load[T], Generic[T]):
             last = answer.last_evaluated_key
             if last is None or (found and (size is None or len(found) >= size)):
                 break
-            request = request.next_page(last)
+            request = self._next_request(request, last, others)
             read += answer.scanned_count
-            limit = next_limit((size or 0) - len(found), len(found), read, limit)
+            limit = self._next_limit((size or 0) - len(found), len(found), read, limit)
         else:
             if not found:
                 raise self._too_large()
@@ -255,20 +239,15 @@ class PagedLoad(Load[T], Generic[T]):
             read_range=UnitRange(shape.read_range.low, max(shape.read_range.high, later.high)),
         )
 
-    @property
-    def _may_read_others(self) -> bool:
-        return self._is_filtered_for_tenants or (self._extends and self._root_is_free_text)
-
     def _read_range(self, rows: int) -> UnitRange:
-        if not isinstance(self._size, int) or self._may_read_others:
+        if not isinstance(self._size, int):
             return super()._read_range(rows)
         return self._range_of_rows(len(self._other_places()) + self._size)
 
     def _range_of_rows(self, rows: int) -> UnitRange:
-        """Return the units of a query of these rows, of which those of lists are not known."""
         others = [member for member in self._kind.leaves() if member is not self._paged]
         nested = any(isinstance(member.kind, AggregateMap) for member in self._kind.members)
         lists = nested or any(member.form == "list" for member in others)
-        if lists or self._is_filtered_for_tenants:
+        if lists or self._is_filtered_for_tenants:  # the number of their rows is not known
             return page_read(None, consistent=self._is_consistent, requests=MAX_REQUESTS)
-        return items_read(rows, consistent=self._is_consistent)
+        return super()._range_of_rows(rows)

@@ -157,3 +157,9 @@ class QueryRequest(Struct, frozen=True):
         """Return the request for the page after the one that ended at this key."""
         members = self.members | {"ExclusiveStartKey": last_evaluated_key}
         return QueryRequest(self.operation, members, self.selection, continues=True)
+
+    def for_condition(self, condition: KeyCondition) -> QueryRequest:
+        """Return this request for another range of keys, from its beginning."""
+        members = {k: each for k, each in self.members.items() if k != "ExclusiveStartKey"}
+        selection = Selection(condition, self.selection.filters, self.selection.paths)
+        return QueryRequest(self.operation, members, selection)

@@ -28,7 +28,7 @@ from tablewright.values import Item
 E = TypeVar("E")
 
 
-class ConditionCheck(Write[None], Generic[E]):
+class ConditionCheck(Write[None, None], Generic[E]):
     """Write nothing; fail if the item does not exist, or does not meet the conditions."""
 
     _verb = "condition_check"

@@ -37,7 +37,7 @@ from tablewright.values import Item
 E = TypeVar("E")
 
 
-class Delete(Write[E | None], Generic[E]):
+class Delete(Write[E | None, E | None], Generic[E]):
     """Delete an item; returns it as it was, or None if it did not exist."""
 
     _verb = "delete"

@@ -34,7 +34,7 @@ from tablewright.values import Item
 E = TypeVar("E")
 
 
-class Save(Write[E], Generic[E]):
+class Save(Write[E, E], Generic[E]):
     """Write what has changed in an entity; returns the entity."""
 
     _verb = "save"

@@ -1,11 +1,17 @@
 """Transaction: several writes as one TransactWriteItems; all of them are applied, or none.
 
-db.run(transact(create(order), update(customer, Customer.orders.increment(1))))
+    order, _ = db.run(transact(create(order), Customer.primary(…).update(…)))
+
+The result is a tuple with the result of each write. DynamoDB returns no items of a transaction, so
+an update, an upsert or a delete returns its entity only if the plan has it or has read it,
+otherwise None.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, overload
+
+from typing_extensions import TypeVar
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
@@ -15,15 +21,23 @@ from tablewright.plan.units import total
 from tablewright.plan.writes.commit import commit
 from tablewright.plan.writes.write import Write
 
+T_co = TypeVar("T_co", covariant=True, default=tuple[Any, ...])
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
+E = TypeVar("E")
 
-class Transaction(Plan[None]):
-    """Several writes as one: all of them are applied, or none."""
+
+class Transaction(Plan[T_co], Generic[T_co]):
+    """Several writes as one: all of them are applied, or none; returns a tuple of their results."""
 
     def __init__(self, writes: tuple[Write[Any], ...]) -> None:
         self._writes = writes
 
-    def _steps(self, context: Context) -> Steps[None]:
-        yield from commit(self._writes, context)
+    def _steps(self, context: Context) -> Steps[T_co]:
+        results: Any = tuple((yield from commit(self._writes, context)))
+        return results  # type: ignore[no-any-return]  # the overloads of transact() say which
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return tuple(dict.fromkeys(write._entity for write in self._writes))
@@ -51,7 +65,32 @@ class Transaction(Plan[None]):
         )
 
 
-def transact(*writes: Write[Any]) -> Transaction:
+@overload
+def transact(a: Write[object, A], /) -> Transaction[tuple[A]]: ...
+@overload
+def transact(a: Write[object, A], b: Write[object, B], /) -> Transaction[tuple[A, B]]: ...
+@overload
+def transact(
+    a: Write[object, A], b: Write[object, B], c: Write[object, C], /
+) -> Transaction[tuple[A, B, C]]: ...
+@overload
+def transact(
+    a: Write[object, A], b: Write[object, B], c: Write[object, C], d: Write[object, D], /
+) -> Transaction[tuple[A, B, C, D]]: ...
+@overload
+def transact(
+    a: Write[object, A],
+    b: Write[object, B],
+    c: Write[object, C],
+    d: Write[object, D],
+    e: Write[object, E],
+    /,
+) -> Transaction[tuple[A, B, C, D, E]]: ...
+@overload
+def transact(*writes: Write[object, E]) -> Transaction[tuple[E, ...]]: ...
+@overload
+def transact(*writes: Write[Any]) -> Transaction[tuple[Any, ...]]: ...
+def transact(*writes: Write[Any]) -> Transaction[Any]:
     """Apply several writes as one TransactWriteItems: all of them, or none."""
     if not writes:
         raise InvalidValue("transact() needs at least one write")

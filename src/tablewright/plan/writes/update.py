@@ -78,7 +78,7 @@ from tablewright.values import Item
 E = TypeVar("E")
 
 
-class Update(Write[E], Generic[E]):
+class Update(Write[E, E | None], Generic[E]):
     """Change attributes of an item; returns the entity after the changes."""
 
     _verb = "update"

@@ -6,7 +6,9 @@ A write prepares itself: it reads what it has to know, computes its effect, and 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self
+
+from typing_extensions import TypeVar
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
@@ -18,7 +20,9 @@ from tablewright.plan.writes.action import Prepared
 from tablewright.plan.writes.commit import commit
 from tablewright.plan.writes.side_items import Audit
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+#: The result in a transaction, of which DynamoDB returns nothing.
+R_co = TypeVar("R_co", covariant=True, default=Any)
 
 
 class IsEntity(Protocol):
@@ -54,7 +58,7 @@ def entity_of(instance: Any) -> EntityMap:
     return entity
 
 
-class Write(Plan[T], Generic[T]):
+class Write(Plan[T_co], Generic[T_co, R_co]):
     """A write, alone or in `transact(…)`."""
 
     _entity: EntityMap
@@ -72,10 +76,9 @@ class Write(Plan[T], Generic[T]):
         """
         raise NotImplementedError
 
-    def _steps(self, context: Context) -> Steps[T]:
+    def _steps(self, context: Context) -> Steps[T_co]:
         results = yield from commit((self,), context)
-        result: T = results[0]
-        return result
+        return results[0]  # type: ignore[no-any-return]
 
     def _shape(self) -> Shape:
         raise NotImplementedError

@@ -25,7 +25,7 @@ from tablewright.publish.cost.comparison import (
 from tablewright.publish.cost.patterns import CostPart, PatternCost
 from tablewright.publish.cost.prices import Prices, load_prices
 from tablewright.publish.cost.rates import Rates, load_rates
-from tablewright.publish.cost.report import CostReport, cost
+from tablewright.publish.cost.report import CostReport, cost, price_calls, trace_checks
 from tablewright.publish.cost.sizes import Sizes, measure_target
 from tablewright.publish.cost.storage import StorageCost
 from tablewright.publish.cost.table import markdown
@@ -57,5 +57,7 @@ __all__ = [
     "markdown",
     "measure_target",
     "page_read",
+    "price_calls",
     "trace",
+    "trace_checks",
 ]

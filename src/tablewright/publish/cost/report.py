@@ -9,6 +9,8 @@ This module must not know how a report is printed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from tablewright.publish.cost.capacity import CapacityCost, capacity_costs, capacity_places
@@ -45,8 +47,27 @@ def cost(design: Design, *, rates: Rates, prices: Prices, sizes: Sizes | None = 
 
     Raise InvalidValue if a check of the design fails.
     """
+    return price_calls(design, trace_checks(design), rates=rates, prices=prices, sizes=sizes)
+
+
+def trace_checks(design: Design) -> list[PatternCall]:
+    """Run the checks of a design and return the calls of its patterns.
+
+    Raise InvalidValue if a check fails.
+    """
     with temporary_tables(":memory:", *design.tables) as database:
-        calls = trace(design, database)
+        return trace(design, database)
+
+
+def price_calls(
+    design: Design,
+    calls: Sequence[PatternCall],
+    *,
+    rates: Rates,
+    prices: Prices,
+    sizes: Sizes | None = None,
+) -> CostReport:
+    """Return the cost of a design whose checks made these calls."""
     by_pattern: dict[str, list[PatternCall]] = {}
     for call in calls:
         by_pattern.setdefault(call.pattern, []).append(call)

@@ -7,11 +7,16 @@ from collections.abc import Mapping
 
 from tablewright.errors import TablewrightError
 from tablewright.publish.advice import Finding, advise
-from tablewright.publish.cost import CostReport, Rates, cost, load_prices, load_rates
+from tablewright.publish.cost import (
+    CostReport,
+    PatternCall,
+    Rates,
+    load_prices,
+    load_rates,
+    price_calls,
+    trace_checks,
+)
 from tablewright.verify import Design
-
-#: The reports that are kept, for the rates that were asked for last.
-MAX_REPORTS = 8
 
 
 class Analysis:
@@ -21,7 +26,7 @@ class Analysis:
         self._design = design
         self._lock = threading.Lock()
         self._findings: list[Finding] | None = None
-        self._reports: dict[tuple[tuple[str, float], ...], CostReport] = {}
+        self._calls: list[PatternCall] | None = None
 
     def findings(self) -> list[Finding]:
         """Return the findings of `advise`. Raises DesignLoadError if the sample is refused."""
@@ -37,14 +42,10 @@ class Analysis:
         """
         declared = load_rates(self._design)
         rates = declared if calls is None else Rates(dict(calls), declared.items)
-        key = tuple(sorted(rates.calls.items()))
         with self._lock:
-            if key not in self._reports:
+            if self._calls is None:
                 try:
-                    found = cost(self._design, rates=rates, prices=load_prices(None))
+                    self._calls = trace_checks(self._design)
                 except TablewrightError:
                     return None
-                if len(self._reports) >= MAX_REPORTS:
-                    self._reports.pop(next(iter(self._reports)))
-                self._reports[key] = found
-            return self._reports[key]
+        return price_calls(self._design, self._calls, rates=rates, prices=load_prices(None))

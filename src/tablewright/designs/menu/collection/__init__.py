@@ -14,9 +14,13 @@ Decisions where the source document is unclear:
   time, and delete the old section.
 - A section counts its products. Renaming and deleting a section take the products that the caller
   has read. If these are not all, for example because one was added meanwhile, the transaction fails
-  with `ConditionFailed`: read them again. A delete has space for 98 products.
+  with `ConditionFailed`: read them again. Products of another section are refused. A delete has
+  space for 98 products.
 - A menu counts its sections. Renaming and deleting a menu read its sections and products
   themselves, and read them again if one was added meanwhile.
+- The source document has no counts. Another program that adds or deletes a section or a product
+  must change `SectionCount` or `ProductCount` in the same transaction. A section without
+  `ProductCount` can be read and updated, but not renamed or deleted alone.
 """
 
 from __future__ import annotations
@@ -38,13 +42,16 @@ from tablewright import (
     attr,
     children,
     create,
+    delete,
     delete_all,
     key,
     root,
     transact,
     update,
 )
+from tablewright.errors import InvalidValue
 from tablewright.plans import DeleteAggregate
+from tablewright.symbol import contains_symbol
 
 
 class Collection(Table, name="menu_collection", pk="pk", sk="sk", type_attribute=None):
@@ -174,12 +181,28 @@ def rename_menu(menu: str, name: str) -> Update[Menu]:
     return Menu.primary(menu).update(Menu.name.set(name))
 
 
+def _of_section(section: Section, product: Product) -> Product:
+    """Return the product; raise InvalidValue if it is not in this section."""
+    theirs, own = (product.menu, product.section), (section.menu, section.name)
+    if not contains_symbol(theirs) and theirs != own:
+        raise InvalidValue(
+            f"the product {product.name!r} is in the section {theirs}, not in {own}; pass products "
+            "of one section only"
+        )
+    return product
+
+
+def _move(section: Section, product: Product, target: str) -> Update[Product]:
+    """Return the move of a product of this section to another one."""
+    return update(_of_section(section, product), Product.section.set(target))
+
+
 @access_pattern
 def rename_section(section: Section, products: Sequence[Product], name: str) -> Transaction:
     """Rename a section: moves the section and its products"""
     return transact(
         update(section, Section.name.set(name)).condition(Section.product_count == len(products)),
-        *(update(product, Product.section.set(name)) for product in products),
+        *(_move(section, product, name) for product in products),
     )
 
 
@@ -190,7 +213,7 @@ def move_products(section: Section, products: Sequence[Product], target: str) ->
     return transact(
         Section.primary(section.menu, section.name).update(count.increment(-len(products))),
         Section.primary(section.menu, target).update(count.increment(len(products))),
-        *(update(product, Product.section.set(target)) for product in products),
+        *(_move(section, product, target) for product in products),
     )
 
 
@@ -215,9 +238,7 @@ def delete_section(section: Section, products: Sequence[Product]) -> Transaction
         .condition(Section.product_count == len(products)),
         Menu.primary(section.menu).update(Menu.section_count.increment(-1)),
         *(
-            Product.primary(product.menu, product.section, product.name)
-            .delete()
-            .condition(Product.name.exists())
+            delete(_of_section(section, product)).condition(Product.name.exists())
             for product in products
         ),
     )

@@ -10,8 +10,8 @@ Decisions where the source document is unclear:
 - Names are values, not keys, so a rename updates one path. Two menus may have the same name;
   `menu_by_name` returns one of them.
 - Sections and products are stored under their ids: `add_section` and `add_product` take the key
-  from the section or the product, and a menu in which a key differs from the id is refused. Adding
-  a section or a product that exists is refused, too.
+  from the section or the product, and a menu or a section in which a key differs from the id is
+  refused. Adding a section or a product that exists is refused, too.
 - Deleting a menu or a section deletes what is inside.
 
 A pattern that reads sections or products queries the one item and returns only the requested part.
@@ -41,6 +41,8 @@ from tablewright import (
     index,
     key,
 )
+from tablewright.errors import InvalidValue
+from tablewright.symbol import contains_symbol
 
 
 class Document(Table, name="menu_document", pk="pk", sk="sk", type_attribute=None):
@@ -79,10 +81,15 @@ class Menu(Entity, table=Document):
         for section_id, section in sections.items():
             if section_id != section.id:
                 raise ValueError(f"the key {section_id!r} is not the SectionId {section.id!r}")
-            for product_id, product in section.products.items():
-                if product_id != product.id:
-                    raise ValueError(f"the key {product_id!r} is not the ProductId {product.id!r}")
+            _require_product_ids(section)
         return sections
+
+
+def _require_product_ids(section: Section) -> None:
+    """Raise InvalidValue unless the key of each product is its id."""
+    for product_id, product in section.products.items():
+        if product_id != product.id:
+            raise InvalidValue(f"the key {product_id!r} is not the ProductId {product.id!r}")
 
 
 @access_pattern
@@ -182,6 +189,8 @@ def create_menu(menu: Menu) -> Create[Menu]:
 @access_pattern
 def add_section(menu_id: UUID, section: Section) -> Update[Menu]:
     """Add a section, if it does not exist"""
+    if not contains_symbol(section):
+        _require_product_ids(section)
     place = Menu.sections.path(lambda sections: sections[section.id])
     return Menu.primary(menu_id).update(place.set(section)).condition(place.not_exists())
 

@@ -11,15 +11,18 @@ Decisions where the source document is unclear:
 - The name of a menu is unique, as in the variants where it is a key: creating a second menu with
   the same name, or renaming one to it, raises `UniqueViolation`. Otherwise "Get Menu by Name" would
   return either of the two. Names of sections and products need not be unique.
-- A child contains the id and the name of its parent, because its index key contains both. Renaming
-  a parent also updates its children, in one transaction, which has space for 96 sections or 98
-  products. If there are more, create the parent again, with the same id and its new name, move the
-  children to it, 98 at a time, and delete the old parent.
+- A child stores the id and the name of its parent, because its index key contains both: the source
+  document has no attributes for them, here they are `ParentId` and `ParentName`. Renaming a parent
+  also updates its children, in one transaction, which has space for 96 sections or 98 products. If
+  there are more, create the parent again, with the same id and its new name, move the children to
+  it, 98 at a time, and delete the old parent.
 - The children of an item are in other partitions, so an item counts them. A child is added only if
   its parent exists under the name that the child contains, and the same transaction increments the
   count. Renaming takes the children that the caller has read. If these are not all, for example
   because one was added meanwhile, it fails with `ConditionFailed`: read them again. A delete of an
-  item that has children fails, too.
+  item that has children fails, too. The source document has no counts. Another program that adds or
+  deletes a child must change `SectionCount` or `ProductCount` in the same transaction; a parent
+  without a count is neither renamed nor deleted.
 
 The keys of the joins contain ids and names. A caller that knows only the names starts with the name
 of the menu: `sections_by_name` makes two queries, `products_by_names` three. To read the whole
