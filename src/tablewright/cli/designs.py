@@ -152,7 +152,8 @@ def _summary(results: list[Result]) -> str:
         return f"{failed} of {len(results)} checks failed"
     scans = dict.fromkeys(result.pattern or result.check for result in results if result.scan)
     scanned = f"declared scans: {', '.join(scans)}" if scans else "no pattern scans a table"
-    return f"{len(results)} checks passed; {scanned}"
+    checks = "1 check" if len(results) == 1 else f"{len(results)} checks"
+    return f"{checks} passed; {scanned}"
 
 
 @app.command(rich_help_panel=DESIGNS)
