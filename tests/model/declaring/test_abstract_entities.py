@@ -8,7 +8,7 @@ import pytest
 
 from tablewright import Attr, Entity, Table, attr, connect, create, created_at, key, updated_at
 from tablewright.errors import DeclarationError
-from tests.model.declaring.declarations import raw
+from tests.model.declaring.declarations import raw, refused
 
 
 class Dated(Entity):
@@ -97,3 +97,24 @@ def test_a_child_of_an_entity_with_a_table_keeps_what_its_parent_declared_or_is_
         return
     assert Gift.__entity__.attributes["order"].stored == "orderId"
     assert Gift(order="O1", gift="G1").note == "none"
+
+
+def test_a_class_adds_nothing_to_an_entity_that_is_complete() -> None:
+    class Shop(Table, name="adding"): ...
+
+    class Order(Entity, table=Shop):
+        order: Attr[str] = attr()
+        primary = key("ORDER" / order, "ORDER")
+
+        def shown(self) -> str:
+            return self.order
+
+    class Loud(Order):
+        def shown(self) -> str:
+            return self.order.upper()
+
+    assert Loud(order="o1").shown() == "O1"
+    with refused("Gift.gift: Order has a table, so Gift is not an entity of its own", __file__):
+
+        class Gift(Order):
+            gift: Attr[str] = attr()
