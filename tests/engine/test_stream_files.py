@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from tablewright.engine import Engine
 from tablewright.engine.changes import read_last_number, read_trim_points
 from tablewright.engine.repair import repair
-from tablewright.errors import StoreFailed
+from tablewright.errors import ExpiredIteratorException, StoreFailed
 from tablewright.storage import LogTree, WriteTransaction
 from tests.engine.database import item, table_request
 from tests.engine.streaming import enabled, iterator, read_stream, shards, stream_arn
@@ -379,3 +379,16 @@ def test_a_sandbox_undoes_records(engine: Engine) -> None:
     put(engine, "k4")
     assert keys(engine) == ["k0", "k1", "k2", "k4"]
     assert engine.check()
+
+
+def test_a_sandbox_undoes_the_time_of_readers(engine: Engine) -> None:
+    arn = stream_arn(engine.call, "things")
+    before = {"ShardIterator": iterator(engine.call, arn)}
+    with engine.sandbox():
+        engine.trim(time.time() + 25 * 60 * 60)
+        with pytest.raises(ExpiredIteratorException):
+            engine.call("GetRecords", before)
+    assert len(engine.call("GetRecords", before)["Records"]) == 3
+    engine.trim(time.time() + 16 * 60)
+    with pytest.raises(ExpiredIteratorException):
+        engine.call("GetRecords", before)

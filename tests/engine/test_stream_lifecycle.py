@@ -106,6 +106,24 @@ def test_a_setting_that_is_there_already_is_refused(db: Database, watched: str, 
     db.refuses("UpdateTable", request, "Table has no stream to disable")
 
 
+def test_a_setting_that_contradicts_itself_is_refused(db: Database, watched: str) -> None:
+    for setting, message in (
+        (
+            {"StreamEnabled": True},
+            "Invalid StreamViewType: Stream ViewType must not be null or empty when enabling "
+            "streams.",
+        ),
+        (
+            {"StreamEnabled": False, "StreamViewType": "NEW_IMAGE"},
+            "Invalid StreamViewType: Stream StreamEnabled was false but a StreamViewType was "
+            "present.",
+        ),
+    ):
+        request = {"TableName": watched, "StreamSpecification": setting}
+        db.refuses("UpdateTable", request, message)
+    assert describe_stream(db.call, stream_arn(db.call, watched))["StreamStatus"] == "ENABLED"
+
+
 def test_a_refused_update_leaves_the_stream_as_it_was(db: Database, watched: str) -> None:
     arn = stream_arn(db.call, watched)
     updates = [{"Delete": {"IndexName": "missing"}}]

@@ -12,16 +12,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from tablewright.engine.authorization import StoredTables, require_access
-from tablewright.engine.operations.batch_execute_statement import to_error
+from tablewright.engine.operations.batch_execute_statement import merge_errors
 from tablewright.engine.scope import Scope
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteStep
-from tablewright.errors import AccessDeniedException
+from tablewright.errors import AccessDeniedException, DynamoDBError
 from tablewright.policy import Principal
 from tablewright.wire.statements import (
     BatchExecuteStatementInput,
     BatchExecuteStatementOutput,
-    BatchStatementError,
-    BatchStatementResponse,
 )
 
 
@@ -44,18 +42,13 @@ def authorize_batch(
         denied = _find_denied(request, principal, context.catalog.tables, scope)
         return run_allowed(context, denied) if denied else _run(step, context)
 
-    def run_allowed(context: ReadContext, denied: dict[int, BatchStatementError]) -> Any:
-        texts = body["Statements"]
-        allowed = [text for number, text in enumerate(texts) if number not in denied]
+    def run_allowed(context: ReadContext, denied: dict[int, DynamoDBError]) -> Any:
+        statements = enumerate(body["Statements"])
+        allowed = [statement for number, statement in statements if number not in denied]
         answer = BatchExecuteStatementOutput(responses=[])
         if allowed:
             answer = _run(prepare(body | {"Statements": allowed}), context)
-        responses = iter(answer.responses)
-        merged = [
-            BatchStatementResponse(error=denied[number]) if number in denied else next(responses)
-            for number in range(len(texts))
-        ]
-        return replace(answer, responses=merged)
+        return merge_errors(answer, denied)
 
     if isinstance(step, WriteStep):
         return WriteStep(run)
@@ -82,13 +75,13 @@ def _find_denied(
     principal: Principal,
     tables: StoredTables,
     scope: Scope | None,
-) -> dict[int, BatchStatementError]:
-    """Return the errors of the statements that the policies do not allow, by their numbers."""
-    denied = {}
+) -> dict[int, DynamoDBError]:
+    """Return the faults of the statements that the policies do not allow, by their numbers."""
+    denied: dict[int, DynamoDBError] = {}
     for number, statement in enumerate(request.statements):
         one = replace(request, statements=[statement])
         try:
             require_access("BatchExecuteStatement", one, principal, tables, scope)
         except AccessDeniedException as fault:
-            denied[number] = to_error(fault)
+            denied[number] = fault
     return denied

@@ -30,7 +30,7 @@ view type. This module does not know tables, streams or requests.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing
 
 import msgspec
@@ -158,6 +158,24 @@ def read_changes(
     with closing(snapshot.walk(tree, after + 1, None, backwards=backwards)) as walk:
         for row in walk:
             yield decode_change(tree, row)
+
+
+def read_selected_changes(
+    snapshot: Snapshot, tree: LogTree, after: int, selects: Callable[[int], bool]
+) -> Generator[tuple[int, Change | None], None, None]:
+    """Yield the numbers above `after` in order, with the changes whose hash is selected.
+
+    Other changes are None and are not decoded, so that they are skipped fast. Close the generator
+    if it is not exhausted.
+    """
+    with closing(snapshot.walk(tree, after + 1, None)) as walk:
+        for row in walk:
+            number, _, body = row
+            try:
+                partition_hash = int(body[1 : body.index(b",")])
+            except ValueError:
+                raise DamagedRow(tree, number) from None
+            yield number, decode_change(tree, row) if selects(partition_hash) else None
 
 
 def decode_change(tree: LogTree, row: LogRow) -> Change:

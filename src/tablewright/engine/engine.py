@@ -250,6 +250,7 @@ class Engine(StepRunner):
         and wait to write until it ends. Raise `StoreBusy` if another process is writing.
         """
         number = self._store.begin_sandbox()
+        latest = self._streams.latest
         try:
             yield
         finally:
@@ -258,6 +259,7 @@ class Engine(StepRunner):
                 self._catalog = Catalog()
                 self._store.end_sandbox(number)
                 self._counts.forget()
+                self._streams.latest = latest
                 if self._realism is not None:  # its unfinished changes may have been undone
                     self.make_realistic(self._realism.settings)
             self._continue_jobs()

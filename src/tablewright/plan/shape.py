@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, compress
 from typing import Any
 
 from msgspec import Struct
@@ -73,13 +74,21 @@ class Shape(Struct, frozen=True):
         """Return every request of the plan, in order; a transaction's steps are its actions."""
         if not self.steps:
             return (self,)
-        inside = [request for step in self.steps for request in step.requests]
+        writes = [step.requests for step in self.steps]
         if self.operation != "TransactWriteItems":
-            return tuple(inside)
-        reads = [request for request in inside if request.operation in READS]
+            return tuple(chain.from_iterable(writes))
+        if not any(step.steps for step in self.steps):  # the requests and actions of one write
+            writes = [self.steps]
+        before: list[Shape] = []
+        after: list[Shape] = []
+        for requests in writes:
+            is_read = [request.operation in READS for request in requests]
+            first = is_read.index(False) if False in is_read else len(is_read)
+            before += requests[:first]
+            after += compress(requests[first:], is_read[first:])
         actions = [action for step in self.steps for action in step._actions()]
         own = replace(self, steps=tuple(actions), read_units=0, read_range=NOTHING)
-        return (*reads, own)
+        return (*before, own, *after)
 
     def _actions(self) -> list[Shape]:
         """Return the actions of a write inside of a transaction."""

@@ -56,6 +56,19 @@ def test_a_deleted_item_is_still_read(engine: Engine, clock: Clock) -> None:
     assert get(engine) is None
 
 
+def test_a_batch_of_statements_lags_unless_it_is_consistent(engine: Engine, clock: Clock) -> None:
+    def found(**members: Any) -> bool:
+        read = {"Statement": "SELECT * FROM shop WHERE pk = 'a' AND sk = '1'", **members}
+        answer = engine.call("BatchExecuteStatement", {"Statements": [read]})
+        return "Item" in answer["Responses"][0]
+
+    put(engine, pk="a", sk="1")
+    assert not found()
+    assert found(ConsistentRead=True)
+    clock.move(1)
+    assert found()
+
+
 def test_reads_of_an_index_lag(engine: Engine, clock: Clock) -> None:
     query = {
         "TableName": "shop",

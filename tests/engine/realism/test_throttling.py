@@ -219,6 +219,38 @@ def test_statements_are_throttled(engine: Engine) -> None:
         engine.call("ExecuteTransaction", {"TransactStatements": both})
 
 
+def test_throttled_statements_of_a_batch_have_errors(engine: Engine, clock: Clock) -> None:
+    create(engine, write=2)
+
+    def insert(*names: str) -> list[Any]:
+        texts = [f"INSERT INTO shop VALUE {{'pk': 'a', 'sk': '{name}'}}" for name in names]
+        request = {"Statements": [{"Statement": text} for text in [*texts, "INSER"]]}
+        answer = engine.call("BatchExecuteStatement", request)
+        assert "ConsumedCapacity" not in answer
+        return [one.get("Error", {}).get("Code") for one in answer["Responses"]]
+
+    wrong = "ValidationError"
+    throttled = "ProvisionedThroughputExceeded"
+    assert insert("1", "2", "3") == [None, None, throttled, wrong]
+    assert insert("4", "5") == [throttled, throttled, wrong]
+    clock.now += 1
+    assert insert("6") == [None, wrong]
+    found = engine.call("Scan", {"TableName": "shop", "ConsistentRead": True})["Items"]
+    assert {one["sk"]["S"] for one in found} == {"1", "2", "6"}
+
+
+def test_a_batch_of_statements_that_are_all_throttled(engine: Engine) -> None:
+    create(engine, read=1)
+    read = {"Statement": "SELECT * FROM shop WHERE pk='a' AND sk='1'", "ConsistentRead": True}
+    request = {"Statements": [read], "ReturnConsumedCapacity": "TOTAL"}
+    answer = engine.call("BatchExecuteStatement", request)
+    assert answer["Responses"] == [{"TableName": "shop"}]
+    assert answer["ConsumedCapacity"] == [{"TableName": "shop", "CapacityUnits": 1.0}]
+    answer = engine.call("BatchExecuteStatement", request)
+    error = {"Code": "ProvisionedThroughputExceeded", "Message": TABLE}
+    assert answer == {"Responses": [{"Error": error}]}
+
+
 @pytest.mark.parametrize("level", [None, "NONE", "TOTAL", "INDEXES"])
 def test_consumed_capacity_is_what_the_client_asked_for(engine: Engine, level: str | None) -> None:
     create(engine)

@@ -7,8 +7,15 @@ from typing import Any
 import pytest
 
 from tablewright import Engine, connect, create, transact
+from tablewright.backoff import Backoff
 from tablewright.database import Database
-from tablewright.errors import AlreadyExists, ConditionFailed, InvalidValue, UniqueViolation
+from tablewright.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    Contention,
+    InvalidValue,
+    UniqueViolation,
+)
 from tests.model.move.menus import Menu, Menus, Product, Section, build, items, shape
 from tests.transports import InterferingTransport, Interrupted, InterruptedTransport
 
@@ -94,6 +101,29 @@ def test_an_interruption_loses_and_doubles_nothing_and_the_same_update_goes_on(
             assert engine.check()
     assert at > (2 if rows == 60 else 5)
     assert len(interrupting.sizes) == at - 1
+
+
+def test_a_move_of_many_rows_that_never_ends_says_that_a_part_is_done(
+    db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tablewright.plan.writes.commit.CONTENTION", Backoff(4, 0.0, 0.0))
+    many(db, 60)
+    other, inner = connect(engine, Menus), db._transport
+    db._transport = InterferingTransport(
+        inner,
+        lambda n: other.run(Section.primary("m", "s").update(Section.note.set(str(n)))),
+        times=1000,
+        skip=2,
+    )
+
+    with pytest.raises(Contention, match="a part was written: run it again to continue"):
+        db.run(RENAME)
+
+    db._transport = inner
+    note = db.run(RENAME).note
+    db.run(Section.primary("m", "t").update(Section.note.remove()))
+    assert note is not None
+    assert shape(engine) == many_built(60)
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright import Engine, connect, create
+from tablewright import Engine, connect, create, transact
 from tablewright.backoff import Backoff
 from tablewright.database import Database
 from tablewright.errors import Contention, NotFound
-from tests.model.move.menus import Menus, Product, Section, items
+from tests.model.move.menus import Menu, Menus, Product, Section, items
 from tests.transports import InterferingTransport
 
 
@@ -75,6 +75,60 @@ def test_a_row_below_that_goes_away_meanwhile_stays_away(db: Database, engine: E
         ("MENU#m", "SECTION#t"),
         ("SECTIONTITLE#Soups", "SECTIONTITLE#Soups"),
     }
+
+
+LATE = Product(menu="m", section="s", product="late", name="late")
+
+
+@pytest.mark.parametrize("rows", [0, 2, 60])
+def test_a_row_that_is_created_below_the_old_key_during_the_last_transaction_follows(
+    db: Database, engine: Engine, rows: int
+) -> None:
+    db.run(create(Section(menu="m", section="s")))
+    for number in range(rows):
+        db.run(create(Product(menu="m", section="s", product=f"p{number}")))
+    other = connect(engine, Menus)
+    move_last = InterferingTransport(
+        db._transport, lambda _: other.run(create(LATE)), skip=2 if rows == 60 else 0
+    )
+    db._transport = move_last
+
+    db.run(Section.primary("m", "s").update(Section.section.set("t")))
+
+    assert len(db.run(Product.primary.within("m").eq("t"))) == rows + 1
+    assert not any(sort.startswith("SECTION#s") for _, sort in items(engine))
+    found = db.run(Product.by_name("late"))
+    assert found is not None
+    assert found.section == "t"
+
+
+def test_rows_of_an_item_that_is_created_again_under_the_old_key_stay(
+    db: Database, engine: Engine
+) -> None:
+    db.run(create(Section(menu="m", section="s")))
+    other, inner = connect(engine, Menus), db._transport
+    late = InterferingTransport(inner, lambda _: other.run(create(LATE)))
+    db._transport = InterferingTransport(
+        late,
+        lambda _: other.run(create(Section(menu="m", section="s", title="New"))),
+        skip=1,
+        before=("Query",),
+    )
+
+    db.run(Section.primary("m", "s").update(Section.section.set("t")))
+
+    assert db.run(Product.primary("m", "s", "late")) == LATE
+
+
+def test_a_late_row_follows_a_move_in_a_transaction_too(db: Database, engine: Engine) -> None:
+    db.run(create(Section(menu="m", section="s")))
+    other = connect(engine, Menus)
+    db._transport = InterferingTransport(db._transport, lambda _: other.run(create(LATE)))
+
+    rename = Section.primary("m", "s").update(Section.section.set("t"))
+    db.run(transact(rename, create(Menu(menu="m"))))
+
+    assert db.run(Product.primary("m", "t", "late")) is not None
 
 
 def test_an_item_that_is_deleted_after_it_was_read_is_not_found(

@@ -378,7 +378,7 @@ EXPLAINED: dict[Callable[..., Any], Told] = {
     add_visits: (
         "BatchWriteItem",
         None,
-        'PK="USER" AND SK="USER#{user_id}#VISIT#{at}"',
+        'PK="USER" AND SK="USER#{made[].user_id}#VISIT#{made[].at}"',
         "",
         "25 in a request",
         "",

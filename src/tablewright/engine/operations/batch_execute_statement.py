@@ -7,8 +7,10 @@ condition. Two statements on the same item are refused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from tablewright.engine.capacity import Charge
 from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
@@ -144,7 +146,7 @@ def _respond(
         try:
             keys.append((one.find_key(), one.table.name))
         except DynamoDBError as fault:
-            response.error = to_error(fault)
+            response.error = _to_error(fault)
     if len(set(keys)) < len(keys):
         raise ValidationException("Provided list of item keys contains duplicates")
     consumed: list[ConsumedCapacity | None] = []
@@ -155,7 +157,7 @@ def _respond(
         try:
             response.item, charge = one.execute()
         except DynamoDBError as fault:
-            response.error = to_error(fault)
+            response.error = _to_error(fault)
         else:
             consumed.append(charge.to_consumed_capacity(request.return_capacity))
     return BatchExecuteStatementOutput(
@@ -164,8 +166,24 @@ def _respond(
     )
 
 
-def to_error(fault: DynamoDBError) -> BatchStatementError:
-    """Return the error of a statement for its response."""
+def merge_errors(
+    answer: BatchExecuteStatementOutput, errors: Mapping[int, DynamoDBError]
+) -> BatchExecuteStatementOutput:
+    """Return the answer of a batch that ran without some statements, with their errors.
+
+    `errors` are by the numbers of the statements in the whole batch.
+    """
+    responses = iter(answer.responses)
+    merged = [
+        BatchStatementResponse(error=_to_error(errors[number]))
+        if number in errors
+        else next(responses)
+        for number in range(len(answer.responses) + len(errors))
+    ]
+    return replace(answer, responses=merged)
+
+
+def _to_error(fault: DynamoDBError) -> BatchStatementError:
     code = _CODES.get(fault.code, fault.code.removesuffix("Exception"))
     item = fault.item if isinstance(fault, ConditionalCheckFailedException) else None
     return BatchStatementError(code, fault.message, item)

@@ -48,6 +48,8 @@ def update_table(request: UpdateTableInput) -> WriteStep:
         )
     _check_combination(request, updates)
     table_settings.check_encryption(request.sse_specification)
+    if request.stream_specification is not None:
+        _check_stream(request.stream_specification)
     _check_updates(updates)
 
     def run(context: WriteContext) -> dict[str, Any]:
@@ -256,6 +258,17 @@ def _build_throughput(
     )
 
 
+def _check_stream(shape: requests.StreamSpecification) -> None:
+    if shape.stream_enabled and shape.stream_view_type is None:
+        raise ValidationException(NO_VIEW_TYPE)
+    if not shape.stream_enabled and shape.stream_view_type is not None:
+        # The text of DynamoDB Local; that of the service is not known for certain.
+        raise ValidationException(
+            "Invalid StreamViewType: Stream StreamEnabled was false but a StreamViewType was "
+            "present."
+        )
+
+
 def _build_stream(schema: TableSchema, shape: requests.StreamSpecification) -> StreamSetting:
     if not shape.stream_enabled:
         if schema.stream is None or not schema.stream.enabled:
@@ -263,8 +276,7 @@ def _build_stream(schema: TableSchema, shape: requests.StreamSpecification) -> S
         return replace(schema.stream, enabled=False)
     if schema.stream is not None and schema.stream.enabled:
         raise ValidationException(f"Table already has an enabled stream: TableName: {schema.name}")
-    if shape.stream_view_type is None:
-        raise ValidationException(NO_VIEW_TYPE)
+    assert shape.stream_view_type is not None
     return StreamSetting(shape.stream_view_type, label="")
 
 

@@ -9,7 +9,8 @@ then everything else, when the step runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 from tablewright.engine.authorization import StoredTables
 from tablewright.engine.describe import describe
 from tablewright.engine.key_counts import KeyCounts
+from tablewright.engine.operations.batch_execute_statement import merge_errors
 from tablewright.engine.realism.lag import ReplacedRows, lagging, recording
 from tablewright.engine.realism.settings import Realism
 from tablewright.engine.realism.statuses import Statuses
@@ -32,17 +34,29 @@ from tablewright.engine.realism.throttling import (
 from tablewright.engine.requested_access import REQUESTED_ACCESSES
 from tablewright.engine.step import (
     ReadContext,
+    ReadStep,
     Step,
     WriteContext,
     WriteStep,
     table_name,
 )
-from tablewright.errors import ConditionalCheckFailedException, TransactionCanceledException
+from tablewright.errors import (
+    ConditionalCheckFailedException,
+    DynamoDBError,
+    TransactionCanceledException,
+)
 from tablewright.wire import requests
 from tablewright.wire.responses import ConsumedCapacity
+from tablewright.wire.statements import (
+    BatchExecuteStatementInput,
+    BatchExecuteStatementOutput,
+    BatchStatementRequest,
+)
 
 #: Reads that lag unless they are consistent.
-_LAGGING = frozenset({"BatchGetItem", "ExecuteStatement", "GetItem", "Query", "Scan"})
+_LAGGING = frozenset(
+    {"BatchExecuteStatement", "BatchGetItem", "ExecuteStatement", "GetItem", "Query", "Scan"}
+)
 #: Operations on a table that are refused while it is being created.
 _SETTINGS = frozenset(
     {
@@ -82,8 +96,15 @@ class RealisticLayer:
         self._check_statuses(operation, request)
         if operation in THROTTLED and self._throttle is not None:
             kind: Kind = "Write" if isinstance(step, WriteStep) else "Read"
-            parts = list_parts(operation, request, tables, kind)
-            request, step = self._admit(self._throttle, operation, request, parts, prepare, tables)
+            if operation == "BatchExecuteStatement":
+                request, step = self._admit_statements(
+                    self._throttle, request, kind, prepare, tables
+                )
+            else:
+                parts = list_parts(operation, request, tables, kind)
+                request, step = self._admit(
+                    self._throttle, operation, request, parts, prepare, tables
+                )
         if self._replaced is not None:
             step = self._lag(operation, request, step, self._replaced)
         return request, self._show(operation, request, step)
@@ -92,7 +113,7 @@ class RealisticLayer:
 
     def _check_statuses(self, operation: str, request: Any) -> None:
         statuses = self._statuses
-        if operation in THROTTLED or operation == "BatchExecuteStatement":
+        if operation in THROTTLED:
             for requested in REQUESTED_ACCESSES[operation](request):
                 if requested.table is not None:
                     statuses.check_use(table_name(requested.table), requested.index)
@@ -231,6 +252,49 @@ class RealisticLayer:
 
         return request, _wrapped(step, charged_run)
 
+    def _admit_statements(
+        self,
+        throttle: Throttle,
+        request: BatchExecuteStatementInput,
+        kind: Kind,
+        prepare: Callable[[Any], Step],
+        tables: StoredTables,
+    ) -> tuple[Any, Step]:
+        """Admit the statements of a batch one by one: a response has the fault of its statement."""
+        of_statements = [
+            list_parts("BatchExecuteStatement", replace(request, statements=[one]), tables, kind)
+            for one in request.statements
+        ]
+        checked = iter(throttle.check(part for own in of_statements for part in own))
+        parts: list[Part] = []
+        faults: dict[int, DynamoDBError] = {}
+        sides: tuple[list[BatchStatementRequest], list[BatchStatementRequest]] = ([], [])
+        for number, own in enumerate(of_statements):
+            found = [fault for fault in islice(checked, len(own)) if fault is not None]
+            sides[not found].append(request.statements[number])
+            if found:
+                faults[number] = found[0]
+            else:
+                parts += own
+        throttled, admitted = sides
+        if throttled:
+            rest = replace(request, statements=throttled)
+            self._key_counts.add("BatchExecuteStatement", rest, tables, throttled=True)
+        if not admitted:
+            nothing = BatchExecuteStatementOutput(responses=[])
+            return request, ReadStep(lambda _: merge_errors(nothing, faults))
+        level = request.return_capacity
+        request = replace(request, statements=admitted)
+        step = prepare(replace(request, return_capacity="INDEXES"))
+
+        def charged_run(run: Any, context: Any) -> Any:
+            answer = run(context)
+            throttle.charge(parts, answer.consumed_capacity or [])
+            answer.consumed_capacity = _at_level(answer.consumed_capacity or [], level) or None
+            return merge_errors(answer, faults)
+
+        return request, _wrapped(step, charged_run)
+
     # -- lag
 
     def _lag(self, operation: str, request: Any, step: Step, replaced: ReplacedRows) -> Step:
@@ -244,9 +308,7 @@ class RealisticLayer:
 
         def lagging_run(run: Any, context: ReadContext) -> Any:
             current = frozenset(
-                context.find_table(name).tree.name
-                for name, wanted in getattr(request, "tables", {}).items()
-                if wanted.consistent
+                context.find_table(name).tree.name for name in _consistent_tables(request)
             )
             return run(replace(context, snapshot=lagging(context.snapshot, replaced, current)))
 
@@ -289,6 +351,20 @@ def _at_level(consumed: Any, level: str | None) -> Any:
         local_secondary_indexes=None,
         global_secondary_indexes=None,
     )
+
+
+def _consistent_tables(request: Any) -> Iterator[str]:
+    """Yield the tables of a batch that are read consistently, by at least one statement."""
+    if isinstance(request, BatchExecuteStatementInput):
+        for statement in request.statements:
+            if statement.consistent:
+                alone = replace(request, statements=[statement])
+                for requested in REQUESTED_ACCESSES["BatchExecuteStatement"](alone):
+                    yield str(requested.table)
+    else:
+        for name, wanted in getattr(request, "tables", {}).items():
+            if wanted.consistent:
+                yield name
 
 
 def _split_batch(request: Any, is_admitted: list[bool]) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ spread evenly over their partition keys. A write also needs units of every globa
 throttled index throttles its table.
 
 A batch is admitted item by item: the others are returned as unprocessed. It is refused only if no
-item is admitted. A transaction is cancelled. BatchExecuteStatement is not throttled.
+item is admitted. A transaction is cancelled. A throttled statement of a batch has an error.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from tablewright.schema import IndexSchema, TableSchema
 from tablewright.values import Item
 from tablewright.wire import requests
 from tablewright.wire.responses import ConsumedCapacity
+from tablewright.wire.statements import BatchExecuteStatementInput
 
 Kind: TypeAlias = Literal["Read", "Write"]
 
@@ -62,6 +63,7 @@ ON_DEMAND_EXCEEDED = (
 TRANSACTIONS = frozenset({"ExecuteTransaction", "TransactGetItems", "TransactWriteItems"})
 #: The operations that are throttled.
 THROTTLED = TRANSACTIONS | {
+    "BatchExecuteStatement",
     "BatchGetItem",
     "BatchWriteItem",
     "DeleteItem",
@@ -283,6 +285,8 @@ def _smallest_cost(operation: str, request: Any, requested: RequestedAccess, kin
         return 1.0
     if isinstance(request, requests.BatchGetItemInput):
         return 1.0 if request.tables[str(requested.table)].consistent else 0.5
+    if isinstance(request, BatchExecuteStatementInput):
+        return 1.0 if any(one.consistent for one in request.statements) else 0.5
     return 1.0 if request.consistent else 0.5
 
 

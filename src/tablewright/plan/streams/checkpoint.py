@@ -1,7 +1,8 @@
 """Checkpoints: how far each shard of each stream has been read.
 
 A checkpoint is a text that a program stores, to go on from there later. It has the sequence number
-of the last record of each shard whose events have been delivered, or that the shard is finished.
+of the last record of each shard whose events have been delivered, nothing if there was none, or
+that the shard is finished.
 Events behind it are delivered again: at least once, never not at all.
 """
 
@@ -36,6 +37,10 @@ class Checkpoint(Struct):
     def position(self, table: str, arn: str) -> StreamPosition:
         """Return the position in a stream, which is its start if it has not been read."""
         return self.tables.setdefault(table, {}).setdefault(arn, StreamPosition())
+
+    def keep_stream(self, table: str, arn: str) -> None:
+        """Forget the other streams of a table, which have been read to their end."""
+        self.tables[table] = {arn: self.position(table, arn)}
 
     def __str__(self) -> str:
         return base64.urlsafe_b64encode(msgspec.json.encode(self)).decode()

@@ -6,7 +6,8 @@
 One run is a round: it reads one page of every shard that is ready, and converts what it has read. A
 shard is ready if its parent, where it is still known, has been read to its end: so the changes of
 one item come in their order. When all shards of a stream are finished, the next stream of the table
-is read, for example after the stream was disabled and enabled.
+is read, for example after the stream was disabled and enabled. The checkpoint forgets finished
+shards and streams that no longer exist. One that was not finished has lost records: InvalidCursor.
 
 `StreamReader` keeps what one round leaves for the next one: iterators, shards, and the checkpoint.
 """
@@ -14,7 +15,7 @@ is read, for example after the stream was disabled and enabled.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, TypeAlias
 
@@ -37,7 +38,8 @@ from tablewright.plan.streams.records import Converted, Record, RecordReader
 
 StreamStart: TypeAlias = Literal["TRIM_HORIZON", "LATEST"]
 
-#: How many more pages of a shard are read if its last record may be the first half of a move.
+#: How many more pages of a shard are read if its last record may be the first half of a move, or if
+#: there were none: on AWS, it may take several calls to get to a part of the shard that has some.
 MAX_MORE_PAGES = 3
 #: By how much a time in milliseconds can differ from the same time in another form.
 ROUNDING = timedelta(milliseconds=2)
@@ -56,6 +58,8 @@ class StreamShard(Struct):
     last: str = ""
     #: Records before this time, in seconds since 1970, are left out.
     since: int = 0
+    #: How many pages without records were read in succession.
+    empty_pages: int = 0
 
 
 class Round(Struct):
@@ -171,6 +175,9 @@ class StreamReader:
                 "Table(stream='NEW_AND_OLD_IMAGES'), or enable it with UpdateTable"
             )
         known = self.checkpoint.tables.get(table.name, {})
+        for arn, gone in known.items():
+            if arn not in streams:
+                _forget_shards(table.name, gone.shards, ())
         starts_at_end = self._start == "LATEST" and not known
         for arn in streams[-1:] if starts_at_end else streams:
             if arn < max(known, default=""):
@@ -179,10 +186,14 @@ class StreamReader:
             if starts_at_end:
                 self._start_at_end(table.name, arn, shards, context.clock().timestamp())
             position = self.checkpoint.position(table.name, arn).shards
+            _forget_shards(table.name, position, [each.id for each in shards])
             if arn == streams[-1] or any(position.get(each.id) != FINISHED for each in shards):
                 old = table.shards if arn == table.arn else {}
                 table.arn, table.is_described = arn, True
                 table.shards = {each.id: old.get(each.id, each) for each in shards}
+                self.checkpoint.keep_stream(table.name, arn)
+                for each in shards:
+                    position.setdefault(each.id, "")
                 return
 
     def _start_at_end(self, table: str, arn: str, shards: list[StreamShard], now: float) -> None:
@@ -217,9 +228,12 @@ class StreamReader:
             ]
             if page:
                 shard.last = page[-1]["dynamodb"]["SequenceNumber"]
+            shard.empty_pages = 0 if page else shard.empty_pages + 1
             if shard.iterator is None:
                 return records, True
-            if not page or page[-1]["eventName"] != "REMOVE":
+            if page and page[-1]["eventName"] != "REMOVE":
+                break
+            if shard.empty_pages > MAX_MORE_PAGES:
                 break
         return records, False
 
@@ -240,6 +254,14 @@ class StreamReader:
         except TrimmedDataAccessException as error:
             raise _trimmed(table.name, shard.id) from error
         shard.iterator = _decode(answer)["ShardIterator"]
+
+
+def _forget_shards(table: str, positions: dict[str, str], listed: Collection[str]) -> None:
+    """Remove the finished shards that are no longer listed; raise InvalidCursor for others."""
+    for shard in [each for each in positions if each not in listed]:
+        if positions[shard] != FINISHED:
+            raise _trimmed(table, shard)
+        del positions[shard]
 
 
 def _trimmed(table: str, shard: str) -> InvalidCursor:

@@ -42,6 +42,10 @@ Verdict: TypeAlias = WriteRejected | NothingToDo | None
 class RetryWrite(Exception):
     """An item that was read has changed while the write was prepared."""
 
+    def __init__(self, *, has_written: bool = False) -> None:
+        #: Whether a part of the write is done, and the next attempt continues it.
+        self.has_written = has_written
+
 
 class Action(Struct):
     """One action of a transaction."""
@@ -80,6 +84,8 @@ class Prepared(Struct):
     effects: tuple[WriteEffect, ...] = ()
     #: ALL_NEW or ALL_OLD, for a write that is one action.
     returns: str = "NONE"
+    #: What remains to be done after the request.
+    finish: Callable[[], Steps[None]] | None = None
 
 
 def always_retry(_: Item | None) -> Verdict:

@@ -38,6 +38,14 @@ def fit(*groups: Sequence[Action]) -> bool:
     )
 
 
+def take_fitting(groups: list[list[Action]], *others: Sequence[Action]) -> list[list[Action]]:
+    """Remove and return the first groups, as many as fit into one transaction with others."""
+    taken = [groups.pop(0)]
+    while groups and fit(*others, *taken, groups[0]):
+        taken.append(groups.pop(0))
+    return taken
+
+
 def send_or_retry(actions: list[Action], context: Context) -> Steps[None]:
     """Send actions as one request; raise RetryWrite if an item has changed since it was read."""
     try:

@@ -41,12 +41,13 @@ from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, query_condition, write_units
 from tablewright.plan.units import TRANSACTION_FACTOR, UnitRange, all_read, total
 from tablewright.plan.writes import commit
-from tablewright.plan.writes.action import Action, RetryWrite, always_retry
-from tablewright.plan.writes.chunks import fit, joined, send_or_retry
+from tablewright.plan.writes.action import Action, RetryWrite
+from tablewright.plan.writes.chunks import fit, joined, send_or_retry, take_fitting
 from tablewright.plan.writes.delete import Delete, delete_row
-from tablewright.plan.writes.guard import WriteExpressions, key_text, rejection
+from tablewright.plan.writes.guard import key_text, rejection
 from tablewright.plan.writes.range_write import DeleteRange, UpdateRange
 from tablewright.plan.writes.row_groups import Progress, Tally, send_first
+from tablewright.plan.writes.rows_below import require_no_parent
 from tablewright.plan.writes.write import IsRewritable
 from tablewright.values import Item
 
@@ -147,15 +148,10 @@ class DeleteAggregate(Plan[int]):
         key, groups = yield from self._read_groups(load, context)
         if _has_root(groups, key):
             return True
-        expressions = WriteExpressions()
-        expressions.require_not_exists(self._entity.table)
-        body = expressions.add_to({"Key": key})
-        no_root = Action("ConditionCheck", self._entity.table, body, always_retry)
+        no_root = [require_no_parent(self._entity, key)]
         while groups:
-            rows = [groups.pop(0)]
-            while groups and fit([no_root], *rows, groups[0]):
-                rows.append(groups.pop(0))
-            yield from send_or_retry(joined([no_root], *rows), context)
+            rows = take_fitting(groups, no_root)
+            yield from send_or_retry(joined(no_root, *rows), context)
             tally.add(len(rows))
         return True
 

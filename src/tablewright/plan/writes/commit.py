@@ -2,6 +2,7 @@
 
     prepare   each write reads what it needs   ->  actions, each with the meaning of its failure
     send      one request, or one transaction  ->  results, or the error of the first failed action
+    finish    what a write does afterwards     ->  requests of their own
     retry     with backoff, while other writers change the items between read and write
 
 This is the only place that retries a write. It must not know the kinds of writes.
@@ -48,46 +49,55 @@ CONTENTION = Backoff(attempts=30, first=0.01, longest=0.64)
 #: What DynamoDB says of a path whose parent does not exist.
 INVALID_PATH = "document path provided in the update expression is invalid"
 PARENT_MISSING = "the parent path does not exist"
+NOT_WRITTEN = "nothing was written"
 
 
 def commit(writes: Sequence[Write[Any]], context: Context) -> Steps[list[Any]]:
     """Apply all of these writes or none; retry while the items that they read keep changing."""
-    attempt = 0
+    attempt, has_written = 0, False
     while True:
-        prepared = yield from _prepare_all(writes, context, attempt)
-        results = None if prepared is None else (yield from _send(writes, prepared, context))
-        if results is not None:
+        try:
+            prepared = yield from _prepare_all(writes, context, attempt)
+            results = yield from _send(writes, prepared, context)
+        except RetryWrite as retry:
+            has_written = has_written or retry.has_written
+            attempt = 1 if retry.has_written else attempt + 1
+        else:
+            for ready in prepared:
+                if ready.finish is not None:
+                    yield from ready.finish()
             return results
-        attempt += 1
         delay = CONTENTION.delay(attempt)
         if delay is None:
+            done = "a part was written: run it again to continue" if has_written else NOT_WRITTEN
             raise Contention(
                 f"{_names(writes)}: other writers changed the item between read and write, "
-                f"{attempt} times in a row; nothing was written"
+                f"{attempt} times in a row; {done}"
             )
         yield Wait(delay)
 
 
 def _prepare_all(
     writes: Sequence[Write[Any]], context: Context, attempt: int
-) -> Steps[list[Prepared] | None]:
-    """Prepare the writes; return None if an item has changed meanwhile."""
+) -> Steps[list[Prepared]]:
+    """Prepare the writes; raise RetryWrite if an item has changed meanwhile."""
     prepared: list[Prepared] = []
     for position, write in enumerate(writes):
         try:
             ready = yield from write._prepare(context, attempt, alone=len(writes) == 1)
         except WriteRejected as error:
             raise with_position(error, writes, position) from None
-        except RetryWrite:
-            return None
         prepared.append(ready)
     return prepared
 
 
 def _send(
     writes: Sequence[Write[Any]], prepared: list[Prepared], context: Context
-) -> Steps[list[Any] | None]:
-    """Send the writes as one request; return their results, or None if an item has changed."""
+) -> Steps[list[Any]]:
+    """Send the writes as one request; return their results.
+
+    Raise RetryWrite if an item has changed since it was read.
+    """
     owners = [index for index, ready in enumerate(prepared) for _ in ready.actions]
     actions = [action for ready in prepared for action in ready.actions]
     if len(writes) > 1 or len(actions) > 1:
@@ -121,7 +131,7 @@ def _send(
             return [verdict.result]
         verdict = verdict.error
     if verdict is None:
-        return None
+        raise RetryWrite from None
     rejected = with_position(verdict, writes, owners[failed])
     rejected.maybe_applied = maybe_applied
     raise rejected from None

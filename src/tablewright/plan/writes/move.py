@@ -5,24 +5,24 @@ in one transaction. The rows below the item (see `rows_below.py`) move with it.
 
 The delete and the put of a row are in one transaction, so that no row is ever lost or duplicated.
 What does not fit into one transaction moves in several: the rows below first, the item itself last.
-If this is interrupted, the same update continues where it stopped.
+If this is interrupted, the same update continues where it stopped. A row that another client
+creates below the old key during the last transaction is found by one more read, and follows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from tablewright.errors import (
-    AlreadyExists,
-    InvalidValue,
-)
+from tablewright.errors import AlreadyExists, Contention, InvalidValue
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
-from tablewright.plan.plan import Context, Steps
+from tablewright.plan.plan import Context, Steps, Wait
+from tablewright.plan.reads.item import read_item
 from tablewright.plan.shape import (
     TYPICAL_PAGE,
     Shape,
@@ -41,6 +41,7 @@ from tablewright.plan.units import (
     item_write,
     total,
 )
+from tablewright.plan.writes import commit
 from tablewright.plan.writes.action import (
     Action,
     Prepared,
@@ -48,18 +49,24 @@ from tablewright.plan.writes.action import (
     Verdict,
     always_retry,
 )
-from tablewright.plan.writes.chunks import fit, joined, send_or_retry
+from tablewright.plan.writes.chunks import fit, joined, send_or_retry, take_fitting
 from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
     EXISTS,
     WriteExpressions,
     condition_failed,
+    key_text,
     put_if_absent,
     rejection,
     snapshot,
     stored_version,
 )
-from tablewright.plan.writes.rows_below import Follower, followers, read_rows_below
+from tablewright.plan.writes.rows_below import (
+    Follower,
+    followers,
+    read_rows_below,
+    require_no_parent,
+)
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
 from tablewright.plan.writes.side_shapes import event_shapes, sentinel_shapes
@@ -94,9 +101,12 @@ class Move(Update[E], Generic[E]):
                 )
             yield from _check_first(own, context)
             yield from _move_in_steps(own, moves, context)
-            raise RetryWrite  # and look for rows that were added meanwhile
+            raise RetryWrite(has_written=True)  # and look for rows that were added meanwhile
         return Prepared(
-            joined(own, *moves), lambda _: self._written(new), effects=(effect, *effects)
+            joined(own, *moves),
+            lambda _: self._written(new),
+            effects=(effect, *effects),
+            finish=partial(_move_late_rows, entity, self._key, values, audit, context),
         )
 
     def _without_key_changes(self) -> Update[E]:
@@ -159,17 +169,17 @@ class Move(Update[E], Generic[E]):
         if below:
             names = ", ".join(member.entity.name for member in below)
             partition = key_condition(dict([*self._key.items()][:1]))
-            yield Shape(
+            size = TYPICAL_PAGE * max(typical_size(each.entity) for each in below)
+            query = Shape(
                 "Query",
                 table,
                 names,
                 None,
                 partition,
-                read_units=read_units(
-                    TYPICAL_PAGE * max(typical_size(each.entity) for each in below), consistent=True
-                ),
+                read_units=read_units(size, consistent=True),
                 read_range=all_read(consistent=True),
             )
+            yield query
         yield Shape(
             "Delete",
             table,
@@ -195,6 +205,8 @@ class Move(Update[E], Generic[E]):
         yield from event_shapes(entity, self._affected.histories)
         for member in below:
             yield _row_shape(member.entity, TYPICAL_PAGE / len(below))
+        if below:
+            yield replace(query, read_units=1, read_range=UnitRange(1, 1))
 
 
 def _row_shape(entity: EntityMap, rows: float) -> Shape:
@@ -291,11 +303,44 @@ def _move_in_steps(
     own: Sequence[Action], moves: list[list[Action]], context: Context
 ) -> Steps[None]:
     """Move rows, one transaction at a time, until the rest fits into one with the item itself."""
+    has_written = False
     while not fit(own, *moves):
-        step: list[Action] = []
-        while moves and (not step or fit(step, moves[0])):
-            step += moves.pop(0)
-        yield from send_or_retry(step, context)
+        try:
+            yield from send_or_retry(joined(*take_fitting(moves)), context)
+        except RetryWrite:
+            raise RetryWrite(has_written=has_written) from None
+        has_written = True
+
+
+def _move_late_rows(
+    entity: EntityMap, key: Item, values: Values, audit: Audit, context: Context
+) -> Steps[None]:
+    """Move the rows that other clients have created below an item while it was moved.
+
+    `key` is its old key. If the item exists there again, the rows belong to it and stay.
+    """
+    members, attempt = followers(entity), 0
+    while True:
+        rows = yield from read_rows_below(entity, key, members, context)
+        if not rows or (yield from read_item(context, entity, key)) is not None:
+            return
+        effects = [_row_effect(member, row, values, audit) for member, row in rows]
+        moves = [_move_actions(row, always_retry) for row in effects]
+        no_parent = [require_no_parent(entity, key)]
+        try:
+            while moves:
+                late = take_fitting(moves, no_parent)
+                yield from send_or_retry(joined(no_parent, *late), context)
+        except RetryWrite:
+            attempt += 1
+            delay = commit.CONTENTION.delay(attempt)
+            if delay is None:
+                raise Contention(
+                    f"{entity.name}: it has moved, but other writers changed {len(rows)} rows that "
+                    f"were created meanwhile below its old key, {key_text(key)}, {attempt} times "
+                    "in a row; move each of them with an update of its own"
+                ) from None
+            yield Wait(delay)
 
 
 # -- an update, or a move ------------------------------------------------------------------------

@@ -25,13 +25,13 @@ from tablewright.plan.reads.batch_get import item_identity, read_batch
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.shape import TYPICAL_PAGE, Shape
-from tablewright.plan.units import NOTHING, UnitRange, all_read, item_read, page_read
+from tablewright.plan.units import NOTHING, all_read, item_read
 from tablewright.plan.writes import commit
 from tablewright.plan.writes.action import Action, RetryWrite, always_retry
 from tablewright.plan.writes.delete import Delete, delete_row
 from tablewright.plan.writes.guard import snapshot
 from tablewright.plan.writes.row_groups import Progress, Tally, send_first
-from tablewright.plan.writes.rows_below import CHECKED_ROWS, followers, refuse_rows_below
+from tablewright.plan.writes.rows_below import followers
 from tablewright.plan.writes.side_items import Audit
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import refuse_write_once
@@ -74,7 +74,7 @@ class RangeWrite(Plan[int]):
         query._check_projection()
         self._query = query if query._key.index is not None else query.consistent()
 
-    def _actions(self, row: Item, context: Context) -> Steps[list[Action]]:
+    def _actions(self, row: Item, context: Context) -> list[Action]:
         """Return the actions for a row; none if there is nothing to do."""
         raise NotImplementedError
 
@@ -120,11 +120,7 @@ class RangeWrite(Plan[int]):
     def _write(self, rows: list[Item], context: Context, tally: Tally) -> Steps[None]:
         if self._index_names:
             rows = yield from self._read_current(rows, context)
-        groups = []
-        for row in rows:
-            actions = yield from self._actions(row, context)
-            if actions:
-                groups.append(actions)
+        groups = [actions for row in rows if (actions := self._actions(row, context))]
         while groups:
             tally.add((yield from send_first(groups, context)))
 
@@ -147,11 +143,8 @@ class RangeWrite(Plan[int]):
             condition.matches(item) for condition in self._conditions
         )
 
-    def _shape_of(self, write: Shape, checks: UnitRange = NOTHING) -> Shape:
-        """Return the shape of reading the range and writing each row, `write` being that of one.
-
-        `checks` is what is read before the writes.
-        """
+    def _shape_of(self, write: Shape) -> Shape:
+        """Return the shape of reading the range and writing each row, `write` being that of one."""
         read = self._query._shape()
         rows = replace(
             write,
@@ -173,31 +166,39 @@ class RangeWrite(Plan[int]):
             filter=read.filter,
             read_units=read.read_units,
             write_units=rows.write_units,
-            read_range=reads + checks,
+            read_range=reads,
             write_range=rows.write_range,
             steps=(read, rows),
         )
 
 
 class DeleteRange(RangeWrite):
-    """Delete every item of a query, with its sentinels."""
+    """Delete every item of a query, with its sentinels.
+
+    Items that can have rows below them are refused: no condition of a delete can say that there are
+    none, so a row that is created meanwhile would stay without its parent.
+    """
 
     _verb = "delete_all"
 
     def __init__(self, query: Query[Any], progress: Progress | None) -> None:
         super().__init__(query, progress)
-        self._followers = followers(self._entity)
+        below = ", ".join(member.entity.name for member in followers(self._entity))
+        if below:
+            name = self._entity.name
+            raise DeclarationError(
+                f"delete_all(): a row of {name} can have rows of {below} below it, which would "
+                f"stay without it; delete each {name} with all its rows, as an aggregate: "
+                f"delete_all({name}With….of({name}.primary(…))), or alone: delete(…)"
+            )
 
-    def _actions(self, row: Item, context: Context) -> Steps[list[Action]]:
+    def _actions(self, row: Item, context: Context) -> list[Action]:
         self._entity.decode(row)  # raises UnreadableItem
-        yield from refuse_rows_below(self._entity, row, self._followers, context)
         return delete_row(self._entity, row, self._index_names, self._conditions)
 
     def _shape(self) -> Shape:
         delete: Delete[Any] = Delete(self._entity, {})
-        below = page_read(CHECKED_ROWS, consistent=True) if self._followers else NOTHING
-        write = delete._replace(_conditions=self._conditions)._shape()
-        return self._shape_of(write, below.for_each())
+        return self._shape_of(delete._replace(_conditions=self._conditions)._shape())
 
 
 class UpdateRange(RangeWrite):
@@ -240,7 +241,7 @@ class UpdateRange(RangeWrite):
         update: Update[Any] = Update(entity, entity.table.key(row), known, self._changes)
         return update._replace(_conditions=self._conditions)
 
-    def _actions(self, row: Item, context: Context) -> Steps[list[Action]]:
+    def _actions(self, row: Item, context: Context) -> list[Action]:
         update = self._update(row)
         changes = update._encode(context.clock())
         guards = update._guards_on(row) | snapshot(row, self._index_names)
@@ -251,7 +252,6 @@ class UpdateRange(RangeWrite):
             return []
         own, *others = prepared.actions
         own.on_failure = always_retry
-        yield from ()
         return [own, *others]
 
     def _is_same(self, old: Item, new: Item) -> bool:

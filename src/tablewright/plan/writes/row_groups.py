@@ -13,7 +13,7 @@ from tablewright.limits import MAX_BATCH_WRITES
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.writes.action import Action
 from tablewright.plan.writes.batch_write import send_batch
-from tablewright.plan.writes.chunks import fit, joined, send_or_retry
+from tablewright.plan.writes.chunks import joined, send_or_retry, take_fitting
 
 #: Receives the number of rows that are done.
 Progress: TypeAlias = Callable[[int], object]
@@ -34,15 +34,14 @@ class Tally:
 
 def send_first(groups: list[list[Action]], context: Context) -> Steps[int]:
     """Send the first groups that fit into one request, remove them, and return their number."""
+    if not _is_plain(groups[0]):
+        taken = take_fitting(groups)
+        yield from send_or_retry(joined(*taken), context)
+        return len(taken)
     count = 1
-    if _is_plain(groups[0]):
-        while count < min(len(groups), MAX_BATCH_WRITES) and _is_plain(groups[count]):
-            count += 1
-        yield from send_batch(joined(*groups[:count]), context)
-    else:
-        while count < len(groups) and fit(*groups[: count + 1]):
-            count += 1
-        yield from send_or_retry(joined(*groups[:count]), context)
+    while count < min(len(groups), MAX_BATCH_WRITES) and _is_plain(groups[count]):
+        count += 1
+    yield from send_batch(joined(*groups[:count]), context)
     del groups[:count]
     return count
 

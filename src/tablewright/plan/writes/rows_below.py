@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tablewright.errors import ConditionFailed
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
@@ -21,12 +20,9 @@ from tablewright.mapping.template import extends, templates_can_collide
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.plan.shape import key_condition
-from tablewright.plan.writes.guard import rejection
+from tablewright.plan.writes.action import Action, always_retry
+from tablewright.plan.writes.guard import WriteExpressions
 from tablewright.values import Item
-
-#: How many rows are read at a time to find one below an item.
-CHECKED_ROWS = 25
 
 
 class Follower(Struct, frozen=True):
@@ -93,24 +89,12 @@ def read_rows_below(
     return rows
 
 
-def refuse_rows_below(
-    entity: EntityMap, item: Item, members: Sequence[Follower], context: Context
-) -> Steps[None]:
-    """Raise ConditionFailed if there are rows below an item, which would have no parent."""
-    by_entity = {member.entity for member in members}
-    key = entity.table.key(item)
-    request = _request(entity, key, members, context) if members else None
-    while request is not None:
-        page = decode_page((yield request.with_members(Limit=CHECKED_ROWS)))
-        for row in page.items:
-            if entity.table.entity_of(row) in by_entity:
-                reason = (
-                    f"there are rows below it ({key_condition(entity.table.key(row), ', ')}); "
-                    "delete them first, or all together as an aggregate"
-                )
-                raise rejection(ConditionFailed, entity, key, item, reason)
-        last = page.last_evaluated_key
-        request = None if last is None else request.next_page(last)
+def require_no_parent(entity: EntityMap, key: Item) -> Action:
+    """Return the check that an item which was deleted or moved does not exist again."""
+    expressions = WriteExpressions()
+    expressions.require_not_exists(entity.table)
+    body = expressions.add_to({"Key": key})
+    return Action("ConditionCheck", entity.table, body, always_retry)
 
 
 def _request(

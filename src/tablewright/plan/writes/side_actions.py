@@ -17,7 +17,7 @@ def side_actions(effect: WriteEffect) -> list[Action]:
         if side.new is None:
             actions.append(_release(effect.entity, side.old or {}))
         elif isinstance(side.declared, HistoryMap):
-            actions.append(_add_event(side.declared.event, side.new))
+            actions.append(_add_event(effect.entity, side.declared.event, side.new))
         else:
             is_ours = side.old is not None
             actions.append(_reserve(effect, side.declared, side.new, is_ours=is_ours))
@@ -57,9 +57,12 @@ def _shown(entity: EntityMap, unique: UniqueMap, sentinel: Item) -> str:
     return ", ".join(shown)
 
 
-def _add_event(event: EntityMap, item: Item) -> Action:
+def _add_event(entity: EntityMap, event: EntityMap, item: Item) -> Action:
     def on_failure(current: Item | None) -> Verdict:
-        key = event.table.key(item)
-        return rejection(AlreadyExists, event, key, current, "this event already exists")
+        reason = (
+            f"this event already exists: a {entity.name} with the same key, which was deleted, may "
+            f"have left it; add the time of the write to the key of {event.name}"
+        )
+        return rejection(AlreadyExists, event, event.table.key(item), current, reason)
 
     return Action("Put", event.table, put_if_absent(event.table, item), on_failure)
