@@ -40,7 +40,7 @@ def _contents(shape: Shape, table: TableMap) -> str:
     keys = [
         (entity.name, key)
         for entity in table.entities
-        for key in entity.index_keys
+        for key in entity.indexes
         if key.index is not None and key.index.name == shape.index
     ]
     asked = [key for name, key in keys if name in shape.entity.split(", ")]
@@ -51,7 +51,7 @@ def _contents(shape: Shape, table: TableMap) -> str:
     }
     if len(names) == len(table.entities):
         return ""
-    if len(keys) == 1:
+    if len({name for name, _ in keys}) == 1:
         return f" that contains only {', '.join(names)}"
     return f", with items of {' and '.join(names)} only"
 

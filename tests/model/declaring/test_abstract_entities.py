@@ -21,7 +21,7 @@ from tablewright import (
     updated_at,
 )
 from tablewright.errors import DeclarationError, UniqueViolation
-from tests.model.declaring.declarations import raw
+from tests.model.declaring.declarations import raw, refused
 
 
 class Dated(Entity):
@@ -154,3 +154,24 @@ def test_indexes_and_unique_values_of_abstract_entities_are_their_childrens() ->
         "CHAIR": {"S": "CHAIR#new"},
         "CODE#x": None,
     }
+
+
+def test_a_class_adds_nothing_to_an_entity_that_is_complete() -> None:
+    class Shop(Table, name="adding"): ...
+
+    class Order(Entity, table=Shop):
+        order: Attr[str] = attr()
+        primary = key("ORDER" / order, "ORDER")
+
+        def shown(self) -> str:
+            return self.order
+
+    class Loud(Order):
+        def shown(self) -> str:
+            return self.order.upper()
+
+    assert Loud(order="o1").shown() == "O1"
+    with refused("Gift.gift: Order has a table, so Gift is not an entity of its own", __file__):
+
+        class Gift(Order):
+            gift: Attr[str] = attr()
