@@ -61,8 +61,9 @@ def entity_notes(table: TableMap) -> str:
         if entity.version is not None:
             lines.append(f"- Each write of {entity.name} increments `{entity.version.stored}`.")
         lines += [
-            f"- Each {'write' if history.always else 'change'} of "
-            f"{entity.name}.{history.attribute} adds one {history.event.name}."
+            f"- Each {'update' if history.always else 'change'} of "
+            f"{entity.name}.{history.attribute} adds one {history.event.name}"
+            f"{', also if the value stays the same' if history.always else ''}."
             for history in entity.histories
         ]
         if entity.ttl is not None:
