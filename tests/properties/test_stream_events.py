@@ -101,9 +101,9 @@ def test_the_events_give_the_entities(shards: int, steps: list[Any]) -> None:
                 with suppress(AlreadyExists, NotFound):
                     db.run(step)
         apply_events(db, known, after, limit=1000)
+        reason = "compares with the events"
         stored = [
-            entity
-            for kind in (Parcel, Sign)
-            for entity in db.iterate(kind.scan(reason="compares with the events"))
+            *db.iterate(Parcel.scan(reason=reason)),
+            *db.iterate(Sign.scan(reason=reason)),
         ]
         assert known == {key_of(entity): entity for entity in stored}
