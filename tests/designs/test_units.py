@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tablewright import connect
 from tablewright.database import Database
 from tablewright.designs.catalog import bundled, load
 from tablewright.designs.menu import collection, composite
 from tablewright.engine import Engine
-from tablewright.plan.units import UnitRange
-from tablewright.plans import Shape
+from tablewright.observe import PatternUsage, Usage
+from tablewright.verify.checks import Check, Raises
 from tablewright.verify.design import Design
-from tablewright.verify.run import Result, verify
+from tablewright.verify.run import verify
 from tests.costs import run_within_range
 
 NAMES = [design.name for design in bundled()]
@@ -23,6 +25,7 @@ NAMES = [design.name for design in bundled()]
 #: The patterns whose cost depends on a number of items: those of whole collections and of lists;
 #: and look-ups by an id in an index that a tenant's database filters.
 DEPENDENT = {
+    "commerce.create_order_with_items",
     "market.patterns.account_by_id",
     "market.patterns.bill_by_id",
     "market.patterns.cart_by_id",
@@ -31,6 +34,7 @@ DEPENDENT = {
     "market.patterns.order_item_by_id",
     "market.patterns.order_with_items",
     "market.patterns.payment_by_id",
+    "market.patterns.place_order",
     "market.patterns.product_by_id",
     "market.patterns.put_into_cart",
     "market.patterns.reward_by_id",
@@ -53,18 +57,31 @@ DEPENDENT = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_pattern_consumes_what_explain_states(name: str) -> None:
-    design = load(name)
-    shapes: dict[str, list[Shape]] = {}
-    for pattern in design.patterns:  # the four ways of the menu have patterns of one name
-        shapes.setdefault(pattern.name, []).append(pattern.shape)
-    with Engine(":memory:") as engine, connect(engine, *design.tables) as db:
-        results = verify(design, db)
-        count, checked = 0, 0
-        for result in results:
+    design, usage = load(name), Usage()
+    started: list[Check] = []
+    shapes = {pattern.label: pattern.shape for pattern in design.patterns}
+
+    def checks(stored: Any) -> Iterator[Check]:
+        assert design.checks is not None
+        for check in design.checks(stored):
+            started.append(check)
+            yield check
+
+    with Engine(":memory:") as engine, connect(engine, *design.tables, observe=usage) as db:
+        count, measured = 0, set()
+        for result in verify(replace(design, checks=checks), db):
             count = max(count, stored_items(engine, design))
-            assert any(_states(shape, result, count) for shape in shapes[result.pattern]), result
-            checked += 1
-    assert checked
+            shape, used = shapes[result.label], usage.by_pattern.pop(result.pattern, PatternUsage())
+            assert (used.requests, used.units) == (result.requests, result.units)
+            if used.requests == 0:
+                continue  # it was refused before anything was sent
+            reads = shape.read_range.for_items(count) * started[-1].pages
+            writes = shape.write_range.for_items(count)
+            assert reads.low <= result.read_units <= reads.high, (result, str(shape))
+            low = 0 if isinstance(started[-1].expect, Raises) else writes.low
+            assert low <= result.write_units <= writes.high, (result, str(shape))
+            measured.add(result.label)
+    assert measured == shapes.keys()
 
 
 def stored_items(engine: Engine, design: Design) -> int:
@@ -72,16 +89,6 @@ def stored_items(engine: Engine, design: Design) -> int:
     return sum(
         int(engine.call("Scan", {"TableName": name, "Select": "COUNT"})["Count"]) for name in names
     )
-
-
-def _states(shape: Shape, result: Result, items: int) -> bool:
-    pages = result.requests if shape.operation == "Query" else 1
-    whole = shape.read_range.for_items(items)
-    reads = UnitRange(whole.low, whole.high * pages)
-    if not result.requests:
-        return True  # refused before anything was sent
-    writes = shape.write_range.for_items(items)
-    return result.read_units in reads and result.write_units <= writes.high
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -208,6 +208,15 @@ class KeyMap:
 
     # -- from the arguments of a call --------------------------------------------------------
 
+    def begins_like(self, item: Mapping[str, Value]) -> bool:
+        """Return whether the key attributes of an item begin with the literals of this key."""
+        return all(
+            not template.pieces
+            or not isinstance(template.pieces[0], str)
+            or str(item.get(name, {}).get("S", "")).startswith(template.pieces[0])
+            for name, template in self.templates.items()
+        )
+
     def check_arguments(self, arguments: Sequence[Any], *, complete: bool) -> None:
         """Raise DeclarationError if the number of arguments is wrong.
 

@@ -186,6 +186,8 @@ def _trace(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pla
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY:
             named[parameter.name] = arguments[parameter.name]
+        elif parameter.kind is parameter.VAR_POSITIONAL:
+            positional += arguments[parameter.name]
         elif parameter.kind is not parameter.VAR_KEYWORD:
             positional.append(arguments[parameter.name])
     TRACES.append(name)
@@ -224,8 +226,8 @@ def alternatives(name: str, hint: Any) -> list[Any]:
     if isinstance(hint, type) and issubclass(hint, Enum):
         return list(hint)
     if _is_collection(get_origin(hint)) and get_args(hint):
-        inside = get_args(hint)[0]
-        return [[symbolic(f"{name}[]", inside), symbolic(f"{name}[]", inside)]]
+        member = functools.partial(symbolic, f"{name}[]", get_args(hint)[0])
+        return [[], [member(), member()]]
     return []
 
 
@@ -237,15 +239,32 @@ def _refuse_dependence(
         _, other = _trace(function, arguments)
     except Exception:
         return  # the function does not accept that value, although its annotation does
-    if _comparable(other) != _comparable(shape):
+    is_empty = arguments[parameter] == []
+    if not _is_same(shape, other) and not (is_empty and _is_part(shape, other)):
         raise DeclarationError(
             f"pattern {function.__name__}: its shape depends on {parameter!r}: {_summary(shape)}, "
             f"or {_summary(other)} for {arguments[parameter]!r}; write one pattern for each"
         )
 
 
-def _comparable(shape: Shape) -> tuple[Any, ...]:
-    return shape.operation, shape.table, shape.entity, shape.index, shape.order
+def _is_same(shape: Shape, other: Shape) -> bool:
+    """Return whether two calls of a pattern have one shape."""
+    return (shape.operation, shape.order) == (other.operation, other.order) and (
+        _names(shape) == _names(other)
+    )
+
+
+def _is_part(shape: Shape, other: Shape) -> bool:
+    """Return whether another shape asks for nothing that a shape does not."""
+    return (shape.operation, shape.order) == (other.operation, other.order) and all(
+        part <= whole for part, whole in zip(_names(other), _names(shape), strict=True)
+    )
+
+
+def _names(shape: Shape) -> list[set[str]]:
+    """Return the tables, the entities and the indexes of a shape."""
+    texts = (shape.table, shape.entity, shape.index or "")
+    return [set(filter(None, text.split(", "))) for text in texts]
 
 
 def _summary(shape: Shape) -> str:
@@ -255,13 +274,14 @@ def _summary(shape: Shape) -> str:
 def _hints(function: Callable[..., Any], local: Mapping[str, Any]) -> dict[str, Any]:
     """Return the types of the parameters; `local` are the variables where it is defined."""
     names = namespace(function.__module__, local)
-    return {
-        parameter.name: resolve(
-            parameter.annotation, names, f"pattern {function.__name__}: {parameter.name}"
-        )
-        for parameter in inspect.signature(function).parameters.values()
-        if parameter.kind is not parameter.VAR_KEYWORD
-    }
+    hints = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            where = f"pattern {function.__name__}: {parameter.name}"
+            hint = resolve(parameter.annotation, names, where)
+            is_several = parameter.kind is parameter.VAR_POSITIONAL
+            hints[parameter.name] = tuple[hint, ...] if is_several else hint  # type: ignore[valid-type]
+    return hints
 
 
 def _symbols(hints: dict[str, Any], rebinds: tuple[str, ...]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from types import new_class
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
@@ -48,6 +48,33 @@ def test_an_annotation_without_attr_is_refused() -> None:
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()
             note: str = attr()
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_a_value_instead_of_attr_is_refused() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.note = 5 is not a declaration", "write note: Attr[…] = attr(default=5)"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            note: Attr[int] = 5  # type: ignore[assignment]
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_attr_without_a_type_and_inside_of_annotated_is_refused() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.order: Attr has no type; write order: Attr[str] = attr()", __file__):
+
+        class Order(Entity, table=Shop):
+            order: Attr = attr()  # type: ignore[type-arg]
+            primary = key("ORDER" / order, "ORDER")
+
+    with refused("write order: Attr[Annotated[…]] = attr()", __file__):
+
+        class Gift(Entity, table=Shop):
+            order: Annotated[Attr[str], "x"] = attr()
             primary = key("ORDER" / order, "ORDER")
 
 

@@ -343,11 +343,11 @@ EXPLAINED: dict[Callable[..., Any], Told] = {
         "",
     ),
     user_by_email: (
-        "GetItem",
+        "GetItem + GetItem",
         None,
-        'PK="EMAIL#{email.lower()}" AND SK="EMAIL#{email.lower()}"',
+        'PK="EMAIL#{email.lower()}" AND SK="EMAIL#{email.lower()}"; ' + USER % "user_id",
         "",
-        "1",
+        "",
         "",
     ),
     several_users: ("BatchGetItem", None, USER % "ids[]", "", "100 in a request", ""),
@@ -378,7 +378,7 @@ EXPLAINED: dict[Callable[..., Any], Told] = {
     add_visits: (
         "BatchWriteItem",
         None,
-        'PK="USER" AND SK="USER#{user_id}#VISIT#{at}"',
+        'PK="USER" AND SK="USER#{made[].user_id}#VISIT#{made[].at}"',
         "",
         "25 in a request",
         "",

@@ -21,6 +21,7 @@ from tablewright import (
     Update,
     access_pattern,
     attr,
+    batch_write,
     connect,
     create,
     explain,
@@ -244,3 +245,16 @@ def test_the_event_of_a_put_is_counted_with_its_index_rows() -> None:
         (told,) = [text for text in shape.sets if text.startswith("Entry")]
         assert told == ("Entry, in a transaction, if it changes state (about 9 write units more)")
         assert charged(put(small), db) == shape.read_units + shape.write_units + 9
+
+
+def test_a_list_of_entities_states_the_units_of_each(db: Database) -> None:
+    @access_pattern
+    def visit_together(visits: list[Visit]) -> Transaction:
+        return transact(*[create(visit) for visit in visits])
+
+    visits = [Visit(user_id="u", at=MONDAY + timedelta(days=number)) for number in range(30)]
+    for pattern, factor in ((add_visits, 1), (visit_together, 2)):
+        stated = explain(pattern).write_range
+        assert (stated.high, stated.per_item) == (0, 400 * factor)
+        assert charged(pattern(visits), db) in stated.for_items(30)
+        db.run(batch_write([Visit.primary(visit.user_id, visit.at).delete() for visit in visits]))

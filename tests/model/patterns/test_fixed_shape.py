@@ -97,6 +97,18 @@ def by_index(size: int) -> Query[User]:
     return [User.recent(), User.primary.within()][size]
 
 
+def by_emptiness(cities: list[str]) -> Query[User]:
+    return User.in_city(cities[0]) if cities else User.recent()
+
+
+def by_no_arguments(*cities: str) -> Query[User]:
+    return User.in_city(cities[0]) if cities else User.recent()
+
+
+def by_two_arguments(*cities: str) -> Query[User]:
+    return User.in_city(cities[0]) if len(cities) < 2 else User.recent()
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -117,6 +129,9 @@ def by_index(size: int) -> Query[User]:
         by_attribute,
         by_bound,
         by_index,
+        by_emptiness,
+        by_no_arguments,
+        by_two_arguments,
     ],
 )
 def test_a_shape_that_depends_on_an_argument_is_an_error(
@@ -141,6 +156,19 @@ def test_a_pattern_that_is_refused_is_not_listed() -> None:
     with pytest.raises(DeclarationError):
         access_pattern(by_truth)
     assert "by_truth" not in [traced.name for traced in access_patterns(Club)]
+
+
+def test_an_empty_list_may_leave_requests_out() -> None:
+    @access_pattern
+    def visit_together(user: User, visits: list[Visit]) -> Transaction:
+        return transact(create(user), *[create(visit) for visit in visits])
+
+    @access_pattern
+    def visit_one_by_one(user: User, *visits: Visit) -> Transaction:
+        return transact(create(user), *[create(visit) for visit in visits])
+
+    assert explain(visit_together).entity == explain(visit_one_by_one).entity
+    assert [step.is_for_each for step in explain(visit_one_by_one).steps] == [False, True]
 
 
 @pytest.mark.parametrize("result", [None, 5, "USER", [User.recent()], User])

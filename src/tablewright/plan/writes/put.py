@@ -9,6 +9,7 @@ on the instance. A versioned entity is replaced only by a writer that has read i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
@@ -138,8 +139,14 @@ class EntityWrite(Write[E, E], Generic[E]):
 
 
 def _is_attribute(value: Any, name: str) -> bool:
-    """Return whether a value is this attribute of an entity that a traced pattern takes."""
-    return isinstance(value, Symbol) and Symbol.expression(value).endswith(f".{name}")
+    """Return whether a value is this attribute of an entity that a traced pattern takes.
+
+    Those of a list of entities are not: their keys say so, `{visits[].at}`.
+    """
+    return (
+        isinstance(value, Symbol)
+        and re.fullmatch(rf"\w+\.{name}", Symbol.expression(value)) is not None
+    )
 
 
 class Put(EntityWrite[E], Generic[E]):
