@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -75,10 +76,10 @@ def checked_calls(design: Design, database: Database) -> Iterator[Call]:
 
 @contextmanager
 def _recording(recorded: dict[str, tuple[AccessPattern, dict[str, Any]]]) -> Iterator[None]:
-    """Record the last call of each pattern that the modules of checks make."""
+    """Record the last call of each pattern, as the modules of the designs name it."""
     replaced: list[tuple[dict[str, Any], str, Any]] = []
     for name, module in list(sys.modules.items()):
-        if name.startswith("tablewright.designs.") and name.endswith(".checks"):
+        if name.startswith("tablewright.designs."):
             for key, value in list(vars(module).items()):
                 if isinstance(getattr(value, "__pattern__", None), AccessPattern):
                     replaced.append((vars(module), key, value))
@@ -94,6 +95,7 @@ def _recording(recorded: dict[str, tuple[AccessPattern, dict[str, Any]]]) -> Ite
 def _recorder(function: Callable[..., Any], recorded: dict[str, Any]) -> Callable[..., Any]:
     pattern: AccessPattern = function.__pattern__  # type: ignore[attr-defined]
 
+    @functools.wraps(function)
     def call(*positional: Any, **named: Any) -> Any:
         arguments = dict(zip(pattern.parameters, positional, strict=False)) | named
         recorded[pattern.label] = (pattern, copy.deepcopy(arguments))
