@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -67,11 +66,15 @@ def checked_calls(design: Design, database: Database) -> Iterator[Call]:
     """Yield the calls of the checks, one after the other: the caller runs each before the next."""
     assert design.checks is not None
     recorded: dict[str, tuple[AccessPattern, dict[str, Any]]] = {}
-    with _recording(recorded):
-        for check in design.checks(Scanner(database)):
-            if check.plan._pattern in recorded:
-                pattern, arguments = recorded[check.plan._pattern]
-                yield Call(check, pattern, copy.deepcopy(arguments))
+    checks = design.checks(Scanner(database))
+    while True:
+        with _recording(recorded):
+            check = next(checks, None)
+        if check is None:
+            return
+        if check.plan._pattern in recorded:
+            pattern, arguments = recorded[check.plan._pattern]
+            yield Call(check, pattern, copy.deepcopy(arguments))
 
 
 @contextmanager
@@ -95,7 +98,6 @@ def _recording(recorded: dict[str, tuple[AccessPattern, dict[str, Any]]]) -> Ite
 def _recorder(function: Callable[..., Any], recorded: dict[str, Any]) -> Callable[..., Any]:
     pattern: AccessPattern = function.__pattern__  # type: ignore[attr-defined]
 
-    @functools.wraps(function)
     def call(*positional: Any, **named: Any) -> Any:
         arguments = dict(zip(pattern.parameters, positional, strict=False)) | named
         recorded[pattern.label] = (pattern, copy.deepcopy(arguments))
