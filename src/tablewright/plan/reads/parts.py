@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from tablewright.plan.plan import Context, Plan, Steps, Together
 from tablewright.plan.reads.cursor import open_cursor, seal_cursor
 from tablewright.plan.reads.page import Page
-from tablewright.plan.reads.pages import Pages, decode_page
+from tablewright.plan.reads.pages import Pages
 from tablewright.plan.reads.results import Count
 from tablewright.plan.shape import Shape
 from tablewright.values import Item
@@ -44,15 +44,8 @@ class PartRead(Plan[PartItems]):
         request, filtered, excluding = self._query._request(context)
         if self._start:
             request = request.next_page(self._start)
-        if filtered or excluding is not None or self._query._columns:
-            found, last = yield from self._query._filtered_page(
-                request, filtered, excluding, self._size
-            )
-            return PartItems(found, last)
-        if self._size is not None:
-            request = request.with_members(Limit=self._size)
-        page = decode_page((yield request))
-        return PartItems(page.items, page.last_evaluated_key)
+        found, last = yield from self._query._read_items(request, filtered, excluding, self._size)
+        return PartItems(found, last)
 
 
 class PartsCursor:
