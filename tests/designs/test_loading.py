@@ -71,7 +71,7 @@ def test_patterns_may_be_in_another_module_than_tables(folder: Path, name: str) 
     write(folder, "app" if "app" in name else "")
     verified = run("verify", name)
     assert verified.returncode == 0, verified.stderr
-    assert "1 checks passed" in verified.stdout
+    assert "1 check passed" in verified.stdout
     assert "`note`" in run("docs", name).stdout
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from tablewright import Attr, Entity, Get, Query, Table, access_pattern, attr, create, key
 from tablewright import batch_get, transact_get
 from tablewright.plans import Scan
-from tablewright.verify import Check, Raises
+from tablewright.verify import Check, Raises, changed
 from tablewright.errors import AlreadyExists
 
 class Notes(Table, name="notes"):
@@ -139,6 +139,19 @@ def test_another_order_is_called_so(tmp_path: Path) -> None:
     code, lines = verify(tmp_path, 'Check("list", notes(), [all[1], all[0], all[2]])')
     assert code == 1
     assert "  the same results in another order (- expected, + returned):" in lines
+    assert "    +Note(note_id='0')" in lines
+
+
+def test_other_results_are_shown_by_their_keys_if_these_tell_them_apart(tmp_path: Path) -> None:
+    _, lines = verify(tmp_path, 'Check("list", notes(), all[:2])')
+    at = lines.index("  3 results, not 2 (- expected, + returned):")
+    assert lines[at + 1 : at + 4] == [
+        "     Note(note_id='0')",
+        "     Note(note_id='1')",
+        "    +Note(note_id='2')",
+    ]
+    _, lines = verify(tmp_path, 'Check("list", notes(), [changed(all[0], text="other")])')
+    assert "    -Note(note_id='0', text='other')" in lines
     assert "    +Note(note_id='0', text='hello')" in lines
 
 
@@ -155,7 +168,7 @@ def test_a_pattern_that_no_check_runs_is_listed(tmp_path: Path) -> None:
     assert code == 0
     assert lines[-2:] == [
         "mine: 2 patterns that no check runs: notes, all_notes",
-        "1 checks passed; no pattern scans a table",
+        "1 check passed; no pattern scans a table",
     ]
     done = run("verify", str(tmp_path / "mine.py"), "--json")
     assert len(json.loads(done.stdout)) == 1

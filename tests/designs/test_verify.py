@@ -110,7 +110,7 @@ def test_a_design_in_another_file_is_verified(tmp_path: Path) -> None:
     for name in ("mine.py", "mine", str(tmp_path / "mine.py")):
         done = verify_in(tmp_path, name)
         assert done.returncode == 0, done.stderr
-        assert "1 checks passed" in done.stdout
+        assert "1 check passed" in done.stdout
 
 
 @pytest.mark.slow
@@ -126,7 +126,7 @@ def test_a_package_with_samples_and_checks_is_verified(tmp_path: Path) -> None:
     (package / "checks.py").write_text(f"{imports}def checks(stored):{expected}")
     done = verify_in(tmp_path, "notes")
     assert done.returncode == 0, done.stderr
-    assert "1 checks passed" in done.stdout
+    assert "1 check passed" in done.stdout
 
 
 @pytest.mark.slow

@@ -116,9 +116,13 @@ def declare(
     *,
     composed: bool,
     by_prefix: bool = False,
+    is_mixed: bool = False,
     escape: bool = True,
 ) -> World:
-    """Declare the table of one kind of partition key."""
+    """Declare the table of one kind of partition key.
+
+    `is_mixed`: things are in the one partition that is not found by its prefix.
+    """
     partition = "PK" if composed else "owner"
     shards: dict[str, tuple[str, ...]] = {"write": ("{owner}",)}
     if composed:
@@ -144,7 +148,8 @@ def declare(
         """The partition of a tenant; by prefix, each kind of thing has its own."""
         if not composed:
             return owner
-        return "U" / owner / place if by_prefix else "U" / owner
+        is_single = not by_prefix or (is_mixed and place == "PROJECT")
+        return "U" / owner if is_single else "U" / owner / place
 
     class Thing(Entity, table=Home):
         owner: Attr[kind] = attr()
@@ -263,6 +268,7 @@ def _worlds() -> Iterator[tuple[str, World]]:
         "prefixes, not escaped",
         declare("unescaped", str, plain, composed=True, by_prefix=True, escape=False),
     )
+    yield "mixed", declare("mixed", str, texts, composed=True, by_prefix=True, is_mixed=True)
     yield "text", declare("natural_text", str, texts, composed=False)
     yield "number", declare("natural_number", Decimal, numbers, composed=False)
     yield "bytes", declare("natural_bytes", bytes, _pairs(_similar_bytes()), composed=False)

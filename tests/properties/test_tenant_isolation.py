@@ -24,9 +24,12 @@ from tablewright import (
     connect,
     create,
     delete,
+    delete_all,
     put,
     transact,
     transact_get,
+    update_all,
+    upsert,
 )
 from tablewright.database import Database
 from tablewright.errors import InvalidCursor, TablewrightError, TenantViolation
@@ -125,6 +128,11 @@ WRITES: dict[str, Make] = {
     "create": lambda w, o: create(w.make(o, 7, state="created")),
     "update": lambda w, o: w.thing.primary(o, 1).update(w.thing.state.set("updated")),
     "update of a unique value": lambda w, o: w.thing.primary(o, 1).update(w.thing.code.set("x")),
+    "upsert": lambda w, o: w.thing.primary(o, 1).upsert(w.thing.state.set("upserted")),
+    "upsert of a new one": lambda w, o: upsert(w.make(o, 9), w.thing.state.set("new")),
+    "update of a range": lambda w, o: update_all(
+        w.thing.primary.within(o), w.thing.state.set("all")
+    ),
     "delete": lambda w, o: w.thing.primary(o, 2).delete(),
     "move": lambda w, o: w.thing.primary(o, 0).update(w.thing.number.set(8)),
     "batch of puts": lambda w, o: batch_write([put(w.part(owner=o, number=1, part=7))]),
@@ -132,6 +140,8 @@ WRITES: dict[str, Make] = {
     "transaction": lambda w, o: transact(
         create(w.make(o, 5, code="t")), delete(w.part(owner=o, number=1, part=1))
     ),
+    "delete of a range": lambda w, o: delete_all(w.part.primary.within(o).eq(1)),
+    "delete of a collection": lambda w, o: delete_all(w.aggregate.of(w.thing.primary(o, 5))),
     "condition_check": lambda w, o: condition_check(w.thing.primary(o, 1)),
     "transaction that requires": lambda w, o: transact(
         put(w.part(owner=o, number=1, part=6)), condition_check(w.thing.primary(o, 1))
@@ -227,7 +237,7 @@ def test_a_tenant_changes_its_own_items_and_no_others(world: World, data: st.Dat
             own.run(make(world, me))
             assert (world.stored(db) != before) == (name != "condition_check"), name
         with pytest.raises(TenantViolation):  # a move into the other's partition
-            own.run(world.part.primary(me, 1, 7).update(world.part.owner.set(other)))
+            own.run(world.part.primary(me, 1, 6).update(world.part.owner.set(other)))
         assert world.items_of_others(db, me) == theirs
 
 

@@ -152,7 +152,8 @@ def _summary(results: list[Result]) -> str:
         return f"{failed} of {len(results)} checks failed"
     scans = dict.fromkeys(result.pattern or result.check for result in results if result.scan)
     scanned = f"declared scans: {', '.join(scans)}" if scans else "no pattern scans a table"
-    return f"{len(results)} checks passed; {scanned}"
+    checks = "1 check" if len(results) == 1 else f"{len(results)} checks"
+    return f"{checks} passed; {scanned}"
 
 
 @app.command(rich_help_panel=DESIGNS)
@@ -297,7 +298,10 @@ def _print_report(report: StoredReport) -> None:
         typer.echo(difference)
     if len(report.differences) < report.different:
         typer.echo(f"… and {report.different - len(report.differences)} more")
-    counts = ", ".join(f"{count} {name}" for name, count in sorted(report.entities.items()) if name)
+    found = [f"{count} {name}" for name, count in sorted(report.entities.items()) if name]
+    if report.sentinels:
+        found.append(f"{report.sentinels} of unique values")
+    counts = ", ".join(found)
     result = (
         f"{report.different} of {report.items} items differ from the design"
         if report.different

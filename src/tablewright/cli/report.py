@@ -48,7 +48,9 @@ def print_failures(console: Console, results: Sequence[Result]) -> None:
             for line in result.problem.splitlines():
                 mark = line.strip()[:1]
                 style = {"-": "red", "+": "green"}.get(mark)
-                console.print(f"  {line}", style=style, soft_wrap=True, markup=False)
+                is_text = not line.startswith(" ")  # and not a value, or a line of code
+                shown = fill(console, f"  {line}", "  ") if is_text else f"  {line}"
+                console.print(shown, style=style, soft_wrap=True, markup=False)
 
 
 def print_fields(console: Console, fields: Sequence[tuple[str, str]], indent: str) -> None:

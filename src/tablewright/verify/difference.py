@@ -8,8 +8,8 @@
        )
 
 Entities, aggregates and lists are shown with one value on a line, so that the differing values
-stand out; lists with other members, or in another order, with one result on a line. This module
-must not know checks or databases.
+stand out; lists with other members, or in another order, with one result on a line: an entity by
+its key, if no other result has the same. This module must not know checks or databases.
 """
 
 from __future__ import annotations
@@ -36,13 +36,15 @@ def describe_difference(expected: Any, returned: Any, *, unordered: bool = False
     reordered = is_reordered(expected, returned)
     if reordered and unordered:
         return ""
-    title, render = "the result differs", _whole
+    title, are_lists = "the result differs", _is_list(expected) and _is_list(returned)
     if reordered:
-        title, render = "the same results in another order", _short_lines
-    elif _is_list(expected) and _is_list(returned) and len(expected) != len(returned):
-        title, render = f"{len(returned)} results, not {len(expected)}", _short_lines
-    diff = _diff(render(expected), render(returned))
-    return "\n".join([f"{title} (- expected, + returned):", *diff])
+        title = "the same results in another order"
+    elif are_lists and len(expected) != len(returned):
+        title = f"{len(returned)} results, not {len(expected)}"
+    else:
+        are_lists = False
+    pair = _short_lines(expected, returned) if are_lists else map(_whole, (expected, returned))
+    return "\n".join([f"{title} (- expected, + returned):", *_diff(*pair)])
 
 
 def is_reordered(expected: Any, returned: Any) -> bool:
@@ -85,9 +87,20 @@ def _whole(value: Any) -> list[str]:
     return list(_lines(value, "", ""))
 
 
-def _short_lines(value: Any) -> list[str]:
-    """Return a list with each result on one line; anything else in full."""
-    return list(map(repr, value)) if _is_list(value) else _whole(value)
+def _short_lines(expected: Any, returned: Any) -> list[list[str]]:
+    """Return two lists with a result on each line: by its key, if that tells them apart."""
+    results = [*expected, *returned]
+    is_enough = len({*map(_key_text, results)}) == len({*map(repr, results)})
+    return [list(map(_key_text if is_enough else repr, each)) for each in (expected, returned)]
+
+
+def _key_text(value: Any) -> str:
+    """Return an entity with the attributes of its key; anything else in full."""
+    entity = getattr(type(value), "__entity__", None)
+    if entity is None:
+        return repr(value)
+    names = dict.fromkeys(part.attribute for part in entity.primary.parameters)
+    return f"{type(value).__name__}({', '.join(f'{n}={vars(value)[n]!r}' for n in names)})"
 
 
 def _lines(value: Any, name: str, indent: str) -> Iterator[str]:
