@@ -163,6 +163,31 @@ def test_a_reason_says_what_a_pattern_reads_and_changes(pattern: str, reason: st
     assert [row[column] for row in rows if row[2] == f"`{pattern}`"] == [reason]
 
 
+@pytest.mark.parametrize(
+    ("design", "pattern", "column", "expected"),
+    [
+        ("market", "place_order", "Table/Index", "IdLookupIndex, ReverseIndex"),
+        ("market", "update_profile", "Table/Index", "table"),
+        ("market", "last_orders", "Notes", 'only tp="order"'),
+        (
+            "commerce",
+            "update_order_status_with_history",
+            "Notes",
+            "if version = {expected_version}",
+        ),
+        ("recipes", "category_by_name", "Operation", "GetItem + GetItem"),
+        ("shop", "products_by_brand", "Why efficient", "with items of Product only"),
+        ("market", "product_by_system_key", "Why efficient", "InventoryItem and Product only"),
+    ],
+)
+def test_a_pattern_shows_its_indexes_filter_operations_and_neighbours(
+    design: str, pattern: str, column: str, expected: str
+) -> None:
+    rows = [row for row in rows_of(document(load(design))) if len(row) > 6]
+    (row,) = (row for row in rows if row[2] == f"`{pattern}`")
+    assert expected in row[rows[0].index(column)]
+
+
 def test_entities_that_expire_are_listed_in_one_line() -> None:
     lines = [line for line in document(load("market")).splitlines() if "expires at" in line]
     assert lines == [

@@ -52,7 +52,8 @@ def test_items_of_the_design_have_no_differences() -> None:
         (item(PK="BOOK#2"), "Book: PK is 'BOOK#2', but its values give 'BOOK#1'"),
         (item(author="Ann"), "Book: GSI1PK is absent, but its values give 'AUTHOR#Ann'; GSI1SK"),
         (item(GSI1PK="x"), "Book: GSI1PK is 'x', but its values give absent"),
-        (item(type="Film"), "PK='BOOK#1', SK='BOOK': no entity has the type 'Film'"),
+        (item(type="Film"), "Book: it has its key, but type is 'Film', which is not 'Book'"),
+        (item(type="Film", SK="FILM"), "PK='BOOK#1', SK='FILM': no entity has the type 'Film'"),
         (item(type=None, SK="FILM"), "PK='BOOK#1', SK='FILM': no entity has a key like this"),
         (item() | {"isbn": {"N": "1"}}, "isbn"),
     ],
@@ -84,7 +85,9 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_command_recognizes_every_item(library: Path) -> None:
     result = run("verify", "design.py", "--stored", str(library))
-    assert result.stdout == "library: all 4 items have the keys that their values give (2 Book)\n"
+    assert result.stdout == (
+        "library: all 4 items have the keys that their values give (2 Book, 2 of unique values)\n"
+    )
     assert result.returncode == 0
 
 
@@ -96,7 +99,7 @@ def test_the_command_lists_differences_and_exits_with_1(library: Path) -> None:
     assert result.returncode == 1
     assert result.stdout.splitlines() == [
         "PK='FILM#1', SK='BOOK': no entity has a key like this",
-        "library: 1 of 5 items differ from the design (2 Book)",
+        "library: 1 of 5 items differ from the design (2 Book, 2 of unique values)",
     ]
     (report,) = json.loads(run(*arguments, "--json").stdout)
     assert report["different"] == 1

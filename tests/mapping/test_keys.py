@@ -437,17 +437,17 @@ def test_an_index_is_judged_by_the_places_in_it() -> None:
 
 def test_a_query_is_mixed_where_others_can_begin_as_it_does() -> None:
     order, item = _map(Order).primary, _map(Item).primary
-    assert STORE.may_contain_others(order, 1)  # ORDER#… are orders and items
-    assert STORE.may_contain_others(item, 1)
-    assert not STORE.may_contain_others(order, 2)  # SK = ORDER#007 is no item
-    assert not STORE.may_contain_others(item, 2)  # ORDER#007#ITEM#… are items
-    assert not STORE.may_contain_others(_map(Customer).primary, 1)
-    assert not STORE.may_contain_others(_map(Product).primary, 0)
+    assert STORE.types_beside(order, 1)  # ORDER#… are orders and items
+    assert STORE.types_beside(item, 1)
+    assert not STORE.types_beside(order, 2)  # SK = ORDER#007 is no item
+    assert not STORE.types_beside(item, 2)  # ORDER#007#ITEM#… are items
+    assert not STORE.types_beside(_map(Customer).primary, 1)
+    assert not STORE.types_beside(_map(Product).primary, 0)
 
 
 def test_a_query_of_an_index_is_not_mixed_where_beginnings_differ() -> None:
-    assert not STORE.may_contain_others(_map(Order).indexes[1], 1)
-    assert not STORE.may_contain_others(_map(Item).indexes[0], 1)
+    assert not STORE.types_beside(_map(Order).indexes[1], 1)
+    assert not STORE.types_beside(_map(Item).indexes[0], 1)
 
 
 def test_sentinels_share_the_partitions_of_a_table() -> None:
@@ -465,7 +465,7 @@ def test_sentinels_share_the_partitions_of_a_table() -> None:
         primary = key("EMAIL" / email, "ALIAS" / number)
 
     assert not Mailed.__table__.is_exclusive(_map(Alias).primary)
-    assert not Mailed.__table__.may_contain_others(_map(Alias).primary, 1)
+    assert not Mailed.__table__.types_beside(_map(Alias).primary, 1)
 
 
 def test_an_entity_that_comes_later_changes_what_is_known() -> None:
@@ -477,7 +477,7 @@ def test_an_entity_that_comes_later_changes_what_is_known() -> None:
         primary = key("BED", "PLANT" / bed / number)
 
     assert Growing.__table__.is_exclusive(_map(Plant).primary)
-    assert not Growing.__table__.may_contain_others(_map(Plant).primary, 1)
+    assert not Growing.__table__.types_beside(_map(Plant).primary, 1)
 
     class Leaf(Entity, table=Growing):
         bed: Attr[str] = attr()
@@ -486,8 +486,8 @@ def test_an_entity_that_comes_later_changes_what_is_known() -> None:
         primary = key("BED", "PLANT" / bed / number / "LEAF" / leaf)
 
     assert not Growing.__table__.is_exclusive(_map(Plant).primary)
-    assert Growing.__table__.may_contain_others(_map(Plant).primary, 1)
-    assert not Growing.__table__.may_contain_others(_map(Leaf).primary, 2)
+    assert Growing.__table__.types_beside(_map(Plant).primary, 1)
+    assert not Growing.__table__.types_beside(_map(Leaf).primary, 2)
 
 
 def test_a_partition_that_belongs_to_something_is_not_for_one_entity_alone() -> None:

@@ -298,7 +298,10 @@ def _print_report(report: StoredReport) -> None:
         typer.echo(difference)
     if len(report.differences) < report.different:
         typer.echo(f"… and {report.different - len(report.differences)} more")
-    counts = ", ".join(f"{count} {name}" for name, count in sorted(report.entities.items()) if name)
+    found = [f"{count} {name}" for name, count in sorted(report.entities.items()) if name]
+    if report.sentinels:
+        found.append(f"{report.sentinels} of unique values")
+    counts = ", ".join(found)
     result = (
         f"{report.different} of {report.items} items differ from the design"
         if report.different

@@ -17,7 +17,7 @@ This module must not know items, requests or entities.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -208,6 +208,15 @@ class KeyMap:
 
     # -- from the arguments of a call --------------------------------------------------------
 
+    def begins_like(self, item: Mapping[str, Value]) -> bool:
+        """Return whether the key attributes of an item begin with the literals of this key."""
+        return all(
+            not template.pieces
+            or not isinstance(template.pieces[0], str)
+            or str(item.get(name, {}).get("S", "")).startswith(template.pieces[0])
+            for name, template in self.templates.items()
+        )
+
     def check_arguments(self, arguments: Sequence[Any], *, complete: bool) -> None:
         """Raise DeclarationError if the number of arguments is wrong.
 
@@ -359,6 +368,12 @@ class AlternativeKeys:
 
 #: What an entity writes for one index.
 IndexKeys: TypeAlias = KeyMap | AlternativeKeys
+
+
+def places_of(keys: Iterable[IndexKeys]) -> Iterator[KeyMap]:
+    """Yield each place: the alternatives one by one."""
+    for key in keys:
+        yield from (key,) if isinstance(key, KeyMap) else key.keys
 
 
 def group_by_index(keys: Sequence[KeyMap]) -> tuple[IndexKeys, ...]:

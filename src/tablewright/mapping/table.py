@@ -23,6 +23,7 @@ from tablewright.mapping.language import (
     literal,
     sequence,
 )
+from tablewright.mapping.record_key import RECORD_NAME
 from tablewright.mapping.settings import TableSettings
 from tablewright.mapping.template import Parser, Template, can_begin_with
 from tablewright.values import Item, Value
@@ -62,14 +63,15 @@ class TableMap:
         self.patterns: dict[str, Any] = {}
         #: The type of every key attribute that the entities declared so far have.
         self.key_types: dict[str, str] = {}
-        self._type_names: set[str] = set()
+        #: The types of all items: of entities, of sentinels, and of the index record.
+        self.type_names: set[str] = {RECORD_NAME}
         self._by_type: dict[str, EntityMap] = {}
         #: What matches the keys of an entity, or (None) of sentinels; and what matches the keys of
         #: an entity in any spelling.
         self._recognizers: list[tuple[tuple[Match, Match], EntityMap | None]] = []
         self._spelled: list[tuple[tuple[Match, Match], EntityMap]] = []
         self._exclusive: dict[KeyMap, bool] = {}
-        self._shared: dict[tuple[tuple[KeyMap, ...], int], bool] = {}
+        self._beside: dict[tuple[tuple[KeyMap, ...], int], frozenset[str]] = {}
 
     def index_rows(self, stored: Collection[str]) -> int:
         """Return in how many indexes an item with these attributes can be.
@@ -85,7 +87,7 @@ class TableMap:
         own = [unique for unique in entity.uniques if unique not in inherited]
         types = [entity.type_name, *(unique.type_name for unique in own)]
         for name in types:
-            if name in self._type_names or types.count(name) > 1:
+            if name in self.type_names or types.count(name) > 1:
                 raise DeclarationError(
                     f"{entity.name}: {self.owner} already has items of type {name!r}; give one of "
                     "the two another type_name=…"
@@ -104,13 +106,13 @@ class TableMap:
                     self._refuse_collision(key, theirs)
         self.key_types = key_types
         self.entities.append(entity)
-        self._type_names.update(types)
+        self.type_names.update(types)
         self._by_type[entity.type_name] = entity
         if entity.base is None:
             self._recognize(entity)
         self._recognizers += [(_recognizers(each.key, any_spelling=False), None) for each in own]
         self._exclusive.clear()
-        self._shared.clear()
+        self._beside.clear()
 
     def add_base(self, base: EntityMap) -> None:
         """Add the base of variants: its key is also that of items whose kind nothing tells."""
@@ -162,13 +164,14 @@ class TableMap:
             )
 
     def entity_of(self, item: Mapping[str, Value]) -> EntityMap | None:
-        """Return the entity of an item, by its type attribute or by its key."""
+        """Return the entity of an item: by its type, or by its key if no entity has its type."""
         if self.type_attribute is not None and self.type_attribute in item:
             for name in _type_names(item[self.type_attribute]):
                 if name in self._by_type:
                     return self._by_type[name]
-            return None
-        texts = [content_of(item, name) if name else "" for name in self.attributes]
+                if name in self.type_names:
+                    return None
+        texts = self._key_texts(item)
         for exact, entity in self._recognizers:
             if all(match(text) for match, text in zip(exact, texts, strict=True)):
                 return entity
@@ -179,6 +182,27 @@ class TableMap:
             if all(match(text) for match, text in zip(spelled, texts, strict=True))
         ]
         return found[0] if len(found) == 1 else None
+
+    def is_unknown(self, item: Mapping[str, Value]) -> bool:
+        """Return whether neither type nor key says what an item is: an entity's, or a sentinel."""
+        if self.entity_of(item) is not None or self._has_known_type(item):
+            return False
+        texts = self._key_texts(item)
+        return not any(
+            all(match(text) for match, text in zip(exact, texts, strict=True))
+            for exact, _ in self._recognizers
+        )
+
+    def has_foreign_type(self, item: Mapping[str, Value]) -> bool:
+        """Return whether an item has a type, which no item of this table's entities has."""
+        return self.type_attribute in item and not self._has_known_type(item)
+
+    def _has_known_type(self, item: Mapping[str, Value]) -> bool:
+        names = _type_names(item.get(self.type_attribute or "", {}))
+        return not self.type_names.isdisjoint(names)
+
+    def _key_texts(self, item: Mapping[str, Value]) -> list[str]:
+        return [content_of(item, name) if name else "" for name in self.attributes]
 
     def key(self, item: Mapping[str, Value]) -> Item:
         """Return the key of an item."""
@@ -192,22 +216,23 @@ class TableMap:
         """
         if key not in self._exclusive:
             self._exclusive[key] = not (key.index is None and key.partition.parts) and not any(
-                key.can_equal(key.partition_attributes, other) for other in self._others(key)
+                key.can_equal(key.partition_attributes, other) for _, other in self._others(key)
             )
         return self._exclusive[key]
 
-    def may_contain_others(self, key: KeyMap, bound: int, *fellows: KeyMap) -> bool:
-        """Return whether a query with `bound` arguments can return items of other entities.
+    def types_beside(self, key: KeyMap, bound: int, *fellows: KeyMap) -> frozenset[str]:
+        """Return the types of other items that a query with `bound` arguments can return.
 
         `fellows` are the keys of entities that it shall return, too.
         """
-        facts, place = self._shared, ((key, *fellows), bound)
+        facts, place = self._beside, ((key, *fellows), bound)
         if place not in facts:
             determined, following = key.determined(bound), key.next_part(bound)
-            facts[place] = any(
-                key.can_equal(determined, other)
+            facts[place] = frozenset(
+                name
+                for name, other in self._others(key, *fellows)
+                if key.can_equal(determined, other)
                 and (following is None or _can_follow(following, other[following.attribute]))
-                for other in self._others(key, *fellows)
             )
         return facts[place]
 
@@ -232,13 +257,16 @@ class TableMap:
             ]
         return found
 
-    def _others(self, key: KeyMap, *fellows: KeyMap) -> list[dict[str, Template]]:
-        """Return the templates of all other items that are in the same index."""
-        holders = []
+    def _others(self, key: KeyMap, *fellows: KeyMap) -> list[tuple[str, dict[str, Template]]]:
+        """Return the types and templates of all other items that are in the same index."""
+        holders: list[tuple[str, dict[str, Template]]] = []
         for entity in self.entities:
-            holders += entity.templates(other_than=(key, *fellows))
-            holders += [entity.sentinel_templates(unique) for unique in entity.uniques]
-        return [each for each in holders if _is_in_index(key, each)]
+            own = entity.templates(other_than=(key, *fellows))
+            holders += [(entity.type_name, templates) for templates in own]
+            holders += [
+                (unique.type_name, entity.sentinel_templates(unique)) for unique in entity.uniques
+            ]
+        return [each for each in holders if _is_in_index(key, each[1])]
 
 
 def _filters_nothing(_: KeyMap) -> bool:

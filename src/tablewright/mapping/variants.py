@@ -8,7 +8,7 @@
     User.primary("x")         a User, or None if another kind is stored
 
 Invariant: an item has one kind, which no write changes. An item at such a key whose type attribute
-is missing is an UnreadableItem, for nothing tells its kind.
+is missing, or is that of no entity, is an UnreadableItem, for nothing tells its kind.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class VariantMap(EntityMap):
         return self.base.kind_of(item) is self
 
     def decode(self, item: Mapping[str, Value]) -> Any:
-        if self.table.type_attribute not in item:
+        if self.base.kind_of(item) is self.base:
             raise unknown_kind(self.base, item)
         return super().decode(item)
 

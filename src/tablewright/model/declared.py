@@ -1,4 +1,4 @@
-"""Declarations of entities: the attributes in the body of a class, and the templates of its keys.
+"""Declarations of entities: the attributes of a class, and the templates of its keys.
 
 Duplicate names, types that cannot be stored or be part of a key, and missing or unsorted parts
 raise DeclarationError when the class is defined.
@@ -10,7 +10,7 @@ import copy
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, get_args
+from typing import Any
 
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.hints import did_you_mean
@@ -30,12 +30,9 @@ from tablewright.model.attribute import (
     Reference,
     RepeatedPiece,
 )
-from tablewright.model.key import History, IndexPlace, PrimaryKey, Unique
+from tablewright.model.body import MEMBERS, BodyAttribute
 from tablewright.model.validation import attribute_check, check_fields, decorators_of
 from tablewright.values import Value
-
-#: What a class declares besides attributes.
-MEMBERS = (PrimaryKey, IndexPlace, Unique, History)
 
 
 class EntityDeclaration:
@@ -45,7 +42,7 @@ class EntityDeclaration:
         self,
         owner: type,
         table: TableMap,
-        hints: Mapping[str, Any],
+        attributes: Mapping[str, BodyAttribute],
         base: EntityDeclaration | None = None,
     ) -> None:
         self.owner = owner
@@ -58,17 +55,18 @@ class EntityDeclaration:
         self.kinds: dict[str, Any] = {}
         #: Pydantic's decorators in the body, by method.
         self.decorators = decorators_of(owner)
-        collected = _collected(owner, hints)
-        #: The keys, unique values and histories.
+        body = {
+            name: value for each in reversed(owner.__mro__) for name, value in vars(each).items()
+        }
+        #: The keys, unique values and histories, with those of abstract bases.
         self.members: dict[str, Any] = {
-            name: value for name, value in vars(owner).items() if isinstance(value, MEMBERS)
+            name: value for name, value in body.items() if isinstance(value, MEMBERS)
         }
         if base is not None:
             self._refuse_overriding(base)
-            collected = {**base.attributes, **_without(collected, base.attributes)}
             self.members = {**base.members, **self.members}
-        for name, declared in collected.items():
-            self._add_attribute(name, declared, hints.get(name, MISSING))
+        for name, (declared, kind) in attributes.items():
+            self._add_attribute(name, declared, kind)
         check_fields(owner, self.decorators, self.attributes)
 
     def _refuse_overriding(self, base: EntityDeclaration) -> None:
@@ -80,11 +78,8 @@ class EntityDeclaration:
                     "variants; choose another name"
                 )
 
-    def _add_attribute(self, name: str, declared: Attr[Any], hint: Any) -> None:
+    def _add_attribute(self, name: str, declared: Attr[Any], kind: Any) -> None:
         where = f"{self.name}.{name}"
-        if hint is MISSING:
-            raise DeclarationError(f"{where} is not annotated; write {name}: Attr[…] = attr(…)")
-        (kind,) = get_args(hint)
         stored = declared.stored or name
         if declared.key_only and declared.stored is not None:
             raise DeclarationError(
@@ -352,23 +347,6 @@ def _unordered(part: KeyPart) -> str:
         f"the texts of {part.label} do not sort as its values do, so no range can be queried; use "
         "it in the partition key, or declare its codec with ordered = True if it is"
     )
-
-
-def _collected(owner: type, hints: Mapping[str, Any]) -> dict[str, Attr[Any]]:
-    """Return the attributes of a class and its abstract bases, in the order of declaration."""
-    found: dict[str, Attr[Any]] = {}
-    for base in reversed(owner.__mro__):
-        found |= {name: value for name, value in vars(base).items() if isinstance(value, Attr)}
-        for name in vars(base).get("__annotations__", {}):
-            if name in hints and name not in found and name not in vars(base):
-                found[name] = Attr()
-                found[name].name = name
-    order = {name: position for position, name in enumerate(hints)}
-    return dict(sorted(found.items(), key=lambda entry: order.get(entry[0], len(order))))
-
-
-def _without(attributes: dict[str, Attr[Any]], others: Mapping[str, Any]) -> dict[str, Attr[Any]]:
-    return {name: value for name, value in attributes.items() if name not in others}
 
 
 def default_of(declared: Attr[Any]) -> Any:

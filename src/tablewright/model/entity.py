@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform
 
 import pydantic
 from pydantic_core import ErrorDetails, core_schema
@@ -27,11 +27,11 @@ from tablewright.mapping.entity import STAMPS, EntityMap
 from tablewright.mapping.schema import core_schema_of
 from tablewright.mapping.tracking import NEW, note_assignment
 from tablewright.mapping.variants import VariantMap, VariantsMap
-from tablewright.model.annotations import namespace, resolve
 from tablewright.model.attribute import Attr, Reference, attr, created_at, ttl, updated_at, version
+from tablewright.model.body import MEMBERS, attributes_of
 from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.compile import compile_entity
-from tablewright.model.declared import MEMBERS, EntityDeclaration
+from tablewright.model.declared import EntityDeclaration
 from tablewright.model.find import find
 from tablewright.model.key import IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import Table
@@ -74,13 +74,14 @@ class Entity:
         super().__init_subclass__()
         base = _base_of(cls, table, variants=variants)
         if base is None and table is None:
+            _refuse_additions(cls)
             return
         if base is None and not hasattr(table, "__table__"):
             raise DeclarationError(f"{cls.__name__}: table={table!r} is not a subclass of Table")
-        hints = _hints(cls, sys._getframe(1).f_locals)
+        attributes = attributes_of(cls, Entity, sys._getframe(1).f_locals)
         cls.__type_name__ = type_name or cls.__name__  # type: ignore[attr-defined]
         compiled = table.__table__ if base is None else base.table  # type: ignore[union-attr]
-        declared = EntityDeclaration(cls, compiled, hints, base)
+        declared = EntityDeclaration(cls, compiled, attributes, base)
         if base is not None:
             write_once = write_once or base.owner.__entity__.is_write_once  # type: ignore[attr-defined]
         _refuse_reserved(cls, declared)
@@ -220,6 +221,18 @@ def _base_of(cls: type, table: type[Table] | None, *, variants: bool) -> EntityD
     return None
 
 
+def _refuse_additions(cls: type) -> None:
+    """Raise DeclarationError if a class adds something to an entity that is complete."""
+    parent = next((each for each in cls.__mro__[1:] if "__entity__" in vars(each)), None)
+    added = [name for name, value in vars(cls).items() if isinstance(value, (Attr, *MEMBERS))]
+    if parent is not None and added:
+        raise DeclarationError(
+            f"{cls.__name__}.{added[0]}: {parent.__name__} has a table, so {cls.__name__} is not "
+            f"an entity of its own; declare {added[0]} in {parent.__name__}, or inherit both from "
+            "an abstract entity or from a base of variants"
+        )
+
+
 def _check_base(entity: VariantsMap, type_name: str | None) -> None:
     """Raise DeclarationError if the variants of a base could not be told apart."""
     if entity.table.type_attribute is None:
@@ -233,43 +246,6 @@ def _check_base(entity: VariantsMap, type_name: str | None) -> None:
             "type_name=…"
         )
 
-
-def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the types of the attributes of a class and its bases.
-
-    `local` are the variables where the class is defined. Raise DeclarationError for an annotation
-    that is neither of an attribute nor of a class variable. Other classes among the bases may have
-    annotated variables, with values.
-    """
-    hints: dict[str, Any] = {}
-    for base in reversed(cls.__mro__):
-        # An attribute may have the name of a type: `date: Attr[date]`.
-        body = {name: value for name, value in vars(base).items() if not isinstance(value, Attr)}
-        names = {**namespace(base.__module__, local), **body, "Attr": Attr}
-        is_entity = issubclass(base, Entity)
-        for name, annotation in vars(base).get("__annotations__", {}).items():
-            if base.__module__ == __name__ or isinstance(body.get(name), MEMBERS):
-                continue
-            shown = annotation.__name__ if isinstance(annotation, type) else str(annotation)
-            if shown.lstrip().startswith(_CLASS_VARIABLES):
-                continue
-            where = f"{cls.__name__}.{name}"
-            is_resolved = is_entity or "Attr" in shown
-            hint = resolve(annotation, names, where) if is_resolved else annotation
-            if get_origin(hint) is Attr:
-                hints[name] = hint
-            elif get_origin(hint) is ClassVar or hint is ClassVar:
-                continue
-            elif is_entity or not (name in body or name.startswith("_")):
-                raise DeclarationError(
-                    f"{where}: {shown} is the annotation of a plain variable; write "
-                    f"{name}: Attr[{shown}] = attr() for an attribute, or "
-                    f"{name}: ClassVar[{shown}] for a variable of the class"
-                )
-    return hints
-
-
-_CLASS_VARIABLES = ("ClassVar", "typing.ClassVar", "t.ClassVar")
 
 _RESERVED = frozenset({"where", "scan", "changes_from", "model_config"})
 

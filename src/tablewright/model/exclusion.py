@@ -6,14 +6,16 @@
 A place holds if all its parts have values and its condition is true. The conditions compare
 attributes with constants, so it is enough to try the constants, one value between each two of
 them, one below and one above, and None: if both places hold for no combination, they hold
-together for no entity. Conditions of another kind (`contains`, `begins_with`, a path inside of a
-document) cannot be decided this way, and are not accepted.
+together for no entity. `begins_with` is a range from its prefix to the next one. A condition of
+another kind (`contains`, `size`, two attributes) may be true or false for any value, and is false
+for a missing one: so it excludes its own negation, and the absence of its attribute.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -22,10 +24,19 @@ from typing import Any, Literal, get_args, get_origin
 
 from tablewright.mapping.entity import AttributeMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.plan.condition import All, Call, Compare, Condition, IsNull, Not
+from tablewright.plan.condition import (
+    All,
+    Call,
+    Compare,
+    CompareAttributes,
+    Condition,
+    Either,
+    IsNull,
+    Not,
+)
 
 #: The functions whose truth depends only on how a value compares with constants.
-DECIDABLE = frozenset({"attribute_exists", "attribute_not_exists", "BETWEEN", "IN"})
+DECIDABLE = frozenset({"attribute_exists", "attribute_not_exists", "begins_with", "BETWEEN", "IN"})
 MAX_COMBINATIONS = 10_000
 
 
@@ -33,27 +44,45 @@ def exclude_each_other(one: KeyMap, other: KeyMap, attributes: Mapping[str, Attr
     """Return whether it is proved that two places of an entity never hold together."""
     conditions = [key.when for key in (one, other) if isinstance(key.when, Condition)]
     leaves = [leaf for condition in conditions for leaf in _leaves(condition)]
-    if not all(_is_decidable(leaf) for leaf in leaves):
-        return False
+    decided = [leaf for leaf in leaves if _is_decidable(leaf)]
+    opaque = sorted({repr(leaf) for leaf in leaves if leaf not in decided})
     names = sorted(one.depends_on | other.depends_on)
-    samples = [_samples(attributes[name], _constants(leaves, name)) for name in names]
-    if math.prod(map(len, samples)) > MAX_COMBINATIONS:
+    samples = [_samples(attributes[name], _constants(decided, name)) for name in names]
+    if math.prod(map(len, samples)) << len(opaque) > MAX_COMBINATIONS:
         return False
-    for combination in itertools.product(*samples):
+    truths = itertools.product((False, True), repeat=len(opaque))
+    for combination, chosen in itertools.product(itertools.product(*samples), truths):
         values = dict(zip(names, combination, strict=True))
+        opaque_truths = dict(zip(opaque, chosen, strict=True))
         try:
-            if _holds(one, values) and _holds(other, values):
+            if _holds(one, values, opaque_truths) and _holds(other, values, opaque_truths):
                 return False
         except TypeError:  # values that cannot be compared
             return False
     return True
 
 
-def _holds(key: KeyMap, values: Mapping[str, Any]) -> bool:
+def _holds(key: KeyMap, values: Mapping[str, Any], truths: Mapping[str, bool]) -> bool:
     parts = [part.attribute for template in key.templates.values() for part in template.parts]
     return all(values[name] is not None for name in parts) and (
-        key.when is None or key.when.holds(values)
+        not isinstance(key.when, Condition) or _is_true(key.when, values, truths)
     )
+
+
+def _is_true(
+    condition: Condition[Any], values: Mapping[str, Any], truths: Mapping[str, bool]
+) -> bool:
+    """Return whether a condition holds; `truths` are those of conditions that are not decided."""
+    if isinstance(condition, All):
+        found = (_is_true(each, values, truths) for each in condition.conditions)
+        return any(found) if isinstance(condition, Either) else all(found)
+    if isinstance(condition, Not):
+        return not _is_true(condition.condition, values, truths)
+    if _is_decidable(condition):
+        return condition.holds(values)
+    if any(values[name] is None for name in condition.attributes):
+        return isinstance(condition, CompareAttributes) and condition.comparator == "<>"
+    return truths[repr(condition)]
 
 
 def _leaves(condition: Condition[Any]) -> Iterable[Condition[Any]]:
@@ -100,7 +129,7 @@ def _around(kind: Any, constants: list[Any]) -> list[Any]:
     if not constants:
         return [object()]  # any value: nothing is compared with it
     if kind is str:
-        return ["", *constants, *(f"{text}\0" for text in constants)]
+        return ["", *constants, *(f"{text}\0" for text in constants), *map(_next, constants)]
     step: Any = {int: 1, datetime: timedelta.resolution, date: timedelta(days=1)}.get(kind)
     if step is not None:
         return [value for each in constants for value in (each - step, each, each + step)]
@@ -109,3 +138,9 @@ def _around(kind: Any, constants: list[Any]) -> list[Any]:
         between = [(low + high) / 2 for low, high in itertools.pairwise(ordered)]
         return [ordered[0] - 1, *ordered, *between, ordered[-1] + 1]
     return [*constants, object()]
+
+
+def _next(prefix: str) -> str:
+    """Return the first text after those that begin with a prefix; one of them if none is."""
+    last = ord(prefix[-1]) if prefix else sys.maxunicode
+    return prefix[:-1] + chr(last + 1) if last < sys.maxunicode else prefix + chr(last)

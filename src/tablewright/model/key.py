@@ -38,9 +38,15 @@ V = TypeVar("V")
 #: Of places in an index, which may be tuples of subclasses of Piece.
 P_co = TypeVar("P_co", covariant=True)
 S_co = TypeVar("S_co", covariant=True)
+
+
+class _NoPath:
+    """Has no instances. With a bound that is a path alone, pyright takes the last part as Any."""
+
+
 #: Paths, in functions that also take other arguments.
-P_ = TypeVar("P_", bound=KeyPath[*tuple[Any, ...]])
-S_ = TypeVar("S_", bound=KeyPath[*tuple[Any, ...]])
+P_ = TypeVar("P_", bound=KeyPath[*tuple[Any, ...]] | _NoPath)
+S_ = TypeVar("S_", bound=KeyPath[*tuple[Any, ...]] | _NoPath)
 #: The same, or the attributes of a key that has several.
 Pn = TypeVar("Pn", bound=KeyPath[*tuple[Any, ...]] | tuple[Piece[Any], ...])
 Sn = TypeVar("Sn", bound=KeyPath[*tuple[Any, ...]] | tuple[Piece[Any], ...])
@@ -123,16 +129,29 @@ class PrimaryKey(Generic[P, S]):
 
     @overload
     def local(
-        self, index: LSI, sort: str | int | RepeatedPiece, /
+        self,
+        index: LSI,
+        sort: str | int | RepeatedPiece,
+        /,
+        *,
+        when: Condition[Any] | None = None,
     ) -> IndexPlace[P, KeyPath[()]]: ...
     @overload
-    def local(self, index: LSI, sort: Piece[T], /) -> IndexPlace[P, KeyPath[T]]: ...
+    def local(
+        self, index: LSI, sort: Piece[T], /, *, when: Condition[Any] | None = None
+    ) -> IndexPlace[P, KeyPath[T]]: ...
     @overload
-    def local(self, index: LSI, sort: S_, /) -> IndexPlace[P, S_]: ...
-    def local(self, index: LSI, sort: Any, /) -> Any:
-        """Declare a place in a local index: the same partition key, another sort key."""
+    def local(
+        self, index: LSI, sort: S_, /, *, when: Condition[Any] | None = None
+    ) -> IndexPlace[P, S_]: ...
+    def local(self, index: LSI, sort: Any, /, *, when: Condition[Any] | None = None) -> Any:
+        """Declare a place in a local index: the same partition key, another sort key.
+
+        The entity is in the index while every part has a value and `when` is true.
+        """
+        _check_when(when, "primary.local")
         return IndexPlace(
-            index, (self.partition,), (_path(sort),), local=True, delimiter=self.delimiter
+            index, (self.partition,), (_path(sort),), when, local=True, delimiter=self.delimiter
         )
 
     def swapped(self, index: GSI, /) -> IndexPlace[S, P]:
@@ -366,9 +385,13 @@ def _check_index(index: object, when: object) -> None:
         raise DeclarationError(
             f"index() takes a GSI of the table first, such as Shop.orders, not {index!r}"
         )
+    _check_when(when, "index")
+
+
+def _check_when(when: object, function: str) -> None:
     if when is not None and not isinstance(when, Condition):
         raise DeclarationError(
-            f"index(…, when={when!r}): when takes a condition on attributes, such as "
+            f"{function}(…, when={when!r}): when takes a condition on attributes, such as "
             'when=status == "open"'
         )
 

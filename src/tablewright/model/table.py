@@ -185,6 +185,11 @@ class Table:
             raise DeclarationError(
                 f"{cls.__name__}: the partition key and the sort key are both {pk!r}"
             )
+        if type_attribute == "":
+            raise DeclarationError(
+                f"{cls.__name__}: type_attribute='' is not the name of an attribute; write None "
+                "for a table without one"
+            )
         if type_attribute is not None and type_attribute in (pk, sk):
             raise DeclarationError(
                 f"{cls.__name__}: type_attribute={type_attribute!r} is a key; choose another name"

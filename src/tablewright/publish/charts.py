@@ -138,14 +138,14 @@ def pattern_chart(patterns: list[AccessPattern], table: TableMap) -> Chart:
         order = [_order_by(found.plan), shape.order if shape.order == "descending" else ""]
         notes = [", ".join(filter(None, order))] if any(order) else []
         if shape.filter:
-            notes.append(f"if {shape.filter}")
+            notes.append(f"{'only' if _is_read(shape) else 'if'} {shape.filter}")
         rows.append(
             [
                 ", ".join(dict.fromkeys(shape.entity.split(", "))),
                 found.doc.partition("\n")[0],
                 Code(found.name),
                 _operations(shape),
-                shape.index or "table",
+                shape.index or _indexes(shape) or "table",
                 Code(conditions),
                 shape.units,
                 "; ".join(notes),
@@ -158,9 +158,19 @@ def pattern_chart(patterns: list[AccessPattern], table: TableMap) -> Chart:
 
 def _operations(shape: Shape) -> str:
     """Return the operations of a pattern, with the reads before and after a write."""
-    requests = [request.operation for request in shape.requests]
-    is_read = all(operation in READS for operation in requests)
-    return shape.operation if is_read else " + ".join(dict.fromkeys(requests))
+    if _is_read(shape):
+        return shape.operation
+    return " + ".join(dict.fromkeys(request.operation for request in shape.requests))
+
+
+def _is_read(shape: Shape) -> bool:
+    return all(request.operation in READS for request in shape.requests)
+
+
+def _indexes(shape: Shape) -> str:
+    """Return the indexes whose keys the actions of a transaction change."""
+    names = [step.index for step in shape.steps if step.index]
+    return ", ".join(dict.fromkeys(name for each in names for name in each.split(", ")))
 
 
 def inefficient_chart(functions: Iterable[Callable[..., Any]]) -> Chart:

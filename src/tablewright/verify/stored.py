@@ -45,6 +45,8 @@ class StoredReport(Struct):
     #: The number of items of each entity, by name; sentinels and unknown items have "".
     entities: Counter[str]
     differences: list[Difference]
+    #: The number of sentinels of unique values.
+    sentinels: int = 0
     #: The number of all differences, also of those that are not kept.
     different: int = 0
 
@@ -67,8 +69,9 @@ def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN
         report.entities[entity.name if entity else ""] += 1
         if entity is None:
             problem = "" if is_sentinel(item) else _unknown(table, item)
+            report.sentinels += not problem
         else:
-            problem = _key_problem(entity, item)
+            problem = _type_problem(entity, item) or _key_problem(entity, item)
         if problem:
             report.different += 1
             if len(report.differences) < shown:
@@ -88,6 +91,16 @@ def _key_problem(entity: EntityMap, item: Item) -> str:
         f"{name} is {_shown(item.get(name))}, but its values give {_shown(expected.get(name))}"
         for name in names
     )
+
+
+def _type_problem(entity: EntityMap, item: Item) -> str:
+    """Return how the type of an item differs from those of its entity; "" if it does not."""
+    table = entity.table
+    if not table.has_foreign_type(item):
+        return ""
+    own = " or ".join(map(repr, entity.type_names))
+    name = str(table.type_attribute)
+    return f"it has its key, but {name} is {_shown(item[name])}, which is not {own}"
 
 
 def _unknown(table: TableMap, item: Item) -> str:

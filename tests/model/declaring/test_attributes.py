@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from types import new_class
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import Field
 
 from tablewright import (
     GSI,
@@ -48,6 +49,33 @@ def test_an_annotation_without_attr_is_refused() -> None:
         class Order(Entity, table=Shop):
             order: Attr[str] = attr()
             note: str = attr()
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_a_value_instead_of_attr_is_refused() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.note = 5 is not a declaration", "write note: Attr[…] = attr(default=5)"):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            note: Attr[int] = 5  # type: ignore[assignment]
+            primary = key("ORDER" / order, "ORDER")
+
+
+def test_attr_without_a_type_and_inside_of_annotated_is_refused() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.order: Attr has no type; write order: Attr[str] = attr()", __file__):
+
+        class Order(Entity, table=Shop):
+            order: Attr = attr()  # type: ignore[type-arg]
+            primary = key("ORDER" / order, "ORDER")
+
+    with refused("write order: Attr[Annotated[…]] = attr()", __file__):
+
+        class Gift(Entity, table=Shop):
+            order: Annotated[Attr[str], "x"] = attr()
             primary = key("ORDER" / order, "ORDER")
 
 
@@ -370,3 +398,14 @@ def test_an_error_in_a_format_has_one_location() -> None:
             primary = key("ORDER", "WEIGHT" / weight)
 
     assert str(caught.value).count(caught.value.location) == 1
+
+
+def test_a_field_of_pydantic_as_the_value_of_an_attribute_is_refused() -> None:
+    class Notes(Table, name="notes"): ...
+
+    with refused("write size: Attr[Annotated[…, Field(…)]] = attr()", "test_attributes.py:"):
+
+        class Note(Entity, table=Notes):
+            note: Attr[str] = attr()
+            size: Attr[int] = Field(ge=0)
+            primary = key("NOTE" / note, "NOTE")

@@ -65,6 +65,12 @@ def test_the_type_attribute_is_no_key_of_the_table(name: str) -> None:
         class Shop(Table, name="shop", type_attribute=name): ...
 
 
+def test_the_type_attribute_has_a_name() -> None:
+    with refused("Shop: type_attribute='' is not the name of an attribute; write None", __file__):
+
+        class Shop(Table, name="shop", type_attribute=""): ...
+
+
 def test_the_two_keys_of_an_index_have_two_names() -> None:
     with refused("listed", "'GSI1PK'"):
 

@@ -26,6 +26,7 @@ from tablewright import (
     unique,
 )
 from tablewright.database import Database
+from tablewright.errors import UnreadableItem
 from tests.model.declaring.declarations import raw, refused
 
 
@@ -150,15 +151,96 @@ def test_items_of_other_programs_are_found_by_their_keys(design: Design, db: Dat
     assert db.run(design.order.primary("ann", 7)) is None
 
 
-def test_items_of_another_type_are_left_out(design: Design, db: Database) -> None:
+def test_items_with_a_type_of_no_entity_are_found_by_their_keys(
+    design: Design, db: Database
+) -> None:
+    """Another program may have its own names of types; every read gives what a get gives."""
+    profile = db.run(create(design.customer(customer="ann", email="a@b.c")))
+    for item in raw(db, design.table):
+        if item["SK"] == {"S": "PROFILE"}:
+            store(db, item | {"type": {"S": "CLIENT"}, "types": {"SS": ["CLIENT"]}})
+    store(db, KEYS | VALUES | {"type": {"S": "Purchase"}, "types": {"L": [{"S": "Purchase"}]}})
+    check_reads(design, db, design.order(customer="ann", number=7, total=5), profile)
+
+
+def store(db: Database, item: Any) -> None:
+    engine = db._transport.engine  # type: ignore[attr-defined]
+    (table,) = engine.call("ListTables", {})["TableNames"]
+    engine.call("PutItem", {"TableName": table, "Item": item})
+
+
+#: An item in the partition of a customer and in the shared index, with a key of no entity.
+UNKNOWN = KEYS | {"SK": {"S": "ORDER#7#x"}, "GSI1SK": {"S": "CUST#ann#7#x"}}
+
+
+def reads_of_orders(design: Design) -> list[Any]:
+    order = design.order
+    return [
+        order.primary.within("ann"),
+        order.listed(),
+        order.listed().select(order.number),
+        order.listed().page_size(1),
+        order.scan(reason="test"),
+        order.scan(reason="test").segments(3),
+        order.listed.scan(reason="test"),
+        order.listed().union(design.customer.listed()),
+    ]
+
+
+def all_pages(db: Database, plan: Any) -> tuple[list[Any], list[Any]]:
+    results, unreadable = [], []
+    while True:
+        page = db.run(plan)
+        results += page
+        unreadable += page.unreadable
+        if page.next_cursor is None:
+            return results, unreadable
+        plan = plan.after(page.next_cursor)
+
+
+def test_an_item_that_no_entity_describes_is_reported(design: Design, db: Database) -> None:
+    db.run(create(design.order(customer="ann", number=7)))
+    store(db, UNKNOWN)
+    for plan in reads_of_orders(design):
+        results, unreadable = all_pages(db, plan)
+        assert len(results) == 1
+        assert {str(error.item["SK"]) for error in unreadable} == {"{'S': 'ORDER#7#x'}"}
+        with pytest.raises(UnreadableItem, match=r'SK="ORDER#7#x"|ORDER#7#x'):
+            list(db.iterate(plan))
+    assert db.run(design.order.listed().count()) == 1
+    assert db.run(design.order.scan(reason="test").count()) == 1
+
+
+def test_an_unknown_item_with_a_type_of_its_own_is_reported_and_stops_nothing(
+    design: Design, db: Database
+) -> None:
+    """A newer program may write entities that this one does not know."""
     if design.table is Plain:
         pytest.skip("it has no types")
-    engine = db._transport.engine  # type: ignore[attr-defined]
-    name = design.table.__table__.type_attribute
-    other = KEYS | VALUES | {name: {"S": "Invoice"}}
-    engine.call("PutItem", {"TableName": design.table.__table__.name, "Item": other})
-    assert db.run(design.order.listed()) == []
-    assert db.run(design.order.scan(reason="test")) == []
+    db.run(create(design.order(customer="ann", number=7)))
+    name = str(design.table.__table__.type_attribute)
+    store(db, UNKNOWN | {name: {"S": "Refund"}})
+    for plan in reads_of_orders(design):
+        results, unreadable = all_pages(db, plan)
+        assert len(results) == 1
+        assert {str(error.item["SK"]) for error in unreadable} == {"{'S': 'ORDER#7#x'}"}
+        assert len(list(db.iterate(plan))) == 1
+    listed = design.order.listed()
+    (error,) = db.run(listed).unreadable
+    assert str(error) == (
+        f'{design.table.__name__}: no entity has a key like PK="CUST#ann", SK="ORDER#7#x", or the '
+        "type 'Refund'; declare one"
+    )
+    assert db.run(listed.first()).number == 7
+    assert db.run(listed.strict()) == db.run(listed)
+
+
+def test_a_scan_does_not_report_items_elsewhere(design: Design, db: Database) -> None:
+    db.run(create(design.customer(customer="ann", email="a@b.c")))  # and a sentinel
+    store(db, {"PK": {"S": "OTHER#1"}, "SK": {"S": "ORDER#7#x"}})
+    page = db.run(design.order.scan(reason="test"))
+    assert (list(page), page.unreadable) == ([], ())
+    assert db.run(design.customer.scan(reason="test")).unreadable == ()
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from tablewright import (
     GSI,
+    LSI,
     Attr,
     Entity,
     Table,
@@ -149,6 +150,15 @@ def test_a_query_leaves_out_items_in_the_other_place_with_the_same_kind_of_key()
         ("note == 'a'", "note == 'b'"),
         ("(rank < 5) & (note == 'a')", "(rank >= 5) | (note == 'b')"),
         ("~(rank < 5)", "rank < 5"),
+        ("note.begins_with('a')", "note.begins_with('b')"),
+        ("note.begins_with('a')", "note < 'a'"),
+        ("note.begins_with('a')", "note == 'b'"),
+        ("note.begins_with('a')", "~note.begins_with('a')"),
+        ("tags.contains('a')", "~tags.contains('a')"),
+        ("tags.size() > 2", "~(tags.size() > 2)"),
+        ("rank < low", "~(rank < low)"),
+        ("rank < low", "low.not_exists()"),
+        ("(rank < low) & (note == 'a')", "(rank < low) & (note == 'b')"),
     ],
 )
 def test_conditions_that_exclude_each_other_are_accepted(one: str, other: str) -> None:
@@ -159,7 +169,9 @@ def test_conditions_that_exclude_each_other_are_accepted(one: str, other: str) -
         name: Attr[str] = attr()
         status: Attr[Status] = attr()
         rank: Attr[int] = attr()
+        low: Attr[int | None] = attr(default=None)
         note: Attr[str | None] = attr(default=None)
+        tags: Attr[set[str]] = attr(default_factory=set)
         primary = key("THING" / name, "THING")
         first = index(Store.shelf, "FIRST", "THING" / name, when=eval(one))
         second = index(Store.shelf, "SECOND", "THING" / name, when=eval(other))
@@ -173,7 +185,10 @@ def test_conditions_that_exclude_each_other_are_accepted(one: str, other: str) -
         ("rank <= 5", "rank >= 5"),
         ("rank < 5", "note == 'a'"),
         ("status != Status.OPEN", "status != Status.CLOSED or None"),
-        ("note.begins_with('a')", "note.begins_with('b')"),
+        ("note.begins_with('a')", "note.begins_with('ab')"),
+        ("note.begins_with('a')", "note > 'a'"),
+        ("tags.contains('a')", "tags.contains('b')"),
+        ("rank != low", "low.not_exists()"),
         ("note > 'a'", "note < 'b'"),
         ("rank < 5", "None"),
     ],
@@ -188,12 +203,40 @@ def test_conditions_that_may_hold_together_are_refused(one: str, other: str) -> 
             name: Attr[str] = attr()
             status: Attr[Status | None] = attr(default=None)
             rank: Attr[int] = attr()
+            low: Attr[int | None] = attr(default=None)
             note: Attr[str | None] = attr(default=None)
+            tags: Attr[set[str]] = attr(default_factory=set)
             primary = key("THING" / name, "THING")
             first = index(Store.shelf, "FIRST", "THING" / name, when=eval(one))
             second = index(
                 Store.shelf, "SECOND", "THING" / name, when=eval(other.replace(" or None", ""))
             )
+
+
+def test_a_local_index_has_alternative_places_too() -> None:
+    class Store(Table, name="store"):
+        shelf = LSI("shelf_key")
+
+    class Thing(Entity, table=Store):
+        store: Attr[str] = attr()
+        name: Attr[str] = attr()
+        sold: Attr[bool] = attr(default=False)
+        primary = key("STORE" / store, "THING" / name)
+        offered = primary.local(Store.shelf, "OFFERED" / name, when=sold.in_([False]))
+        archive = primary.local(Store.shelf, "SOLD" / name, when=sold.in_([True]))
+
+    engine = Engine(":memory:")
+    with connect(engine, Store) as db:
+        for name in "ab":
+            db.run(put(Thing(store="1", name=name)))
+        db.run(Thing.primary("1", "b").update(Thing.sold.set(True)))
+        assert [one.name for one in db.run(Thing.offered("1"))] == ["a"]
+        assert [one.name for one in db.run(Thing.archive("1"))] == ["b"]
+        items = engine.call("Scan", {"TableName": "store"})["Items"]
+        keys = sorted(item["shelf_key"]["S"] for item in items)
+        assert keys == ["OFFERED#a", "SOLD#b"]
+    with refused("primary.local(…, when='sold'): when takes a condition"):
+        key("STORE").local(Store.shelf, "X", when="sold")  # type: ignore[call-overload]
 
 
 def test_places_with_the_same_key_need_an_index_with_whole_items() -> None:

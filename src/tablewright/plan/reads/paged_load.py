@@ -68,8 +68,8 @@ class MemberQuery(Query[R], Generic[R]):
         return self._condition
 
     @property
-    def _may_contain_others(self) -> bool:
-        return self._entity.table.may_contain_others(self._key, self._bound)
+    def _types_beside(self) -> frozenset[str]:
+        return self._entity.table.types_beside(self._key, self._bound)
 
     def page_of(self, items: list[Item], last: Item | None, context: Context) -> Page[Any]:
         """Return the page of items that were read otherwise; it continues after `last`."""

@@ -1,13 +1,14 @@
 """Pages: what every query does to read a page: its request, its results, its cursor.
 
 `Query` (see `query.py`) adds the methods with which a caller describes the query. A query that can
-match items of other entities leaves them out, and continues to read until the page is full.
+match items of other entities leaves them out, and continues to read until the page is full. Items
+in its range that no entity describes are reported in the page's `unreadable`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, Self, TypeVar
 
 import msgspec
@@ -17,6 +18,7 @@ from tablewright.errors import UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.unknown import is_of_other_type, unknown_item
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.cursor import open_cursor, seal_cursor
@@ -30,7 +32,8 @@ from tablewright.plan.reads.projection import (
 )
 from tablewright.plan.reads.query_request import (
     Filter,
-    OneOf,
+    NotOfTypes,
+    NotOnlyOfTypes,
     Path,
     QueryRequest,
     Selection,
@@ -53,6 +56,8 @@ R = TypeVar("R")
 MAX_REQUESTS = 64
 #: The most items that such a request asks for.
 MAX_LIMIT = 1000
+#: The most values that DynamoDB compares an attribute with in one IN.
+MAX_IN = 100
 
 
 class _PageAnswer(Struct, rename="pascal"):
@@ -63,6 +68,15 @@ class _PageAnswer(Struct, rename="pascal"):
 
 
 decode_page = msgspec.json.Decoder(_PageAnswer).decode
+
+
+class PageItems(Struct):
+    """The items of a page that are not decoded yet, and the key where it ended if there is more."""
+
+    items: list[Item]
+    last: Item | None
+    #: The items that no entity describes.
+    unknown: list[Item] = []
 
 
 class Pages(Plan[Page[R]], Generic[R]):
@@ -111,14 +125,14 @@ class Pages(Plan[Page[R]], Generic[R]):
             request = request.next_page(start)  # of a page before: only cursors of ours open
         size = smaller(self._size, remaining)
         if filtered or excluding is not None or self._columns:
-            found, last = yield from self._filtered_page(request, filtered, excluding, size)
-            results, unreadable = self._results(found)
+            read = yield from self._read_items(request, filtered, excluding, size)
+            results, unreadable = self._results(read.items, read.unknown)
+            last = read.last
         else:
             if size is not None:
                 request = request.with_members(Limit=size)
             results, last, unreadable = self._decode((yield request))
-        if unreadable and self._is_strict:
-            raise unreadable[0]
+        self._require_readable(unreadable)
         if last is None or remaining == len(results):
             return Page(results, None, unreadable)
         end = last if remaining is None else (last, remaining - len(results))
@@ -135,26 +149,57 @@ class Pages(Plan[Page[R]], Generic[R]):
         """Return the results in an answer of which all are wanted, and where it ended."""
         return self._entity.decode_page(answer)  # straight from the bytes
 
-    def _filtered_page(
+    def _read_items(
         self,
         request: QueryRequest,
         filtered: bool,
         excluding: SortCondition | None,
         size: int | None,
-    ) -> Steps[tuple[list[Item], Item | None]]:
+    ) -> Steps[PageItems]:
+        """Read the items of a page: in one request, or until it is full if some are left out."""
+        if filtered:
+            return (yield from self._filtered_page(request, excluding, size))
+        is_first = excluding is not None and self._is_first(excluding)
+        if size is not None:  # and the item to leave out, if it is the first of all
+            request = request.with_members(Limit=size + (is_first and not request.continues))
+        page = decode_page((yield request))
+        if excluding is None and not self._columns:
+            return PageItems(page.items, page.last_evaluated_key)
+        found, last = self._matching(page.items, excluding), page.last_evaluated_key
+        unknown: list[Item] = []
+        if len(found) < len(page.items):
+            unknown = self._unknown(page.items, excluding)
+        if size is not None and len(found) > size:
+            del found[size:]
+            last = self._position(found[-1])
+        elif excluding is not None and not is_first and last is not None:
+            last = None if last[excluding.attribute] == excluding.excluded else last
+        return PageItems(found, last, unknown)
+
+    def _is_first(self, excluding: SortCondition) -> bool:
+        """Return whether the item that a comparison leaves out is the first, not the last."""
+        return (excluding.excluded == excluding.values[0]) is not self._descending
+
+    def _filtered_page(
+        self, request: QueryRequest, excluding: SortCondition | None, size: int | None
+    ) -> Steps[PageItems]:
         """Read until a page from which items are left out is full, or all is read.
 
         A request asks for as many items as are missing, by the share of those that matched so far.
         After `MAX_REQUESTS` requests the page is returned as it is, with a cursor.
         """
         found: list[Item] = []
+        unknown: list[Item] = []
         last: Item | None = None
         limit, read = size or 0, 0
         for _ in range(MAX_REQUESTS):
             if size is not None:
                 request = request.with_members(Limit=limit)
             page = decode_page((yield request))
-            found += self._matching(page.items, excluding)
+            matching = self._matching(page.items, excluding)
+            found += matching
+            if len(matching) < len(page.items):
+                unknown += self._unknown(page.items, excluding)
             last = page.last_evaluated_key
             if last is None or (found and (size is None or len(found) >= size)):
                 break
@@ -165,16 +210,21 @@ class Pages(Plan[Page[R]], Generic[R]):
         if size is not None and len(found) > size:
             del found[size:]
             last = self._position(found[-1])
-        elif last is not None and filtered and found:
+        elif last is not None and found:
             last = self._position(found[-1])  # DynamoDB may have stopped at an item of another kind
-        return found, last
+        return PageItems(found, last, unknown)
 
     # -- the request -------------------------------------------------------------------------
 
     @property
+    def _types_beside(self) -> frozenset[str]:
+        """The types of other items that the range may contain."""
+        return self._entity.table.types_beside(self._key, len(self._arguments))
+
+    @property
     def _may_contain_others(self) -> bool:
-        """Whether the range may contain items of other entities."""
-        return self._entity.table.may_contain_others(self._key, len(self._arguments))
+        """Whether the range may contain items of other entities, or in other places."""
+        return bool(self._types_beside)
 
     def _key_condition(self) -> KeyCondition:
         exclusive = self._entity.table.is_exclusive(self._key)
@@ -196,14 +246,33 @@ class Pages(Plan[Page[R]], Generic[R]):
         if self._is_consistent:
             members["ConsistentRead"] = True
         selection = Selection(condition, self._filters(), self._paths())
+        excluding = self._excluding(condition)
         filtered = (
             bool(selection.filters)
             or self._may_contain_others
             or members.get("IndexName") in context.filtered
+            or self._excludes_any_number(excluding)
         )
-        request = QueryRequest(self._operation, members, selection)
+        return QueryRequest(self._operation, members, selection), filtered, excluding
+
+    def _excluding(self, condition: KeyCondition) -> SortCondition | None:
+        """Return the condition on the sort key if a key that matches it has to be left out."""
         sort = condition.sort
-        return request, filtered, None if sort is None or sort.excluded is None else sort
+        return None if sort is None or sort.excluded is None else sort
+
+    def _excludes_any_number(self, excluding: SortCondition | None) -> bool:
+        """Return whether several items can have the key that is left out, as in an index."""
+        return excluding is not None and self._key.index is not None
+
+    @property
+    def _leaves_out(self) -> bool:
+        """Whether any number of items may be read that are not results."""
+        return (
+            self._filter is not None
+            or self._may_contain_others
+            or self._is_filtered_for_tenants
+            or self._excludes_any_number(self._excluding(self._key_condition()))
+        )
 
     def _is_projected(self, stored: str) -> bool:
         return is_projected(self._entity, self._key, stored)
@@ -224,18 +293,20 @@ class Pages(Plan[Page[R]], Generic[R]):
         return self._entity.type_names
 
     def _filters(self) -> tuple[Filter, ...]:
-        filters: tuple[Filter, ...] = ()
-        type_attribute = self._type_to_filter()
-        if type_attribute is not None:
-            filters = (
-                OneOf(
-                    type_attribute,
-                    tuple({"S": name} for name in self._type_names),
-                    or_absent=True,
-                    is_contained=self._entity.table.type_form != "text",
-                ),
-            )
+        type_filter = self._type_filter()
+        filters: tuple[Filter, ...] = () if type_filter is None else (type_filter,)
         return filters if self._filter is None else (*filters, self._filter)
+
+    def _type_filter(self) -> Filter | None:
+        name = self._type_to_filter()
+        if name is None:
+            return None
+        others = tuple(sorted(self._types_beside.difference(self._type_names)))
+        if not 0 < len(others) <= MAX_IN:
+            return None
+        if self._entity.table.type_form == "text":
+            return NotOfTypes(name, others)
+        return NotOnlyOfTypes(name, others, self._type_names)
 
     def _paths(self) -> list[Path]:
         return paths_to_read(self._entity, self._key, self._columns)
@@ -252,6 +323,20 @@ class Pages(Plan[Page[R]], Generic[R]):
             and (not self._has_alternatives or self._is_in_place(item))
         ]
 
+    def _unknown(self, items: list[Item], excluding: SortCondition | None) -> list[Item]:
+        """Return the items that no entity describes, although they are in the range."""
+        return [
+            item
+            for item in items
+            if self._entity.table.is_unknown(item)
+            and self._is_in_range(item)
+            and (excluding is None or item[excluding.attribute] != excluding.excluded)
+        ]
+
+    def _is_in_range(self, item: Item) -> bool:
+        """Whether an item that was read is where items of the entity are."""
+        return True
+
     @property
     def _has_alternatives(self) -> bool:
         """Whether the entity has other places in the index, under other conditions."""
@@ -266,7 +351,15 @@ class Pages(Plan[Page[R]], Generic[R]):
         except UnreadableItem:
             return True  # reported when it is decoded
 
-    def _results(self, items: list[Item]) -> tuple[list[Any], tuple[UnreadableItem, ...]]:
+    def _results(
+        self, items: list[Item], unknown: Sequence[Item] = ()
+    ) -> tuple[list[Any], tuple[UnreadableItem, ...]]:
+        """Return the results that items give, and the errors of those that give none."""
+        results, unreadable = self._decode_items(items)
+        table = self._entity.table
+        return results, (*unreadable, *(unknown_item(table, item) for item in unknown))
+
+    def _decode_items(self, items: list[Item]) -> tuple[list[Any], tuple[UnreadableItem, ...]]:
         if not self._columns:
             return self._entity.decode_all(items)
         rows, unreadable = [], []
@@ -276,6 +369,13 @@ class Pages(Plan[Page[R]], Generic[R]):
             except UnreadableItem as error:
                 unreadable.append(UnreadableItem(str(error), item=dict(item)))
         return rows, tuple(unreadable)
+
+    def _require_readable(self, unreadable: tuple[UnreadableItem, ...]) -> None:
+        """Raise the first error, if the query is strict and an item may be of this entity."""
+        if self._is_strict:
+            for error in unreadable:
+                if not is_of_other_type(self._entity.table, error.item):
+                    raise error
 
     def _position(self, item: Item) -> Item:
         """Return the key after which a query continues."""
@@ -306,9 +406,8 @@ class Pages(Plan[Page[R]], Generic[R]):
 
     def _shape(self) -> Shape:
         self._check_projection()
-        filtered = (
-            self._filter is not None or self._may_contain_others or self._is_filtered_for_tenants
-        )
+        condition, leaves_out = self._key_condition(), self._leaves_out
+        excludes_one = self._excluding(condition) is not None
         sizes = [size for size in (self._size, self._total) if isinstance(size, int)]
         size = min(sizes, default=TYPICAL_PAGE)
         type_attribute = self._type_to_filter()
@@ -323,7 +422,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             table=self._entity.table.name,
             entity=", ".join(entity.name for entity in self._entities()),
             index=None if self._key.index is None else self._key.index.name,
-            condition=query_condition(self._key_condition()),
+            condition=query_condition(condition),
             order="descending" if self._descending else "ascending",
             page=self._page_shape(bool(filters)),
             filter=" AND ".join(filters),
@@ -332,9 +431,9 @@ class Pages(Plan[Page[R]], Generic[R]):
                 size * typical_size(self._entity), consistent=self._is_consistent
             ),
             read_range=page_read(
-                size if sizes and not filtered else None,
+                size + excludes_one if sizes and not leaves_out else None,
                 consistent=self._is_consistent,
-                requests=MAX_REQUESTS if filtered else 1,
+                requests=MAX_REQUESTS if leaves_out else 1,
             ),
         )
 

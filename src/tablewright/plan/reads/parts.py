@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.plan.plan import Context, Plan, Steps, Together
 from tablewright.plan.reads.cursor import open_cursor, seal_cursor
 from tablewright.plan.reads.page import Page
-from tablewright.plan.reads.pages import Pages, decode_page
+from tablewright.plan.reads.pages import PageItems, Pages
 from tablewright.plan.reads.results import Count
 from tablewright.plan.shape import Shape
 from tablewright.values import Item
@@ -25,14 +24,7 @@ from tablewright.values import Item
 R = TypeVar("R")
 
 
-class PartItems(Struct):
-    """What was read of one part, and the key where it ended if there is more."""
-
-    items: list[Item]
-    last: Item | None
-
-
-class PartRead(Plan[PartItems]):
+class PartRead(Plan[PageItems]):
     """A page of one part, not decoded yet."""
 
     def __init__(self, query: Pages[Any], start: Item, size: int | None) -> None:
@@ -40,19 +32,12 @@ class PartRead(Plan[PartItems]):
         self._start = start
         self._size = size
 
-    def _steps(self, context: Context) -> Steps[PartItems]:
+    def _steps(self, context: Context) -> Steps[PageItems]:
         request, filtered, excluding = self._query._request(context)
         if self._start:
             request = request.next_page(self._start)
-        if filtered or excluding is not None or self._query._columns:
-            found, last = yield from self._query._filtered_page(
-                request, filtered, excluding, self._size
-            )
-            return PartItems(found, last)
-        if self._size is not None:
-            request = request.with_members(Limit=self._size)
-        page = decode_page((yield request))
-        return PartItems(page.items, page.last_evaluated_key)
+        query = self._query
+        return (yield from query._read_items(request, filtered, excluding, self._size))
 
 
 class PartsCursor:
@@ -81,11 +66,13 @@ class PartsCursor:
                 position if isinstance(position, tuple) else (position, None)
             )
 
-    def page(self, items: list[Item], ends: Item) -> Page[Any]:
-        """Return a page of items; `ends` is where each part that is not finished continues."""
-        results, unreadable = self._query._results(items)
-        if unreadable and self._query._is_strict:
-            raise unreadable[0]
+    def page(self, items: list[Item], ends: Item, unknown: Sequence[Item]) -> Page[Any]:
+        """Return a page of items; `ends` is where each part that is not finished continues.
+
+        `unknown` are those that no entity describes.
+        """
+        results, unreadable = self._query._results(items, unknown)
+        self._query._require_readable(unreadable)
         if not ends or self.remaining == len(results):
             return Page(results, None, unreadable)
         end = ends if self.remaining is None else (ends, self.remaining - len(results))

@@ -35,31 +35,54 @@ class Filter(Protocol):
 
 
 class OneOf(Struct, frozen=True):
-    """A filter: the attribute equals one of the values or begins with one of the prefixes, or
-    perhaps is absent."""
+    """A filter: the attribute equals one of the values or begins with one of the prefixes."""
 
     attribute: str
     values: tuple[Value, ...]
     prefixes: tuple[str, ...] = ()
-    or_absent: bool = False
-    #: The attribute is a set or a list that contains one of the values.
-    is_contained: bool = False
 
     def factor(self, marks: Placeholders) -> str:
         name = marks.name(self.attribute)
         values = [marks.value(value) for value in self.values]
         clauses = []
-        if self.is_contained:
-            clauses += [f"contains({name}, {value})" for value in values]
-        elif values:
+        if values:
             equal = f"= {values[0]}" if len(values) == 1 else f"IN ({', '.join(values)})"
             clauses.append(f"{name} {equal}")
         clauses += [
             f"begins_with({name}, {marks.value({'S': prefix})})" for prefix in self.prefixes
         ]
-        if self.or_absent:
-            clauses.append(f"attribute_not_exists({name})")
         return clauses[0] if len(clauses) == 1 else f"({' OR '.join(clauses)})"
+
+
+class NotOfTypes(Struct, frozen=True):
+    """A filter: the type attribute is absent, or is none of the types of other entities.
+
+    Items with a type of no entity pass: only their keys say what they are.
+    """
+
+    attribute: str
+    others: tuple[str, ...]
+
+    def factor(self, marks: Placeholders) -> str:
+        name = marks.name(self.attribute)
+        others = [marks.value({"S": other}) for other in self.others]
+        if len(others) == 1:
+            return f"{name} <> {others[0]}"  # true if the attribute is absent
+        return f"(NOT {name} IN ({', '.join(others)}))"
+
+
+class NotOnlyOfTypes(Struct, frozen=True):
+    """The same for a type attribute that is a set or a list: it may also contain an own type."""
+
+    attribute: str
+    others: tuple[str, ...]
+    own: tuple[str, ...]
+
+    def factor(self, marks: Placeholders) -> str:
+        name = marks.name(self.attribute)
+        own = [f"contains({name}, {marks.value({'S': each})})" for each in self.own]
+        others = [f"contains({name}, {marks.value({'S': each})})" for each in self.others]
+        return f"({' OR '.join(own)} OR NOT ({' OR '.join(others)}))"
 
 
 class Selection(Struct, eq=False):

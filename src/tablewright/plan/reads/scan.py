@@ -65,8 +65,11 @@ class Scan(Query[R], Generic[R]):
         return segmented
 
     @property
-    def _may_contain_others(self) -> bool:
-        return True
+    def _types_beside(self) -> frozenset[str]:
+        return frozenset(self._entity.table.type_names)
+
+    def _is_in_range(self, item: Item) -> bool:
+        return self._key.begins_like(item)
 
     def _check_filter(self, stored: str, condition: Condition[Any]) -> None:
         """Accept every attribute that is there: a scan may filter by keys."""
@@ -134,13 +137,15 @@ class SegmentedScan(Scan[R]):
         step = Together(reads, threads=min(len(reads), MAX_THREADS))
         yield step
         found: list[Item] = []
+        unknown: list[Item] = []
         for number, read in zip(sizes, step.results, strict=True):
             found += read.items
+            unknown += read.unknown
             if read.last is None:
                 del ends[number]
             else:
                 ends[number] = read.last
-        return cursor.page(found, ends)
+        return cursor.page(found, ends, unknown)
 
     def _shape(self) -> Shape:
         shape = parts_shape([scan._shape() for scan in self._segments()], "segment")

@@ -27,14 +27,8 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.plan.plan import Context, Steps, Together
 from tablewright.plan.reads.page import Page
-from tablewright.plan.reads.pages import smaller
-from tablewright.plan.reads.parts import (
-    PartItems,
-    PartRead,
-    PartsCount,
-    PartsCursor,
-    parts_shape,
-)
+from tablewright.plan.reads.pages import PageItems, smaller
+from tablewright.plan.reads.parts import PartRead, PartsCount, PartsCursor, parts_shape
 from tablewright.plan.reads.range import Range
 from tablewright.plan.reads.results import Count
 from tablewright.plan.shape import Shape
@@ -98,10 +92,11 @@ class ShardedRange(Range[R, *Rest]):
         step = Together([PartRead(shards[int(number)], starts[number], size) for number in starts])
         yield step
         read = dict(zip(starts, step.results, strict=True))
-        return cursor.page(*self._merged(read, starts, size))
+        unknown = [item for each in read.values() for item in each.unknown]
+        return cursor.page(*self._merged(read, starts, size), unknown)
 
     def _merged(
-        self, read: dict[str, PartItems], starts: Item, size: int | None
+        self, read: dict[str, PageItems], starts: Item, size: int | None
     ) -> tuple[list[Item], Item]:
         """Return the items of a page, and where each shard that is not finished continues."""
         ends = dict(starts)

@@ -116,12 +116,13 @@ class UnionRange(Range[R, *Rest]):
         return KeyCondition(partition, _common_start(self._key.sort_attributes, found))
 
     @property
-    def _may_contain_others(self) -> bool:
+    def _types_beside(self) -> frozenset[str]:
+        table = self._entity.table
         first, *others = self._conditions()
         if any(other != first for other in others):
-            return True  # more is read than any of the entities needs
+            return frozenset(table.type_names)  # more is read than any of the entities needs
         keys = [each._key for each in self._ranges]
-        return self._entity.table.may_contain_others(keys[0], len(self._arguments), *keys[1:])
+        return table.types_beside(keys[0], len(self._arguments), *keys[1:])
 
     @property
     def _type_names(self) -> tuple[str, ...]:
@@ -135,7 +136,7 @@ class UnionRange(Range[R, *Rest]):
 
     def _decode(self, answer: bytes) -> tuple[list[Any], Item | None, tuple[UnreadableItem, ...]]:
         page = decode_page(answer)
-        results, unreadable = self._results(page.items)
+        results, unreadable = self._decode_items(page.items)
         return results, page.last_evaluated_key, unreadable
 
     def _matching(self, items: list[Item], excluding: SortCondition | None) -> list[Item]:
@@ -150,7 +151,7 @@ class UnionRange(Range[R, *Rest]):
         entity = self._entity.table.entity_of(item)
         return next((each for each in self._ranges if each._entity.includes(entity)), None)
 
-    def _results(self, items: list[Item]) -> tuple[list[Any], tuple[UnreadableItem, ...]]:
+    def _decode_items(self, items: list[Item]) -> tuple[list[Any], tuple[UnreadableItem, ...]]:
         results, unreadable = [], []
         for item in items:
             of = self._range_of(item) or self._ranges[0]

@@ -1,0 +1,29 @@
+"""Unknown items: stored items that no entity of a table describes.
+
+Neither their type nor their key is that of an entity or a sentinel. An item that has a type says
+that it is something else; one without a type may be an item of an entity with a damaged key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tablewright.errors import UnreadableItem
+from tablewright.mapping.entity import content_of
+from tablewright.mapping.table import TableMap
+from tablewright.values import Value
+
+
+def is_of_other_type(table: TableMap, item: Mapping[str, Value] | None) -> bool:
+    """Return whether an unknown item has a type, which is that of no entity."""
+    return item is not None and table.has_foreign_type(item) and table.is_unknown(item)
+
+
+def unknown_item(table: TableMap, item: Mapping[str, Value]) -> UnreadableItem:
+    """Return the error that reports an unknown item."""
+    names = [name for name in table.attributes if name is not None]
+    key = ", ".join(f'{name}="{content_of(item, name)}"' for name in names)
+    problem = f"no entity has a key like {key}"
+    if table.type_attribute in item:
+        problem += f", or the type {content_of(item, str(table.type_attribute))!r}"
+    return UnreadableItem(f"{table.owner}: {problem}; declare one", item=dict(item))
