@@ -24,6 +24,9 @@ from tablewright.publish.blocks import Chart, Code, Plain
 from tablewright.publish.reasons import why_efficient
 from tablewright.values import Item
 
+#: The most characters of an item's attributes in the chart of items.
+MAX_ATTRIBUTES = 110
+
 
 def entity_chart(table: TableMap) -> Chart:
     """Show the primary key of each entity, and the key of the sentinel of each unique value."""
@@ -222,18 +225,34 @@ def item_collections(table: TableMap, items: list[Item], limit: int) -> Chart:
     rows: list[list[str]] = []
     for text, members in list(groups.items())[:limit]:
         for position, item in enumerate(members[:limit]):
-            hidden = {partition, *sort, *_composed(table, item)}
-            others = ", ".join(
-                f"{name}={_content(value)}" for name, value in item.items() if name not in hidden
-            )
+            others = _others(table, item)
             sort_key = [Code(_content(item[name])) for name in sort]
             shown = Code(text) if position == 0 else ""
-            rows.append([shown, *sort_key, Plain(_truncate(others))])
+            rows.append([shown, *sort_key, Plain(others)])
         if len(members) > limit:
             rows.append(["", f"… {len(members) - limit} more", ""])
     if len(groups) > limit:
         rows.append([f"… {len(groups) - limit} more partitions", *("" for _ in sort), ""])
     return Chart("Sample items by partition", [partition, *sort, "attributes"], rows)
+
+
+def _others(table: TableMap, item: Item) -> str:
+    """Render the attributes of an item, without those that the library composes for keys.
+
+    If they are too long, those that are keys of an index are shown first, and others are cut.
+    """
+    hidden = {*table.attributes, *_composed(table, item)}
+    names = [name for name in item if name not in hidden]
+    text = _assignments(item, names)
+    if len(text) <= MAX_ATTRIBUTES:
+        return text
+    keys = {name for index in table.indexes.values() for name in index.attributes}
+    text = _assignments(item, sorted(names, key=lambda name: name not in keys))
+    return text[: MAX_ATTRIBUTES - 1] + "…"
+
+
+def _assignments(item: Item, names: Iterable[str]) -> str:
+    return ", ".join(f"{name}={_content(item[name])}" for name in names)
 
 
 def _composed(table: TableMap, item: Item) -> set[str]:
@@ -249,7 +268,3 @@ def _content(value: dict[str, Any]) -> str:
     if tag == "L":
         return f"[{', '.join(map(_content, content))}]"
     return str(content)
-
-
-def _truncate(text: str, width: int = 110) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
