@@ -11,9 +11,9 @@ of two workers often gets six.)
 
 Invariants:
 - The server starts when all workers are ready, and its limit of connections is for all of them.
-- A worker that a signal has ended is replaced: the others go on. If it ends by itself, because it
-  cannot read the file, or before it was ready, the server stops: the other workers respond to the
-  requests that they have received.
+- A worker that a signal has ended is replaced; the others continue. If it ends by itself, because
+  it cannot read the file, or before it was ready, the server stops: the other workers respond to
+  the requests that they have received.
 - `stop` stops the workers first. So relayed writes are committed and acknowledged.
 """
 
