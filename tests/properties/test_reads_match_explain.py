@@ -97,6 +97,39 @@ def test_a_query(data: st.DataObject, design: Design, large: bool) -> None:
 
 @examples(20)
 @given(data=st.data(), design=designs(), large=st.booleans())
+def test_a_union(data: st.DataObject, design: Design, large: bool) -> None:
+    assume(len(design.entities) > 1)
+    first, *others = data.draw(
+        st.lists(st.sampled_from(design.entities), min_size=2, max_size=4, unique=True)
+    )
+    partition = data.draw(st.sampled_from(PARTITIONS))
+    plan = first.primary.within(partition)
+    for other in others:
+        plan = plan.union(other.primary.within(partition))
+    with connect(":memory:", design.table) as db:
+        fill(db, design, data, LARGE if large else 9)
+        items = len(items_of(db))
+        rows = [
+            (item["SK"]["S"].encode(), each)
+            for kind in (first, *others)
+            for item, each in design.stored(db, kind)
+            if each.partition == partition
+        ]
+        descending = data.draw(st.booleans())
+        rows.sort(key=lambda row: row[0], reverse=descending)
+        expected = keys([each for _, each in rows])
+        plan = plan.desc() if descending else plan
+        size = data.draw(st.none() | st.integers(1, 5))
+        assert (
+            keys(run_pages(db, plan if size is None else plan.page_size(size), items)) == expected
+        )
+        assert run(db, plan.count(), items)[0] == len(expected)
+        found, _ = run(db, plan.first(), items)
+        assert keys([found] if found else []) == expected[:1]
+
+
+@examples(20)
+@given(data=st.data(), design=designs(), large=st.booleans())
 def test_a_query_of_an_index_with_other_entities_and_tenants(
     data: st.DataObject, design: Design, large: bool
 ) -> None:
