@@ -581,6 +581,31 @@ def test_metrics_and_the_access_log_are_those_of_all_workers(tmp_path: Path) -> 
     assert found == {"CreateTable": 1, "PutItem": 4, "GetItem": 4}
 
 
+@needs_proc
+@pytest.mark.slow
+def test_the_metrics_of_a_replaced_worker_are_kept(tmp_path: Path) -> None:
+    options = ("--metrics-port", "0", "--workers", "2")
+    with served("--db", tmp_path / "x.db", *options) as (process, url):
+        assert process.stderr is not None
+        lines = [process.stderr.readline() for _ in range(2)]
+        metrics = lines[1].split()[1]
+
+        def has(*wanted: str) -> bool:
+            with urlopen(metrics, timeout=20) as response:
+                text = response.read().decode()
+            return all(f"tablewright_{line}\n" in text for line in wanted)
+
+        with connected(url, 4) as clients:
+            for client in clients:
+                assert client.call("ListTables").status == 200
+            requests = 'requests_total{operation="ListTables",status="200"} 4'
+            wait_until(lambda: has(requests, "connections 4"))
+            os.kill(children_of(process.pid)[0], signal.SIGKILL)
+            wait_until(lambda: has(requests, "connections 2"))
+        process.terminate()
+        assert process.wait(30) == 0
+
+
 @pytest.mark.slow
 def test_contributor_insights_counts_the_keys_of_all_workers(tmp_path: Path) -> None:
     options = ("--metrics-port", "0", "--workers", "2")
