@@ -21,7 +21,8 @@ The items of an order are stored inside the order. Several items may have the sa
 the order reduces the stock by the sum of their quantities. The status of an order is any text;
 `OrderStatus` has the usual ones.
 
-Decisions where the source document is unclear or contradicts itself:
+The design implements a document that describes its keys and access patterns, called the source
+document here. Decisions where it is unclear or contradicts itself:
 
 - Orders by status are in GSI1, as in its tables of indexes. Its table of access patterns has GSI1
   as the index, but GSI2PK and GSI2SK as the attributes.
