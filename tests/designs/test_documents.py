@@ -13,11 +13,13 @@ from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, connect, create
 from tablewright.designs import menu
 from tablewright.designs.catalog import bundled, load
 from tablewright.designs.commerce import Commerce, CustomerProfile
+from tablewright.designs.market import Market, Order
 from tablewright.designs.recipes import option2
 from tablewright.engine import Engine
 from tablewright.publish import document
 from tablewright.verify import Design
 from tests.commands import run
+from tests.designs.stored import query
 from tests.test_docs import blocks
 
 
@@ -218,6 +220,18 @@ def test_boto3_finds_a_key_that_is_written_as_the_document_says(
         Key={"PK": {"S": f"CUST#{written}"}, "SK": {"S": f"PROFILE#{written}"}},
     )["Item"]
     assert item["customerId"] == {"S": customer_id}
+
+
+def test_boto3_writes_an_attribute_that_is_a_whole_key_unchanged(
+    engine: Engine, client: Any
+) -> None:
+    assert "unchanged in other attributes, also where one is a whole key: `id`." in document(
+        load("market")
+    )
+    with connect(engine, Market) as db:
+        db.run(create(Order(user_id="a#b", business_id="A#1")))
+    (item,) = query(client, "Market", 'id="A#1" AND tp="order"', "IdLookupIndex")
+    assert (item["pk"]["S"], item["id"]["S"]) == ("U#a$!b#O", "A#1")
 
 
 @pytest.mark.parametrize("name", ["menu", "recipes"])

@@ -97,6 +97,39 @@ def test_a_query(data: st.DataObject, design: Design, large: bool) -> None:
 
 @examples(20)
 @given(data=st.data(), design=designs(), large=st.booleans())
+def test_a_union(data: st.DataObject, design: Design, large: bool) -> None:
+    assume(len(design.entities) > 1)
+    first, *others = data.draw(
+        st.lists(st.sampled_from(design.entities), min_size=2, max_size=4, unique=True)
+    )
+    partition = data.draw(st.sampled_from(PARTITIONS))
+    plan = first.primary.within(partition)
+    for other in others:
+        plan = plan.union(other.primary.within(partition))
+    with connect(":memory:", design.table) as db:
+        fill(db, design, data, LARGE if large else 9)
+        items = len(items_of(db))
+        rows = [
+            (item["SK"]["S"].encode(), each)
+            for kind in (first, *others)
+            for item, each in design.stored(db, kind)
+            if each.partition == partition
+        ]
+        descending = data.draw(st.booleans())
+        rows.sort(key=lambda row: row[0], reverse=descending)
+        expected = keys([each for _, each in rows])
+        plan = plan.desc() if descending else plan
+        size = data.draw(st.none() | st.integers(1, 5))
+        assert (
+            keys(run_pages(db, plan if size is None else plan.page_size(size), items)) == expected
+        )
+        assert run(db, plan.count(), items)[0] == len(expected)
+        found, _ = run(db, plan.first(), items)
+        assert keys([found] if found else []) == expected[:1]
+
+
+@examples(20)
+@given(data=st.data(), design=designs(), large=st.booleans())
 def test_a_query_of_an_index_with_other_entities_and_tenants(
     data: st.DataObject, design: Design, large: bool
 ) -> None:
@@ -134,9 +167,13 @@ def test_an_aggregate(data: st.DataObject, design: Design, large: bool) -> None:
     try:
         kind = aggregate_of(design, forms)
         whole_key = (partition,) if above is None else (partition, above)
+        by_index = data.draw(st.booleans())  # of a tenant, whose items are in one partition
         is_within = above is not None and data.draw(st.booleans())
-        place = design.root.primary
-        plan = kind.of(place.within(partition) if is_within else place(*whole_key))
+        place = design.root.by_group() if by_index else design.root.primary.within(partition)
+        if not is_within:
+            place = place.eq(above) if above is not None else place
+            place = place if by_index else design.root.primary(*whole_key)
+        plan = kind.of(place)
         plan = plan.desc() if descending else plan
         page = next((position for position, form in forms.items() if form == "page"), None)
         if limit is not None:
@@ -144,10 +181,11 @@ def test_an_aggregate(data: st.DataObject, design: Design, large: bool) -> None:
         plan._shape()
     except DeclarationError:
         assume(False)
-    with connect(":memory:", design.table) as db:
-        fill(db, design, data, LARGE if large else 9)
-        items = len(items_of(db))
-        expected = expected_rows(db, design, forms, partition, None if is_within else above)
+    with connect(":memory:", design.table) as whole:
+        fill(whole, design, data, LARGE if large else 9)
+        items = len(items_of(whole))
+        expected = expected_rows(whole, design, forms, partition, None if is_within else above)
+        db: Any = whole.for_tenant(partition=partition) if by_index else whole
         if is_within and len(expected["root"]) > 1 and limit is None:
             try:
                 run(db, plan, items)
@@ -161,7 +199,7 @@ def test_an_aggregate(data: st.DataObject, design: Design, large: bool) -> None:
             assert found is None
             return
         assert keys([found.root]) == keys(expected["root"])
-        if limit is not None and not large:
+        if limit is not None and not large and not by_index:
             assert len(events) <= 2
         check_members(db, design, forms, plan, found, expected, limit, descending, items)
 

@@ -415,16 +415,16 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
         with connected(url) as clients:
             assert clients[0].call("CreateTable", TABLE).status == 200
             names = {worker_of(client) for client in clients}
-            victim, other, nursery = children_of(process.pid)
+            victim, other, fork_server = children_of(process.pid)
             os.kill(victim, signal.SIGKILL)
             lost, kept = sorted(clients, key=is_served)
             assert not is_served(lost)
             assert kept.call("PutItem", put("a")).status == 200
             wait_until(lambda: is_written(url, not_by=names))  # connections may go to the dying one
             assert kept.call("GetItem", get("after")).json["Item"] == {"k": {"S": "after"}}
-            (replacement,) = children_of(nursery)
+            (replacement,) = children_of(fork_server)
             os.kill(replacement, signal.SIGKILL)  # it is replaced, too
-            wait_until(lambda: children_of(nursery) not in ([], [replacement]))
+            wait_until(lambda: children_of(fork_server) not in ([], [replacement]))
             wait_until(lambda: is_written(url, not_by=names))
         process.terminate()
         _, errors = process.communicate(timeout=30)
@@ -432,7 +432,7 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
     assert f"a worker process ({victim}) ended with signal 9, and another one" in errors
     assert f"a worker process ({replacement}) ended, and another one replaces it" in errors
     assert "Traceback" not in errors
-    assert not any(map(is_running, (other, nursery)))
+    assert not any(map(is_running, (other, fork_server)))
 
 
 @needs_proc
@@ -441,9 +441,9 @@ def test_a_worker_that_cannot_be_replaced_stops_the_server(tmp_path: Path) -> No
         with connected(url) as clients:
             for client in clients:
                 assert client.call("ListTables").status == 200
-            victim, other, nursery = children_of(process.pid)
-            os.kill(nursery, signal.SIGKILL)
-            wait_until(lambda: not is_running(nursery))
+            victim, other, fork_server = children_of(process.pid)
+            os.kill(fork_server, signal.SIGKILL)
+            wait_until(lambda: not is_running(fork_server))
             os.kill(victim, signal.SIGKILL)
             assert all(client.is_closed() for client in clients)
         _, errors = process.communicate(timeout=30)

@@ -65,8 +65,8 @@ def only_removes(update: tree.Update) -> bool:
 def added_size(update: tree.Update) -> int:
     """Return the bytes that DynamoDB adds to the size of what an update writes.
 
-    It compares the sum with the limit of an item. The numbers were measured on DynamoDB with
-    expressions; for AttributeUpdates they are not known for certain.
+    It compares the sum with the limit of an item. The numbers are those that another implementation
+    reports for expressions; they are not documented, and not known for certain.
     """
     size = 3
     for section in update.sections:

@@ -140,6 +140,12 @@ class Streams:
     @overload
     def stream_events(
         self,
+        *tables: type[Table],
+        **options: Unpack[StreamOptions],
+    ) -> StreamEvents[StreamEvent[Any]]: ...
+    @overload
+    def stream_events(
+        self,
         a: type[A],
         /,
         **options: Unpack[StreamOptions],
@@ -174,7 +180,7 @@ class Streams:
     @overload
     def stream_events(
         self,
-        *entities: type,
+        *entities: type[object],
         **options: Unpack[StreamOptions],
     ) -> StreamEvents[Any]: ...
     def stream_events(
@@ -208,6 +214,12 @@ class AsyncStreams:
     _tables: tuple[type[Table], ...]
     run: Any
 
+    @overload
+    def stream_events(
+        self,
+        *tables: type[Table],
+        **options: Unpack[StreamOptions],
+    ) -> AsyncStreamEvents[StreamEvent[Any]]: ...
     @overload
     def stream_events(
         self,
@@ -245,7 +257,7 @@ class AsyncStreams:
     @overload
     def stream_events(
         self,
-        *entities: type,
+        *entities: type[object],
         **options: Unpack[StreamOptions],
     ) -> AsyncStreamEvents[Any]: ...
     def stream_events(
@@ -267,6 +279,8 @@ class AsyncStreams:
         )
 
 
+@overload
+def parse_stream(event: Any, table: type[Table], /) -> list[StreamEvent[Any]]: ...
 @overload
 def parse_stream(event: Any, a: type[A], /) -> list[StreamEvent[A]]: ...
 @overload

@@ -64,8 +64,9 @@ def entity_notes(table: TableMap) -> str:
         if entity.version is not None:
             lines.append(f"- Each write of {entity.name} increments `{entity.version.stored}`.")
         lines += [
-            f"- Each {'write' if history.always else 'change'} of "
-            f"{entity.name}.{history.attribute} adds one {history.event.name}."
+            f"- Each {'update' if history.always else 'change'} of "
+            f"{entity.name}.{history.attribute} adds one {history.event.name}"
+            f"{', also if the value stays the same' if history.always else ''}."
             for history in entity.histories
         ]
         if entity.ttl is not None:
@@ -94,12 +95,25 @@ def delimiter_notes(table: TableMap) -> Iterable[str]:
     return notes.values()
 
 
+def _whole_keys(table: TableMap) -> list[str]:
+    """Return the attributes of entities that are key attributes themselves, as they are stored."""
+    found: dict[str, None] = {}
+    for entity in table.entities:
+        stored = {attribute.stored for attribute in entity.attributes.values()}
+        for key in (entity.primary, *entity.indexes):
+            found |= {name: None for name in key.templates if name in stored}
+    return list(found)
+
+
 def _note(template: Template, part: KeyPart, entity: EntityMap) -> str:
+    """Describe the delimiter of a template; `part` is a text in it."""
     delimiter, text = template.delimiter, template.delimiter.text
     if not delimiter.escapes:
         return f"`{text}` separates the parts of a key; a text in a key cannot contain it."
     escape, written, value = delimiter.escape_character, delimiter.write(text), f"a{text}b"
     key, place = template.show(), f"{{{part.label}}}"
+    whole = [f"`{name}`" for name in _whole_keys(entity.table)]
+    natural = f", also where one is a whole key: {', '.join(whole)}" if whole else ""
     example = key.replace(place, delimiter.write(value))
     return (
         f"`{text}` separates the parts of a key. Inside such a part, `{text}` is stored as "
@@ -108,7 +122,7 @@ def _note(template: Template, part: KeyPart, entity: EntityMap) -> str:
         f"`{_template(example, entity)}`. "
         "A program that uses boto3 writes a text as "
         f"`text.replace({escape!r}, {escape * 2!r}).replace({text!r}, {written!r})` in keys, and "
-        "unchanged in other attributes."
+        f"unchanged in other attributes{natural}."
     )
 
 

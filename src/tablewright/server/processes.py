@@ -1,11 +1,11 @@
 """Worker processes: fork them, replace them, and pass sockets to them.
 
-    main process ──fork──▶ workers, nursery
-                 ──two sockets──▶ nursery ──fork──▶ the replacement of a worker
+    main process ──fork──▶ workers, fork server
+                 ──two sockets──▶ fork server ──fork──▶ the replacement of a worker
 
 Invariants:
 - Workers are forked where no file is open and no thread runs: neither survives a fork. So the main
-  process forks them first, and the nursery, which does nothing else, forks their replacements.
+  process forks them first, and the fork server, which does nothing else, forks their replacements.
 - A worker does nothing until `start`, and ends when the main process ends.
 - Workers ignore SIGINT and SIGTERM, which a terminal or a service manager also sends to them: the
   main process stops them.
@@ -25,7 +25,7 @@ from contextlib import suppress
 class WorkerProcess:
     """A worker, from the side of the main process.
 
-    A worker that the nursery has forked is not a child of this process: how it ended is not known.
+    A replacement is not a child of this process: how it ended is not known.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class WorkerProcess:
         self.wait()
 
 
-class Nursery:
+class ForkServer:
     """A process that forks workers, from the side of the main process."""
 
     def __init__(self, process: int, control: socket.socket) -> None:
@@ -81,7 +81,7 @@ class Nursery:
         self._control = control
 
     def fork(self) -> WorkerProcess:
-        """Fork a worker; raise `OSError` if the nursery has ended."""
+        """Fork a worker; raise `OSError` if the fork server has ended."""
         (relay, worker_relay), (connections, worker_connections) = _socket_pairs()
         with worker_relay, worker_connections:
             ends = [worker_relay.fileno(), worker_connections.fileno()]
@@ -99,13 +99,13 @@ class Nursery:
 class Workers:
     """The workers of a server."""
 
-    def __init__(self, processes: list[WorkerProcess], nursery: Nursery) -> None:
+    def __init__(self, processes: list[WorkerProcess], fork_server: ForkServer) -> None:
         self.processes = processes
-        self._nursery = nursery
+        self._fork_server = fork_server
 
     def replace(self, ended: WorkerProcess) -> WorkerProcess:
         """Fork a worker in the place of one that has ended; raise `OSError` if that fails."""
-        process = self._nursery.fork()
+        process = self._fork_server.fork()
         self.processes[self.processes.index(ended)] = process
         ended.end()
         return process
@@ -114,7 +114,7 @@ class Workers:
         """End all processes, whatever they are doing, and wait for them."""
         for process in self.processes:
             process.end()
-        self._nursery.end()
+        self._fork_server.end()
 
 
 def fork_workers(count: int, run: Callable[[socket.socket, socket.socket], int]) -> Workers:
@@ -140,14 +140,14 @@ def fork_workers(count: int, run: Callable[[socket.socket, socket.socket], int])
         worker_relay.close()
         worker_connections.close()
         workers.append(WorkerProcess(process, relay, connections))
-    control, nursery_control = socket.socketpair()
+    control, own_control = socket.socketpair()
     process = os.fork()
     if process == 0:
         close_inherited()
         control.close()
-        _run_nursery(run, nursery_control)
-    nursery_control.close()
-    return Workers(workers, Nursery(process, control))
+        _run_fork_server(run, own_control)
+    own_control.close()
+    return Workers(workers, ForkServer(process, control))
 
 
 def _socket_pairs() -> tuple[
@@ -157,7 +157,7 @@ def _socket_pairs() -> tuple[
     return socket.socketpair(), socket.socketpair()
 
 
-def _run_nursery(
+def _run_fork_server(
     run: Callable[[socket.socket, socket.socket], int], control: socket.socket
 ) -> None:
     """Fork a worker for each pair of sockets that arrives; never return."""

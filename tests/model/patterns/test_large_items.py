@@ -157,3 +157,13 @@ def test_a_page_of_some_attributes_is_one_request(db: Database) -> None:
     assert page.next_cursor is not None
     assert len(events) == 1
     assert len(list(db.iterate(FILES.select(File.number).page_size(COUNT)))) == COUNT
+
+
+def test_a_page_that_ends_with_the_root_ends_the_aggregate() -> None:
+    with connect(":memory:", Drive) as db:
+        db.run(create(Folder(drive="d", folder="f", body=LARGE)))
+        for number in range(2):
+            db.run(put(file(number)))
+        found = run_within_range(db, WHOLE.desc())
+        assert found is not None
+        assert [each.number for each in found.files] == [1, 0]

@@ -113,3 +113,9 @@ def parts_shape(steps: Sequence[Shape], name: str) -> Shape:
         read_range=replace(first.read_range * len(steps), per_item=first.read_range.per_item),
         steps=tuple(steps),
     )
+
+
+def page_of_parts_shape(steps: Sequence[Shape], name: str) -> Shape:
+    """Return the shape of a page: one after others reads only parts that are not finished."""
+    shape = parts_shape(steps, name)
+    return replace(shape, read_range=replace(shape.read_range, low=steps[0].read_range.low))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tablewright.designs.menu import collection, named_checks
+import tablewright.designs.menu.collection as collection
+from tablewright.designs.menu import named_checks
 from tablewright.designs.menu.collection import (
     Menu,
     Product,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tablewright.designs.menu import composite, named_checks
+import tablewright.designs.menu.composite as composite
+from tablewright.designs.menu import named_checks
 from tablewright.designs.menu.composite import (
     Menu,
     SectionWithProducts,
