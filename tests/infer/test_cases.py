@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tablewright.infer import infer_design, write_module
 from tablewright.infer.sample import SampleIndex
+from tablewright.schema import KeyAttribute, KeySchema
 from tablewright.values import Item
 from tablewright.verify import compare_stored
 from tests.infer.inferred import gsi, import_source, infer_source, item, keys, lines_of, sample_of
@@ -300,6 +301,106 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
         [item(PK="USER#1", SK="USER", GSI1PK="A#1"), item(PK="USER#2", SK="USER")],
         BY_KEY,
         ['gsi1_pk: Attr[str | None] = attr(name="GSI1PK", default=None)'],
+    ),
+    "several attributes in a key": (
+        [
+            item(PK=f"SALE#{n}", SK="SALE", site=site, kind="eu", level=n, at=MOMENT)
+            for n, site in enumerate(("bern", "rome", "oslo"))
+        ]
+        + [item(PK="USER#1", SK="USER", site="bern")],
+        {
+            "indexes": (
+                SampleIndex(
+                    "wide",
+                    False,
+                    KeySchema(
+                        (KeyAttribute("site", "S"), KeyAttribute("kind", "S")),
+                        (KeyAttribute("level", "N"), KeyAttribute("at", "S")),
+                    ),
+                ),
+            )
+        },
+        [
+            'wide = GSI(("site", "kind"), ("level", "at"))',
+            "level: Attr[int] = attr()",
+            "wide = index(Things.wide, (site, kind), (level, at))",
+        ],
+    ),
+    "several attributes beside a composed key": (
+        [
+            item(PK=f"SALE#{n}", SK="SALE", GSI1PK=f"TENANT#{n}", tenant=f"{n}", level=n, at="x")
+            for n in range(3)
+        ],
+        {
+            "indexes": (
+                SampleIndex(
+                    "wide",
+                    False,
+                    KeySchema(
+                        (KeyAttribute("GSI1PK", "S"),),
+                        (KeyAttribute("level", "N"), KeyAttribute("at", "S")),
+                    ),
+                ),
+            )
+        },
+        ['wide = index(Things.wide, "TENANT" / tenant, (level, at))'],
+    ),
+    "a composed key among several": (
+        [item(PK=f"SALE#{n}", SK="SALE", kind="x", level=n) for n in range(3)],
+        {
+            "indexes": (
+                SampleIndex(
+                    "wide",
+                    False,
+                    KeySchema(
+                        (KeyAttribute("PK", "S"), KeyAttribute("kind", "S")),
+                        (KeyAttribute("level", "N"),),
+                    ),
+                ),
+            )
+        },
+        ['# Items are in wide, too; it shares the key "PK".'],
+    ),
+    "two places in an index": (
+        [
+            item(PK="REPO#tw", SK=f"ISSUE#{n}", number=f"{n}", status=status)
+            | item(GSI1PK="REPO#tw", GSI1SK=place)
+            for n, status, place in (
+                (1, "open", "ISSUE#OPEN#1"),
+                (2, "closed", "#ISSUE#2"),
+                (3, "open", "ISSUE#OPEN#3"),
+            )
+        ],
+        BY_KEY,
+        [
+            "number: Attr[str] = attr()",
+            'gsi1 = index(Things.gsi1, "REPO" / repo_id, "ISSUE#OPEN" / number, '
+            'when=status == "open")',
+            'gsi1_2 = index(Things.gsi1, "REPO" / repo_id, "#ISSUE" / number, '
+            'when=status == "closed")',
+        ],
+    ),
+    "a place of its own for some": (
+        [
+            item(PK="REPO#a", SK="REPO", name="a", GSI1PK="REPO#a", GSI1SK="#REPO"),
+            item(PK="REPO#b", SK="REPO", name="b", GSI1PK="REPO#b", GSI1SK="#REPO"),
+            item(PK="REPO#c", SK="REPO", name="c", parent="a", GSI1PK="REPO#a", GSI1SK="FORK#c"),
+        ],
+        BY_KEY,
+        [
+            'gsi1 = index(Things.gsi1, "REPO" / name, "#REPO", when=parent.not_exists())',
+            'gsi1_2 = index(Things.gsi1, "REPO" / parent, "FORK" / name, when=parent.exists())',
+        ],
+    ),
+    "two places in a local index": (
+        [
+            item(PK="USER#1", SK=f"TASK#{n}", number=f"{n}", done=done, LSI1=place)
+            for n, done, place in ((1, True, "DONE#1"), (2, False, "OPEN#x#2"))
+        ],
+        {"indexes": (SampleIndex("LSI", True, keys("PK", "LSI1")),)},
+        [
+            'lsi = primary.local(Things.lsi, "DONE" / number, when=done.in_([True]))',
+        ],
     ),
     "expiry": (
         [item(PK="USER#1", SK="USER", expires=1700000000), item(PK="USER#2", SK="USER")],

@@ -126,27 +126,6 @@ class StoredAttributes:
             kinds = _exact(kinds, attribute.values.values())
         attribute.kinds = (max(kinds, key=lambda kind: votes.get(kind, 0)),)
 
-    def condition(self, inside: list[int], outside: list[int]) -> tuple[Attribute, str] | None:
-        """Return what is true of all items inside of an index, and of none of the others."""
-        for attribute in self.by_name.values():
-            has = [[n in attribute.values for n in numbers] for numbers in (inside, outside)]
-            if all(has[0]) and not any(has[1]):
-                return attribute, "{}.exists()"
-            if not any(has[0]) and all(has[1]):
-                return attribute, "{}.not_exists()"
-        for attribute in self.by_name.values():
-            tag = {"str": "S", "bool": "BOOL"}.get(attribute.kind.source)
-            if tag is None or attribute.is_optional:
-                continue
-            contents = [attribute.values[n].get(tag) for n in range(len(self._items))]
-            within = {contents[n] for n in inside}
-            is_choice = len(set(contents)) <= len(contents) / 2
-            if len(within) == 1 and is_choice and within.isdisjoint(contents[n] for n in outside):
-                content = within.pop()
-                shown = f" == {quoted(str(content))}" if tag == "S" else f".in_([{content}])"
-                return attribute, f"{{}}{shown}"
-        return None
-
 
 def _exact(kinds: tuple[Kind, ...], values: Iterable[Value]) -> tuple[Kind, ...]:
     """Return the types that store values as they are; the last one if none does."""

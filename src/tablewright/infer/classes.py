@@ -45,8 +45,8 @@ def find_type_attribute(sample: Sample, delimiter: str) -> str | None:
     )
     for index in sample.indexes:
         for name in index.keys.names:
-            if _rank(name) == len(_TYPE_NAMES):
-                del counts[name]  # a literal of an index, not a type
+            if name in index.natural or _rank(name) == len(_TYPE_NAMES):
+                del counts[name]  # an attribute or a literal of an index, not a type
     ranked = sorted(counts, key=lambda name: (_rank(name), -counts[name], name))
     skeletons = _skeletons(sample, delimiter)
     for name in ranked:
@@ -74,6 +74,8 @@ def _divides(
     distinct = {value for found in values.values() for value in found}
     if any(len(found) > 1 for found in values.values()):
         return False
+    if len(distinct) == 1 and not all(name in item for item in items):
+        return False  # the kind or the model of a thing
     return is_named or (1 < len(distinct) < len(items) and all(map(is_word, distinct)))
 
 

@@ -182,8 +182,9 @@ def _without_rows(table: ModelTable, sample: Sample, taken: set[str]) -> Inferre
     keys = [path(key) for key in table.keys]
     places = []
     for index in table.indexes:
-        paths = [path(key) for key in index.keys]
-        places.append(Place(index, paths[0], paths[1] if len(paths) > 1 else None))
+        sides = (index.keys.partition, index.keys.sort)
+        partition, sort = (tuple(path(key) for key in side) for side in sides)
+        places.append(Place(index, partition, sort))
     name = unused(class_name(f"{singular(snake_case(table.name))}_item"), taken, "")
     entity = InferredEntity(
         items=[],

@@ -78,6 +78,19 @@ def _first_word(text: str, delimiter: str) -> str:
     return delimiter if rest else ""
 
 
+def form_of(text: str, delimiter: str) -> tuple[str | None, ...]:
+    """Return the words of a key text that can be literals; None for each of the others.
+
+    >>> form_of("#ISSUE#OPEN#0007#abc", "#")
+    ('', 'ISSUE', 'OPEN', None, None)
+    """
+    words = text.split(delimiter) if delimiter else [text]
+    return tuple(
+        word if not word or (is_word(word) and (word.isupper() or number == 0)) else None
+        for number, word in enumerate(words)
+    )
+
+
 def find_elements(
     texts: Sequence[str], delimiter: str, explains: Explains, *, sorts: bool, partitions: int
 ) -> list[Element]:

@@ -49,6 +49,11 @@ class StoredKey:
         self._all = self._own + tuple(
             each for each in others if needed & {part.attribute for part in each.template.parts}
         )
+        #: How else the key attributes of an index with several places can be composed.
+        self._otherwise = {
+            each.name: [one for one in others if one.name == each.name and one is not each]
+            for each in others
+        }
         #: The attributes of an item that it reads.
         self.names = tuple(dict.fromkeys(each.name for each in self._all))
 
@@ -107,6 +112,9 @@ class StoredKey:
             try:
                 read = each.parse(text)
             except ValueError as error:
+                others = self._otherwise.get(each.name, ())
+                if any(other.parse.texts(text) is not None for other in others):
+                    continue  # the item is in another place of the index
                 raise UnreadableItem(f"{self._primary.name}: {each.name}: {error}") from None
             for part, value in zip(each.template.parts, read, strict=True):
                 if part.notation.derive is None:
