@@ -232,6 +232,96 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
         {},
         ["class Account(Entity, table=Things):", "type: Attr[str] = attr()"],
     ),
+    "variants": (
+        [
+            item(PK=f"ACCOUNT#{name}", SK="ACCOUNT", type=kind, plan="free", **{kind: 1})
+            for name, kind in (("ann", "User"), ("bob", "User"), ("acme", "Company"))
+        ]
+        + [item(PK="ACCOUNT#acme", SK="REPO#tw", type="Repo")],
+        {},
+        [
+            'class Things(Table, name="things", escape=False):',
+            "class Account(Entity, table=Things, variants=True):",
+            "plan: Attr[str] = attr()",
+            'primary = key("ACCOUNT" / account_id, "ACCOUNT")',
+            "class User(Account):",
+            'user: Attr[int] = attr(name="User")',
+            "class Company(Account):",
+        ],
+    ),
+    "variants without attributes of their own": (
+        [
+            item(PK=f"ACCOUNT#{n}", SK="ACCOUNT", type=kind)
+            for n, kind in enumerate(("user", "user", "companies"))
+        ]
+        + [item(PK="ACCOUNT#0", SK="REPO#tw", type="repo")],
+        {},
+        [
+            'class User(Account, type_name="user"):',
+            'class Company(Account, type_name="companies"):',
+        ],
+    ),
+    "keys of ElectroDB": (
+        [
+            item(
+                PK=f"$app#org_{org}",
+                SK=f"$members_1#id_{n}",
+                GSI1PK=f"$app#name_{name.lower()}",
+                GSI1SK=f"$people#members_1#status_open#id_{n}",
+                org=org,
+                id=n,
+                name=name,
+                status="Open",
+                __edb_e__="members",
+                __edb_v__="1",
+            )
+            for org, n, name in (("abc", "u17", "Ann"), ("abc", "u18", "Bob"), ("xyz", "u19", "C"))
+        ],
+        BY_KEY,
+        [
+            'class Member(Entity, table=Things, type_name="members"):',
+            'primary = key("$app#org_" + org, "$members_1#id_" + id)',
+            'gsi1 = index(Things.gsi1, "$app#name_" + lower(name), '
+            '("$people#members_1#status_" + lower(status)) / "id_" + id)',
+        ],
+    ),
+    "another case of one value": (
+        [item(PK="LIKE#APPLE#ann", SK="LIKE", brand="Apple", user="ann")],
+        {},
+        ['primary = key("LIKE" / upper(brand) / user, "LIKE")'],
+    ),
+    "a literal that an attribute has in another case": (
+        [item(PK=f"USER#{n}", SK="PROFILE", part="Profile") for n in range(3)],
+        {},
+        ['primary = key("USER" / user_id, "PROFILE")'],
+    ),
+    "a value of another entity in an only item": (
+        [
+            item(PK="REPO#aws#sdk", SK="REPO", owner="aws", name="sdk"),
+            item(PK="REPO#gnu#gcc", SK="REPO", owner="gnu", name="gcc"),
+            item(PK="STAR#aws#7#sdk", SK="STAR"),
+        ],
+        {},
+        ['primary = key("STAR" / star_id / pk / key_pk, "STAR")'],
+    ),
+    "entities with the same word": (
+        [item(PK=f"USER#u{n}", SK=f"#METADATA#u{n}") for n in range(2)]
+        + [item(PK=f"GAME#g{n}", SK=f"USER#u{n}") for n in range(2)]
+        + [item(PK=f"ORDER#o{n}", SK="ORDER") for n in range(2)]
+        + [item(PK=f"ORDER#o{n}#ITEM#i{n}", SK="ORDER") for n in range(2)],
+        {},
+        [
+            "class User(Entity, table=Things):",
+            "class GameUser(Entity, table=Things):",
+            "class Order(Entity, table=Things):",
+            "class OrderItem(Entity, table=Things):",
+        ],
+    ),
+    "the model of a thing": (
+        [item(PK=f"CAR#{n}", SK="CAR", model="T") for n in range(3)] + [item(PK="SHOP", SK="SHOP")],
+        {},
+        ['class Things(Table, name="things", type_attribute=None, escape=False):'],
+    ),
     "in an index under a condition": (
         orders("status", "open", "paid", "open", "paid", is_in="open"),
         BY_KEY,

@@ -96,7 +96,7 @@ class StoredAttributes:
                 if values is None:
                     continue
                 for spelling in spellings(kind, key.type, variable.texts):
-                    if spelling.formats and not _is_evidence(kind, variable.texts):
+                    if spelling.formats and not _is_evidence(spelling, variable.texts):
                         continue
                     if spells(spelling, delimiter, values, variable.texts, sorts=sorts):
                         yield attribute, spelling
@@ -156,6 +156,10 @@ def rank(explanation: tuple[Attribute, Spelling], word: str) -> tuple[bool, bool
     return bool(spelling.formats), not name.startswith(words[:4]), not name.endswith("id")
 
 
-def _is_evidence(kind: Kind, texts: Sequence[str]) -> bool:
+def _is_evidence(spelling: Spelling, texts: Sequence[str]) -> bool:
     """Whether texts that a format gives are hardly equal by chance."""
-    return len(set(texts)) > 1 or (kind is not STR and min(map(len, texts)) > 3)
+    if len(set(texts)) > 1:
+        return True
+    if spelling.kind is STR:
+        return spelling.source in ("lower({})", "upper({})") and len(texts[0]) > 2
+    return len(texts[0]) > 3

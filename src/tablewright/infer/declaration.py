@@ -93,6 +93,14 @@ class Place(Struct, eq=False):
         return [*self.partition, *self.sort]
 
 
+class InferredVariant(Struct, eq=False):
+    """A variant of an entity: its type, and the attributes that only its items have."""
+
+    type_name: str
+    attributes: list[Attribute]
+    name: str = ""
+
+
 class InferredEntity(Struct, eq=False):
     """An entity, as far as its items show it."""
 
@@ -109,7 +117,18 @@ class InferredEntity(Struct, eq=False):
     #: Attributes whose names a design cannot have.
     undeclared: list[str] = []
     name: str = ""
+    #: The kinds of items at its key; empty for an entity with one kind.
+    variants: list[InferredVariant] = []
 
     @property
     def paths(self) -> list[InferredPath]:
         return [self.partition, *([self.sort] if self.sort else [])]
+
+    @property
+    def all_attributes(self) -> list[Attribute]:
+        """Its attributes and those of its variants."""
+        return [*self.attributes, *(each for v in self.variants for each in v.attributes)]
+
+    @property
+    def class_names(self) -> list[str]:
+        return [self.name, *(variant.name for variant in self.variants)]

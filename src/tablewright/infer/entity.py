@@ -30,7 +30,7 @@ from tablewright.infer.kinds import DATETIME, STR, Kind, text_kinds
 from tablewright.infer.names import has_own_name
 from tablewright.infer.sample import Sample, SampleIndex
 from tablewright.infer.spellings import Spelling, key_only_spellings, reads_back
-from tablewright.infer.structure import Element, VaryingPart, find_elements, form_of
+from tablewright.infer.structure import Element, VaryingPart, find_elements, form_of, is_word
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item
@@ -100,7 +100,8 @@ class _Inference:
             if placement.when is None and key.name in found:
                 placement.drafts[key.name] = found[key.name]
                 continue
-            draft = self._elements(key, placement.members, sorts=placement.sorts(key))
+            sorts, is_group = placement.sorts(key), placement.when is not None
+            draft = self._elements(key, placement.members, sorts=sorts, is_group=is_group)
             placement.drafts[key.name] = found[key.name] = draft
             if not draft.is_natural:
                 self.stored.by_name.pop(key.name, None)
@@ -175,7 +176,9 @@ class _Inference:
             for variable in draft.variables
         )
 
-    def _elements(self, key: KeyAttribute, members: list[int], *, sorts: bool) -> _Draft:
+    def _elements(
+        self, key: KeyAttribute, members: list[int], *, sorts: bool, is_group: bool = False
+    ) -> _Draft:
         """Return the literals and variables of a key attribute, and who can explain them."""
         contents = [self.items[n][key.name][key.type] for n in members]
         if key.name == self.type_attribute:
@@ -189,16 +192,23 @@ class _Inference:
             variable = VaryingPart(tuple(contents))
             is_constant = len(set(contents)) == 1 and sorts and self.partitions > 1
             explained = self.stored.explain(variable, key, members, self.delimiter, sorts=sorts)
-            if is_constant and not is_own and not any(explained):
+            is_zero = contents[0] == "0"
+            if is_constant and (is_zero or not is_own) and not any(explained):
                 return _Draft(key, members, [contents[0]], sorts)
             return _Draft(key, members, [variable], sorts)
 
         def explains(texts: tuple[str, ...]) -> bool:
             variable = VaryingPart(texts)
-            return any(self.stored.explain(variable, key, members, self.delimiter, sorts=sorts))
+            found = self.stored.explain(variable, key, members, self.delimiter, sorts=sorts)
+            # A key that is one word is a literal, although an attribute has it in another case;
+            # so is a word of a place whose condition says which value the attribute has.
+            is_fixed = len(set(texts)) == 1 and (is_group or texts == tuple(contents))
+            return any(not (is_fixed and each.formats and each.kind is STR) for _, each in found)
 
         def is_value(texts: tuple[str, ...]) -> bool:
-            return text_kinds(texts)[0] is DATETIME or explains(texts)
+            return (
+                text_kinds(texts)[0] is DATETIME or explains(texts) or self._is_known_value(texts)
+            )
 
         elements = find_elements(
             contents, self.split, is_value, sorts=sorts, partitions=self.partitions
@@ -211,6 +221,18 @@ class _Inference:
             draft.elements = [VaryingPart(tuple(contents))]
             self.stored.add(key.name)
         return draft
+
+    def _is_known_value(self, texts: tuple[str, ...]) -> bool:
+        """Whether the text of an only item is a value, because an attribute elsewhere has it."""
+        if len(self.items) > 1 or texts[0].isupper() or not is_word(texts[0]):
+            return False
+        names = {*self.sample.keys.names, self.type_attribute}
+        return any(
+            value.get("S") == texts[0]
+            for item in self.sample.items
+            for name, value in item.items()
+            if name not in names
+        )
 
     def _explain(
         self, draft: _Draft, variable: VaryingPart
@@ -326,7 +348,7 @@ class _Inference:
             found += [
                 draft.key.name
                 for draft in drafts
-                if draft.key.name in index.natural and not draft.is_natural
+                if draft.key.name in index.natural and not self._has_natural_path(draft)
             ]
             if found:
                 shared[index.name] = found
@@ -337,6 +359,10 @@ class _Inference:
             taken |= dict.fromkeys(composed, index)
             places.append(self._place(index, placement))
         return places, shared
+
+    def _has_natural_path(self, draft: _Draft) -> bool:
+        own = self.own_paths.get(draft.key.name)
+        return draft.is_natural or (own is not None and own.is_natural)
 
     @staticmethod
     def _all(paths: list[InferredPath], places: list[Place]) -> list[InferredPath]:

@@ -10,7 +10,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from tablewright import formats
-from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Place
+from tablewright.infer.declaration import (
+    Attribute,
+    InferredEntity,
+    InferredPath,
+    InferredVariant,
+    Place,
+)
 from tablewright.infer.design import InferredDesign
 from tablewright.infer.literals import WIDTH
 from tablewright.infer.names import quoted, snake_case, unused
@@ -157,6 +163,8 @@ def _tuple(sources: Sequence[str]) -> str:
 
 def _entity(entity: InferredEntity, design: InferredDesign, names: dict[str, str]) -> str:
     arguments = ["Entity", f"table={design.name}"]
+    if entity.variants:
+        arguments.append("variants=True")
     if entity.type_name is not None and entity.type_name != entity.name:
         arguments.append(f"type_name={quoted(entity.type_name)}")
     lines = [wrap_call(f"class {entity.name}", arguments, end=":")]
@@ -181,7 +189,16 @@ def _entity(entity: InferredEntity, design: InferredDesign, names: dict[str, str
         f"    # Items are in {names[index]}, too; it shares the key {', '.join(map(quoted, keys))}."
         for index, keys in entity.shared.items()
     ]
-    return "\n".join(lines)
+    return "\n\n\n".join(["\n".join(lines), *(_variant(v, entity) for v in entity.variants)])
+
+
+def _variant(variant: InferredVariant, entity: InferredEntity) -> str:
+    arguments = [entity.name]
+    if variant.type_name != variant.name:
+        arguments.append(f"type_name={quoted(variant.type_name)}")
+    lines = [wrap_call(f"class {variant.name}", arguments, end=":")]
+    lines += map(_attribute, sorted(variant.attributes, key=lambda each: each.name))
+    return "\n".join([*lines, *(["    pass"] if len(lines) == 1 else [])])
 
 
 def _attribute(attribute: Attribute) -> str:

@@ -51,8 +51,7 @@ class StoredKey:
         )
         #: How else the key attributes of an index with several places can be composed.
         self._otherwise = {
-            each.name: [one for one in others if one.name == each.name and one is not each]
-            for each in others
+            each.name: [one for one in others if one.name == each.name] for each in others
         }
         #: The attributes of an item that it reads.
         self.names = tuple(dict.fromkeys(each.name for each in self._all))
