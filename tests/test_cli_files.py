@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from tablewright.cli.files import readable
 from tablewright.engine import Engine
 from tests.commands import run
 from tests.engine.test_integrity import TABLE, damage, make_file
@@ -102,3 +104,38 @@ def test_a_file_that_is_not_there_is_one_line(command: str, tmp_path: Path) -> N
     assert "no such file" in result.stderr
     assert result.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write any file")
+def test_read_only_files_are_checked_and_restored(path: Path, tmp_path: Path) -> None:
+    folder = path.parent / "medium"
+    folder.mkdir()
+    path.rename(folder / path.name)
+    file = folder / path.name
+    file.chmod(0o400)
+    folder.chmod(0o500)
+    try:
+        check = run("check-file", file)
+        restored = run("restore", file, tmp_path / "restored.db")
+    finally:
+        folder.chmod(0o700)
+    for result in (check, restored):
+        assert result.returncode == 0
+        assert f"{file}: it is read-only, so a copy of it is read" in result.stderr
+    assert count(tmp_path / "restored.db") == 2
+    assert {each.name for each in tmp_path.iterdir()} == {"medium", "restored.db"}
+
+
+def test_a_copy_of_a_read_only_file_has_its_log(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Engine(path) as engine:  # which is in use, with a log that is not folded in
+        thing = {"pk": {"S": "c"}, "sk": {"S": "1"}}
+        engine.call("PutItem", {"TableName": "things", "Item": thing})
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "access", lambda *_: False)
+            with readable(path, tmp_path) as copy:
+                patch.undo()
+                assert copy != path
+                assert count(copy) == 3
+    assert not copy.exists()

@@ -685,6 +685,9 @@ def stream_events(db: Database) -> None:
     assert_type(events, StreamEvents[StreamEvent[Ticket] | StreamEvent[Agent]])
     assert_type(events.checkpoint, str)
     assert_type(parse_stream({}, Agent), list[StreamEvent[Agent]])
+    assert_type(parse_stream({}, Desk), list[StreamEvent[Any]])
+    assert_type(db.stream_events(Desk), StreamEvents[StreamEvent[Any]])
+    assert_type(db.stream_events(), StreamEvents[StreamEvent[Any]])
 
 
 async def stream_events_async(db: AsyncDatabase) -> None:

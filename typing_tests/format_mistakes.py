@@ -30,7 +30,18 @@ from tablewright.formats import (
     year,
 )
 from tablewright.testing import check_codec
-from typing_tests.formats import HEX, NOW, TODAY, Address, Line, Log, Reversed, Root, Version
+from typing_tests.formats import (
+    HEX,
+    NOW,
+    TODAY,
+    Address,
+    Line,
+    Log,
+    Long,
+    Reversed,
+    Root,
+    Version,
+)
 
 # -- calls
 Line.primary(7, 7)  # E: the codec takes a text
@@ -57,6 +68,12 @@ Line.digests("x")  # E: a digest is bytes
 Line.by_name(7)  # E: a name is a text
 Root.primary("example.com", "example.com")  # E: .again is not asked for
 Version.primary("ann", 0)  # E: a literal is not asked for
+Long.primary("a", TODAY, 1, "d", TODAY, 2, "g", "h")  # E: the last of eight parts is a date
+Long.primary("a", TODAY, 1, "d", TODAY, 2, "g")  # E: the last part is missing
+Long.by_all("a", TODAY, 1, "d", TODAY, 2, "g", "h")  # E: the last of eight parts is a date
+Long.by_some("a", "b")  # E: the last part is a date
+Long.moments("a", TODAY, 1, 4)  # E: the last part of a joined path is a text
+Long.moments("a", TODAY, 1, "d").eq(TODAY, 1, 7)  # E: a joined part is a text
 check_codec(HEX, ["ff"])  # E: the codec takes numbers
 check_codec(Reversed(), [7])  # E: the codec takes texts
 check_codec("hex", [7])  # E: not a codec
@@ -74,7 +91,7 @@ class Broken(Entity, table=Log):
     b = key("A" / year(size), "X")  # E: a number has no year
     c = key("A" / hour(day(at)), "X")  # E: a date has no hour
     d = key("A" / iso(at, "minutes"), "X")  # E: no such precision
-    e = key("A" / iso(at, "seconds", zone="+02:00"), "X")  # E: only UTC
+    e = key("A" / iso(at, "seconds", zone="+02:00"), "X")  # E: another zone is a timezone
     f = key("A" / iso(at), "X")  # E: the precision is missing
     g = key("A" / epoch_millis(size), "X")  # E: a number is not a moment
     h = key("A" / padded(name, 3), "X")  # E: a text is not a number

@@ -6,7 +6,7 @@ Every function is run by `tests/test_typing.py` as well: what the checkers accep
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import assert_type
 
@@ -38,6 +38,7 @@ from tablewright.formats import (
 from tablewright.plans import Range
 from tablewright.testing import check_codec
 
+JAPAN = timezone(timedelta(hours=9))
 NOW = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
 TODAY = NOW.date()
 
@@ -124,6 +125,35 @@ class Version(Entity, table=Versions):
     primary = key("NAME" / name, 0)
 
 
+class Zoned(Entity, table=Log):
+    at: Attr[datetime] = attr()
+    primary = key("Zoned" / iso(at, "seconds", zone=""), iso(at, "milliseconds", zone=JAPAN))
+
+
+class Long(Entity, table=Log):
+    """Keys of eight parts, and paths that are joined."""
+
+    a: Attr[str] = attr()
+    b: Attr[date] = attr()
+    c: Attr[int] = attr(pad=4)
+    d: Attr[str] = attr()
+    e: Attr[date] = attr()
+    f: Attr[int] = attr(pad=4)
+    g: Attr[str] = attr()
+    h: Attr[date] = attr()
+    primary = key("Long" / a / b / c / d / e / f / g / h, "Long" / a.again)
+    by_all = unique("All" / a / b / c / d / e / f / g / h)
+    by_some = unique("Some", a / b)
+    moments = index(Log.moments, "Long" / a + ":" + b / c / d, "Sort" / e / (f / g / h))
+
+
+def long_keys_are_typed() -> None:
+    assert_type(Long.primary("a", TODAY, 1, "d", TODAY, 2, "g", TODAY), Get[Long])
+    assert_type(Long.by_all("a", TODAY, 1, "d", TODAY, 2, "g", TODAY), GetByUnique[Long])
+    assert_type(Long.by_some("a", TODAY), GetByUnique[Long])
+    assert_type(Long.moments("a", TODAY, 1, "d"), Range[Long, date, int, str, date])
+
+
 def a_call_gives_what_the_format_takes() -> None:
     assert_type(Line.primary("example.com", 7), Get[Line])
     assert_type(Line.by_name("ann"), GetByUnique[Line])
@@ -137,6 +167,7 @@ def a_call_gives_what_the_format_takes() -> None:
     assert_type(Joined.primary(7, "example.com", TODAY), Get[Joined])
     assert_type(Joined.texts(7, TODAY), Range[Joined, str])
     assert_type(Version.primary("ann"), Get[Version])
+    assert_type(Zoned.primary(NOW, NOW), Get[Zoned])
 
 
 def a_comparison_takes_the_next_part_of_any_format() -> None:

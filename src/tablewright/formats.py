@@ -21,12 +21,12 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any, Literal, TypeAlias, TypeVar, overload
+from typing import Any, TypeAlias, TypeVar, overload
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping import formats
 from tablewright.mapping.codec import Codec, SupportsCodec
-from tablewright.mapping.formats import Precision
+from tablewright.mapping.formats import Precision, Zone
 from tablewright.model.attribute import Formatted, Piece
 
 __all__ = [
@@ -87,10 +87,11 @@ def hour(moment: Moment) -> Formatted[datetime]:
     return Formatted(moment, formats.HOUR)
 
 
-def iso(
-    moment: Moment, precision: Precision, *, zone: Literal["Z", "+00:00"] = "Z"
-) -> Formatted[datetime]:
-    """Write ISO text in UTC, cut to a precision: `2026-01-15T10:15:30Z`."""
+def iso(moment: Moment, precision: Precision, *, zone: Zone = "Z") -> Formatted[datetime]:
+    """Write ISO text, cut to a precision: `2026-01-15T10:15:30Z`.
+
+    `zone` is how UTC is written ("Z", "+00:00", or "" for nothing), or the `timezone` of the text.
+    """
     return Formatted(moment, formats.iso(precision, zone))
 
 

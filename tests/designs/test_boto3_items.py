@@ -19,7 +19,7 @@ from tablewright.designs.menu import collection, document, joins
 from tablewright.designs.recipes import option2
 from tablewright.errors import UniqueViolation
 from tablewright.ids import ULID
-from tablewright.plans import Plan
+from tablewright.plans import Plan, backfill
 from tablewright.verify import changed
 
 
@@ -430,6 +430,18 @@ def test_a_pattern_changes_the_keys_of_an_order_of_the_document(
     assert stored["version"] == 2
     key = {"PK": "CUST#C1", "SK": "ORDER_STATUS_EVT#O100#V#0000000002"}
     assert read(client, "commerce_single_table", **key)["reason"] == "sent"
+
+
+def test_a_backfill_gives_a_category_of_the_document_its_place_in_the_shop(
+    engine: Engine, client: Any
+) -> None:
+    db = connected(engine, "recipes")
+    write(client, "recipes", CATEGORY, CATEGORY_NAME)
+    assert list(db.run(recipes.categories_in_shop_order())) == []
+    db.run(backfill(recipes.Recipes))
+    assert list(db.run(recipes.categories_in_shop_order())) == [VEGETABLES]
+    stored = read(client, "recipes", PK="CATEGORY#1", SK="CATEGORY#1")
+    assert (stored["GSI1PK"], stored["GSI1SK"]) == ("CATEGORIES", "000001#1")
 
 
 def test_names_are_unique_for_the_model_and_for_the_transactions_of_the_document(

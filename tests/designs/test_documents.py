@@ -13,11 +13,13 @@ from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, connect, create
 from tablewright.designs import menu
 from tablewright.designs.catalog import bundled, load
 from tablewright.designs.commerce import Commerce, CustomerProfile
+from tablewright.designs.market import Market, Order
 from tablewright.designs.recipes import option2
 from tablewright.engine import Engine
 from tablewright.publish import document
 from tablewright.verify import Design
 from tests.commands import run
+from tests.designs.stored import query
 from tests.test_docs import blocks
 
 
@@ -38,7 +40,11 @@ class Copy(Entity, table=Loans):
 
 
 def sample() -> list[Copy]:
-    return [Copy(copy_id="c1", library="L1", due_day="2026-01-05", borrower="ann")]
+    due = "2026-01-05"
+    return [
+        Copy(copy_id="c1", library="L1", due_day=due, borrower="ann"),
+        Copy(copy_id="c2", library="L" * 200, due_day=due, borrower="bob"),
+    ]
 
 
 @dataclass
@@ -66,10 +72,14 @@ def test_an_index_with_a_condition_shows_it() -> None:
     assert "state = 'lent'" in section("Indexes")
 
 
-def test_sample_items_show_attributes_that_are_index_keys_by_themselves() -> None:
-    (row,) = [line for line in section("Sample item collections").splitlines() if "c1" in line]
+@pytest.mark.parametrize(("copy", "borrower"), [("c1", "ann"), ("c2", "bob")])
+def test_sample_items_show_attributes_that_are_index_keys_by_themselves(
+    copy: str, borrower: str
+) -> None:
+    """Also of an item with long attributes, of which some are cut."""
+    (row,) = [line for line in section("Sample item collections").splitlines() if copy in line]
     assert "due_day=2026-01-05" in row
-    assert "borrower=ann" in row
+    assert f"borrower={borrower}" in row
     assert "GSI1PK" not in row
 
 
@@ -155,6 +165,31 @@ def test_a_reason_says_what_a_pattern_reads_and_changes(pattern: str, reason: st
     assert [row[column] for row in rows if row[2] == f"`{pattern}`"] == [reason]
 
 
+@pytest.mark.parametrize(
+    ("design", "pattern", "column", "expected"),
+    [
+        ("market", "place_order", "Table/Index", "IdLookupIndex, ReverseIndex"),
+        ("market", "update_profile", "Table/Index", "table"),
+        ("market", "last_orders", "Notes", 'only tp="order"'),
+        (
+            "commerce",
+            "update_order_status_with_history",
+            "Notes",
+            "if version = {expected_version}",
+        ),
+        ("recipes", "category_by_name", "Operation", "GetItem + GetItem"),
+        ("shop", "products_by_brand", "Why efficient", "with items of Product only"),
+        ("market", "product_by_system_key", "Why efficient", "InventoryItem and Product only"),
+    ],
+)
+def test_a_pattern_shows_its_indexes_filter_operations_and_neighbours(
+    design: str, pattern: str, column: str, expected: str
+) -> None:
+    rows = [row for row in rows_of(document(load(design))) if len(row) > 6]
+    (row,) = (row for row in rows if row[2] == f"`{pattern}`")
+    assert expected in row[rows[0].index(column)]
+
+
 def test_entities_that_expire_are_listed_in_one_line() -> None:
     lines = [line for line in document(load("market")).splitlines() if "expires at" in line]
     assert lines == [
@@ -185,6 +220,18 @@ def test_boto3_finds_a_key_that_is_written_as_the_document_says(
         Key={"PK": {"S": f"CUST#{written}"}, "SK": {"S": f"PROFILE#{written}"}},
     )["Item"]
     assert item["customerId"] == {"S": customer_id}
+
+
+def test_boto3_writes_an_attribute_that_is_a_whole_key_unchanged(
+    engine: Engine, client: Any
+) -> None:
+    assert "unchanged in other attributes, also where one is a whole key: `id`." in document(
+        load("market")
+    )
+    with connect(engine, Market) as db:
+        db.run(create(Order(user_id="a#b", business_id="A#1")))
+    (item,) = query(client, "Market", 'id="A#1" AND tp="order"', "IdLookupIndex")
+    assert (item["pk"]["S"], item["id"]["S"]) == ("U#a$!b#O", "A#1")
 
 
 @pytest.mark.parametrize("name", ["menu", "recipes"])

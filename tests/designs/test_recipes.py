@@ -501,12 +501,16 @@ def test_the_id_of_a_deleted_ingredient_is_free(
     assert ingredient_item("10", "3", "cream") in items()
 
 
-def test_the_id_of_a_category_never_changes(db: Database, items: Callable[..., list[Item]]) -> None:
+@pytest.mark.parametrize("design", [recipes, option2], ids=["option 1", "option 2"])
+def test_the_ids_of_categories_and_ingredients_never_change(
+    db: Database, items: Callable[..., list[Item]], design: Any
+) -> None:
     before = items(), items("recipes_option2")
+    category, ingredient = design.Category, design.Ingredient
     with pytest.raises(InvalidValue, match=r"^Category\.id is immutable"):
-        db.run(Category.primary("2").update(Category.id.set("20")))
-    with pytest.raises(InvalidValue, match=r"^Category\.id is immutable"):
-        db.run(option2.Category.primary("2").update(option2.Category.id.set("20")))
+        db.run(category.primary("1").update(category.id.set("20")))
+    with pytest.raises(InvalidValue, match=r"^Ingredient\.id is immutable"):
+        db.run(ingredient.primary("1", "1").update(ingredient.id.set("20")))
     assert (items(), items("recipes_option2")) == before
 
 

@@ -490,3 +490,47 @@ def test_a_nested_value_too_deep_is_refused(db: Database, full: str) -> None:
         "Nesting Levels have exceeded supported limits: "
         "Attributes in the item have nested levels beyond supported limit",
     )
+
+
+@pytest.mark.parametrize(
+    ("expression", "added"),
+    [
+        ("SET v = :v", 3 + 19),
+        ("SET v = :v, w = :w", 3 + 2 * 19 + len("w") + 2),
+        ("SET v = :v ADD w :w", 3 + 2 * 19 + len("w") + 2),
+        ("SET v = :v REMOVE o", 3 + 19 + 2),
+        ("SET l[0] = :v", 3 + 20 + 4),
+    ],
+)
+def test_actions_count_for_the_limit_of_what_is_written(
+    db: Database, expression: str, added: int
+) -> None:
+    old = KEY | item(o="x", l=["y"])
+    table = db.table(items=[old])
+
+    def update(size: int) -> Json:
+        found = {":v": {"S": "x" * size}} | ({":w": {"N": "1"}} if ":w" in expression else {})
+        return {
+            "TableName": table,
+            "Key": KEY,
+            "UpdateExpression": expression,
+            "ExpressionAttributeValues": found,
+        }
+
+    room = 400 * 1024 - len("v") - added
+    message = "Item size to update has exceeded the maximum allowed size"
+    db.refuses("UpdateItem", update(room + 1), message)
+    assert db.get(table, KEY) == old
+    db.call("UpdateItem", update(room))
+
+
+def test_the_item_has_a_limit_too(db: Database) -> None:
+    table = db.table(items=[KEY | item(other="x" * 100)])
+    request = {
+        "TableName": table,
+        "Key": KEY,
+        "UpdateExpression": "SET v = :v",
+        "ExpressionAttributeValues": {":v": {"S": "x" * (400 * 1024 - 100)}},
+    }
+    message = "Item size to update has exceeded the maximum allowed size"
+    db.refuses("UpdateItem", request, message)

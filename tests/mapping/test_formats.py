@@ -37,6 +37,7 @@ from tablewright.symbol import Symbol
 from tests.mapping.key_parts import Status, part
 
 BERLIN = timezone(timedelta(hours=2))
+TOKYO = timezone(timedelta(hours=9))
 NOON = datetime(2026, 1, 15, 12, 0, 30, 250_000, tzinfo=UTC)
 
 
@@ -78,6 +79,10 @@ CODE = Codec[str](encode=str, decode=str, width=2, alphabet="abc")
         (iso("seconds", "+00:00"), datetime, None, NOON, "2026-01-15T12:00:30+00:00"),
         (iso("milliseconds", "+00:00"), datetime, None, NOON, "2026-01-15T12:00:30.250+00:00"),
         (iso("seconds", "Z"), datetime, None, NOON.astimezone(BERLIN), "2026-01-15T12:00:30Z"),
+        (iso("seconds", ""), datetime, None, NOON.astimezone(BERLIN), "2026-01-15T12:00:30"),
+        (iso("microseconds", ""), datetime, None, NOON, "2026-01-15T12:00:30.250000"),
+        (iso("seconds", TOKYO), datetime, None, NOON, "2026-01-15T21:00:30+09:00"),
+        (iso("milliseconds", UTC), datetime, None, NOON, "2026-01-15T12:00:30.250+00:00"),
         (MILLIS, datetime, None, NOON, "1768478430250"),
         (MILLIS, datetime, None, datetime(1970, 1, 1, tzinfo=UTC), "0000000000000"),
         (padded(6), int, None, 7, "000007"),
@@ -119,6 +124,7 @@ def test_a_format_gives_the_text_of_an_attribute(
         (WEEK, datetime, None, date(2026, 1, 18), "2026-W03"),
         (YEAR, datetime, None, 2026, "2026"),
         (iso("seconds", "Z"), datetime, None, NOON, "2026-01-15T12:00:30Z"),
+        (iso("seconds", TOKYO), datetime, None, NOON, "2026-01-15T21:00:30+09:00"),
         (truncated(3), str, None, "Annabel", "Ann"),
         (NUMBER, int, None, 7, "7"),
         (shard(8), str, None, 3, "3"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -30,6 +30,7 @@ from tests.mapping.key_parts import (
     STATUS,
     TEXT,
     TRUTH,
+    Status,
     natural,
     part,
     template,
@@ -85,7 +86,10 @@ def test_a_composer_joins_literals_and_values(
         ("ORDER", NUMBER, False),
         ("007", NUMBER, True),
         ("07", NUMBER, False),
-        ("007", FREE_NUMBER, True),
+        ("007", FREE_NUMBER, False),
+        ("0", FREE_NUMBER, True),
+        ("-0", FREE_NUMBER, False),
+        ("100", FREE_NUMBER, True),
         ("-7", FREE_NUMBER, True),
         ("x7", FREE_NUMBER, False),
         ("PAID", STATUS, True),
@@ -220,6 +224,7 @@ def test_a_longer_key_begins_with_the_text_of_a_shorter_one(text: str, beginning
 # -- parts that could run into what follows ------------------------------------------------------
 
 CODE = part(str, truncated(3), name="code")
+GRADE = part(Literal["A", "A+", "B"], name="grade")
 
 
 @pytest.mark.parametrize(
@@ -231,9 +236,14 @@ CODE = part(str, truncated(3), name="code")
             "between them, or give name a fixed width",
         ),
         (
-            (STATUS, TEXT),
-            "Order.primary: nothing separates status from name, so a key cannot be read; write / "
-            "between them, or give status a fixed width",
+            (GRADE, TEXT),
+            "Order.primary: nothing separates grade from name, so a key cannot be read; write / "
+            "between them, or give grade a fixed width",
+        ),
+        (
+            (GRADE, "+", TEXT),
+            "Order.primary: grade can contain '+', and the next literal, '+', begins with it, so "
+            "a key cannot be read; write / between them",
         ),
         (
             (TEXT, "X#"),
@@ -268,6 +278,9 @@ def test_a_part_that_could_run_into_what_follows_is_refused(
         (TEXT, "#", OTHER),
         (TEXT, "#X"),
         (FREE_NUMBER, "x", TEXT),
+        (STATUS, TEXT),
+        (STATUS, "D", TEXT),
+        (GRADE, "A", TEXT),
         ("A", TEXT),
         (TEXT,),
         ("A",),
@@ -277,6 +290,23 @@ def test_a_part_whose_end_is_known_is_accepted(pieces: tuple[str | KeyPart, ...]
     made = Template(pieces)
     made.check("Order.primary")
     assert Parser(made).parts == made.parts
+
+
+@pytest.mark.parametrize(
+    ("pieces", "values", "text"),
+    [
+        ((STATUS, "D", TEXT), (Status.PAID, "D"), "PAIDDD"),
+        ((STATUS, TEXT), (Status.CREATED, "D"), "CREATEDD"),
+        ((GRADE, "A", TEXT), ("A+", "x"), "A+Ax"),
+        ((GRADE, "A", TEXT), ("A", "A"), "AAA"),
+    ],
+)
+def test_one_of_a_few_texts_ends_without_a_delimiter(
+    pieces: tuple[str | KeyPart, ...], values: tuple[Any, ...], text: str
+) -> None:
+    made = Template(pieces, tuple(range(len(values))))
+    assert Composer(made)(values) == text
+    assert Parser(made)(text) == Parser(made, any_spelling=True)(text) == values
 
 
 def test_a_delimiter_of_two_characters_ends_a_part() -> None:

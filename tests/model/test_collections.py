@@ -39,6 +39,7 @@ from tablewright.errors import (
     DeclarationError,
     InvalidValue,
     NotFound,
+    UniqueViolation,
     UnreadableItem,
 )
 from tablewright.plans import DeleteAggregate, DeleteRange
@@ -286,6 +287,15 @@ def test_a_row_that_changes_again_and_again_is_contention(db: Database, engine: 
     )
     with pytest.raises(Contention, match="0 rows were written: run it again to continue"):
         db.run(delete_all(Voucher.primary.within("u")))
+
+
+def test_a_unique_value_of_two_rows_is_a_violation(db: Database, engine: Engine) -> None:
+    """Rows before the second one stay changed, as after any error."""
+    for number in range(3):
+        db.run(create(Voucher(user="u", number=number, code=f"k{number}")))
+    with pytest.raises(UniqueViolation, match="another Voucher has the code 'same'"):
+        db.run(update_all(Voucher.primary.within("u"), Voucher.code.set("same")))
+    assert [each.code for each in db.run(Voucher.primary.within("u"))] == ["same", "k1", "k2"]
 
 
 @pytest.mark.parametrize("parents", [Order.primary.within("c"), Customer.scan(reason="test")])

@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -355,6 +355,25 @@ def is_running(process: int) -> bool:
         return False
 
 
+def is_served(client: Client) -> bool:
+    """Whether the worker of a connection is running."""
+    try:
+        return client.call("ListTables").status == 200
+    except (OSError, EOFError):
+        return False
+
+
+def is_written(url: str, *, not_by: Collection[str] = ()) -> bool:
+    """Whether a new connection can write, and is not served by the workers `not_by`."""
+    try:
+        with Client(url) as client:
+            if worker_of(client) in not_by:
+                return False
+            return client.call("PutItem", put("after")).status == 200
+    except (OSError, EOFError):
+        return False
+
+
 needs_proc = pytest.mark.skipif(not Path("/proc/self").exists(), reason="/proc lists the processes")
 
 
@@ -365,7 +384,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self").exists(), reason="/proc l
         ("main", signal.SIGTERM, 0),
         ("main", signal.SIGINT, 0),
         ("main", signal.SIGKILL, -signal.SIGKILL),
-        pytest.param("worker", signal.SIGKILL, 1, marks=needs_proc),
+        pytest.param("worker", signal.SIGKILL, 0, marks=needs_proc),
     ],
 )
 def test_a_signal_during_load_loses_no_acknowledged_write(
@@ -381,6 +400,9 @@ def test_a_signal_during_load_loses_no_acknowledged_write(
                 pool.submit(load.write, url, name)
             assert load.is_enough.wait(30)
             os.kill(process.pid if victim == "main" else children_of(process.pid)[0], number)
+            if victim == "worker":
+                wait_until(lambda: is_written(url))  # a connection may go to the dying worker
+                process.terminate()
             output, errors = process.communicate(timeout=30)
     assert (process.returncode, output) == (exit_code, ""), errors
     assert "Traceback" not in errors
@@ -388,12 +410,40 @@ def test_a_signal_during_load_loses_no_acknowledged_write(
 
 
 @needs_proc
-def test_a_worker_that_ends_stops_the_server(tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
+    with served("--db", tmp_path / "x.db", "--workers", "2") as (process, url):
+        with connected(url) as clients:
+            assert clients[0].call("CreateTable", TABLE).status == 200
+            names = {worker_of(client) for client in clients}
+            victim, other, fork_server = children_of(process.pid)
+            os.kill(victim, signal.SIGKILL)
+            lost, kept = sorted(clients, key=is_served)
+            assert not is_served(lost)
+            assert kept.call("PutItem", put("a")).status == 200
+            wait_until(lambda: is_written(url, not_by=names))  # connections may go to the dying one
+            assert kept.call("GetItem", get("after")).json["Item"] == {"k": {"S": "after"}}
+            (replacement,) = children_of(fork_server)
+            os.kill(replacement, signal.SIGKILL)  # it is replaced, too
+            wait_until(lambda: children_of(fork_server) not in ([], [replacement]))
+            wait_until(lambda: is_written(url, not_by=names))
+        process.terminate()
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert f"a worker process ({victim}) ended with signal 9, and another one" in errors
+    assert f"a worker process ({replacement}) ended, and another one replaces it" in errors
+    assert "Traceback" not in errors
+    assert not any(map(is_running, (other, fork_server)))
+
+
+@needs_proc
+def test_a_worker_that_cannot_be_replaced_stops_the_server(tmp_path: Path) -> None:
     with served("--db", tmp_path / "x.db", "--workers", "2") as (process, url):
         with connected(url) as clients:
             for client in clients:
                 assert client.call("ListTables").status == 200
-            victim, other = children_of(process.pid)
+            victim, other, fork_server = children_of(process.pid)
+            os.kill(fork_server, signal.SIGKILL)
+            wait_until(lambda: not is_running(fork_server))
             os.kill(victim, signal.SIGKILL)
             assert all(client.is_closed() for client in clients)
         _, errors = process.communicate(timeout=30)
@@ -529,6 +579,31 @@ def test_metrics_and_the_access_log_are_those_of_all_workers(tmp_path: Path) -> 
         assert process.wait(30) == 0
     found = Counter(json.loads(line)["operation"] for line in log.read_text().splitlines())
     assert found == {"CreateTable": 1, "PutItem": 4, "GetItem": 4}
+
+
+@needs_proc
+@pytest.mark.slow
+def test_the_metrics_of_a_replaced_worker_are_kept(tmp_path: Path) -> None:
+    options = ("--metrics-port", "0", "--workers", "2")
+    with served("--db", tmp_path / "x.db", *options) as (process, url):
+        assert process.stderr is not None
+        lines = [process.stderr.readline() for _ in range(2)]
+        metrics = lines[1].split()[1]
+
+        def has(*wanted: str) -> bool:
+            with urlopen(metrics, timeout=20) as response:
+                text = response.read().decode()
+            return all(f"tablewright_{line}\n" in text for line in wanted)
+
+        with connected(url, 4) as clients:
+            for client in clients:
+                assert client.call("ListTables").status == 200
+            requests = 'requests_total{operation="ListTables",status="200"} 4'
+            wait_until(lambda: has(requests, "connections 4"))
+            os.kill(children_of(process.pid)[0], signal.SIGKILL)
+            wait_until(lambda: has(requests, "connections 2"))
+        process.terminate()
+        assert process.wait(30) == 0
 
 
 @pytest.mark.slow

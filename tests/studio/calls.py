@@ -66,19 +66,23 @@ def checked_calls(design: Design, database: Database) -> Iterator[Call]:
     """Yield the calls of the checks, one after the other: the caller runs each before the next."""
     assert design.checks is not None
     recorded: dict[str, tuple[AccessPattern, dict[str, Any]]] = {}
-    with _recording(recorded):
-        for check in design.checks(Scanner(database)):
-            if check.plan._pattern in recorded:
-                pattern, arguments = recorded[check.plan._pattern]
-                yield Call(check, pattern, copy.deepcopy(arguments))
+    checks = design.checks(Scanner(database))
+    while True:
+        with _recording(recorded):
+            check = next(checks, None)
+        if check is None:
+            return
+        if check.plan._pattern in recorded:
+            pattern, arguments = recorded[check.plan._pattern]
+            yield Call(check, pattern, copy.deepcopy(arguments))
 
 
 @contextmanager
 def _recording(recorded: dict[str, tuple[AccessPattern, dict[str, Any]]]) -> Iterator[None]:
-    """Record the last call of each pattern that the modules of checks make."""
+    """Record the last call of each pattern, as the modules of the designs name it."""
     replaced: list[tuple[dict[str, Any], str, Any]] = []
     for name, module in list(sys.modules.items()):
-        if name.startswith("tablewright.designs.") and name.endswith(".checks"):
+        if name.startswith("tablewright.designs."):
             for key, value in list(vars(module).items()):
                 if isinstance(getattr(value, "__pattern__", None), AccessPattern):
                     replaced.append((vars(module), key, value))

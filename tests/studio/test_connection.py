@@ -91,7 +91,7 @@ def test_a_lost_target_refuses_no_form_silently(
 ) -> None:
     browser = opened(endpoint.url, design, write=True)
     endpoint.stop()
-    posted = browser.post("/console", {"statement": "DELETE FROM t WHERE a = 'b'"})
+    posted = browser.post("/console", {"statement": "DELETE FROM shop WHERE PK = 'b'"})
     assert posted.status == 503
     assert "nothing was confirmed" in posted.text
     assert "every 3s" not in posted.text  # a form is not sent again

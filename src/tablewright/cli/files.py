@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,7 +28,7 @@ def check_file(file: DatabaseFile) -> None:
 
     Exit code 1: there are problems.
     """
-    with open_existing(file) as engine:
+    with readable(file) as path, open_existing(path) as engine:
         report = engine.check()
     show_report(report)
     if not report:
@@ -46,7 +48,7 @@ def backup(
     The copy contains every write that was acknowledged before the command began. Exit code 1: the
     copy has the same problems as the file.
     """
-    with open_existing(file) as engine:
+    with readable(file, copy.parent) as path, open_existing(path) as engine:
         engine.back_up(copy)
     check_copy(copy)
 
@@ -69,7 +71,7 @@ def restore(
     for leftover in (file, Path(f"{file}-wal"), Path(f"{file}-shm")):
         if leftover.exists():
             fail(f"{leftover} exists; stop the processes that use it, then move it away")
-    with open_existing(copy) as engine:
+    with readable(copy, file.parent) as path, open_existing(path) as engine:
         engine.back_up(file)
     check_copy(file)
 
@@ -106,7 +108,8 @@ def repair(
     from tablewright.errors import TablewrightError
 
     try:
-        salvage = repair_file(file, new)
+        with readable(file, new.parent) as path:
+            salvage = repair_file(path, new)
     except TablewrightError as error:
         fail(str(error))
     overview = Table("table", "items saved", "from an index or log", "known to be lost")
@@ -124,6 +127,30 @@ def repair(
     if not salvage:
         raise typer.Exit(1)
     typer.echo(f"{new}: all items were saved")
+
+
+@contextmanager
+def readable(file: Path, folder: Path | None = None) -> Iterator[Path]:
+    """Yield a file that SQLite can read: the file, or a copy of it if it cannot be written.
+
+    SQLite writes even if it only reads: it locks the file, and creates files next to it. The copy
+    is in a temporary folder in `folder`.
+    """
+    is_writable = os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
+    if is_writable or not file.is_file():
+        yield file
+        return
+    with ExitStack() as stack:
+        try:
+            temporary = TemporaryDirectory(dir=folder, prefix="tablewright-")
+            copy = Path(stack.enter_context(temporary)) / file.name
+            shutil.copyfile(file, copy)
+            with suppress(FileNotFoundError):
+                shutil.copyfile(f"{file}-wal", f"{copy}-wal")
+        except OSError as error:
+            fail(f"{file}: it is read-only, and cannot be copied: {describe_error(error)}")
+        typer.echo(f"{file}: it is read-only, so a copy of it is read", err=True)
+        yield copy
 
 
 @contextmanager

@@ -304,7 +304,7 @@ def serve(
 
     gc.freeze()  # imported objects stay: the collector need not look at them
     return_freed_memory()
-    processes = start_workers(workers, db, durability, BUSY_SECONDS, settings)
+    forked = start_workers(workers, db, durability, BUSY_SECONDS, settings)
     try:
         engine = open_engine(
             db or ":memory:",
@@ -320,7 +320,7 @@ def serve(
         create_declared(engine if isinstance(engine, Engine) else engine.default, declared)
         if realism is not None:
             engine.make_realistic(realism)
-        server = make_server(engine, settings, processes)
+        server = make_server(engine, settings, forked)
         asyncio.run(run_until_stopped(server, host, port, ready))
     except (StoreFailed, ChildProcessError) as error:
         say(f"tablewright: {error}")
@@ -332,8 +332,8 @@ def serve(
         fail(f"cannot listen on {host}:{port}: {describe_error(error)}")
     finally:
         engine.close()
-        for process in processes:
-            process.end()
+        if forked is not None:
+            forked.end()
 
 
 def read_realism(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tablewright.engine import Engine
     from tablewright.server import Server, Settings
     from tablewright.server.isolation import IsolatedEngines
-    from tablewright.server.processes import WorkerProcess
+    from tablewright.server.processes import Workers
 
 #: The largest request body, which the memory of each worker must hold.
 MIN_BUFFERED_MB = 16
@@ -56,10 +56,10 @@ def start_workers(
     durability: Durability,
     busy_seconds: float,
     settings: Settings,
-) -> list[WorkerProcess]:
-    """Fork the workers; none if this process serves alone. Call it before any file is opened."""
+) -> Workers | None:
+    """Fork the workers; None if this process serves alone. Call it before any file is opened."""
     if workers == 1 or db is None:
-        return []
+        return None
     from msgspec.structs import replace
 
     from tablewright.server.processes import fork_workers
@@ -96,15 +96,15 @@ def _run_worker(
 
 
 def make_server(
-    engine: Engine | IsolatedEngines, settings: Settings, processes: list[WorkerProcess]
+    engine: Engine | IsolatedEngines, settings: Settings, workers: Workers | None
 ) -> Server:
     """Return the server of this process: it serves alone, or accepts and commits for workers."""
     from tablewright.server import Server
 
-    if not processes:
+    if workers is None:
         return Server(engine, settings)
     from tablewright.engine import Engine
     from tablewright.server.main_process import MainServer
 
     assert isinstance(engine, Engine)  # `check_workers` refuses other engines
-    return MainServer(engine, settings, processes)
+    return MainServer(engine, settings, workers)

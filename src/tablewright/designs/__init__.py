@@ -8,5 +8,6 @@ Each design is a package:
     samples.py     sample data, for `tablewright verify` and `tablewright docs`
     checks.py      the expected result of each pattern, for `tablewright verify`
 
-A design must not import its samples or checks, so that it can be copied without them.
+To copy a design, copy its package and replace the name of the package in its imports. A design must
+not import its samples or checks, so that it can be copied without them.
 """

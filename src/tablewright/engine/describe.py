@@ -114,10 +114,10 @@ def describe(
             "KMSMasterKeyArn": _key_arn(schema.encryption_key or "alias/aws/dynamodb"),
         }
     if schema.table_class:
-        description["TableClassSummary"] = {"TableClass": schema.table_class}
+        summary: dict[str, Any] = {"TableClass": schema.table_class}
         if schema.table_class_changed:
-            changed = round_timestamp(schema.table_class_changed)
-            description["TableClassSummary"]["LastUpdateDateTime"] = changed
+            summary["LastUpdateDateTime"] = round_timestamp(schema.table_class_changed)
+        description["TableClassSummary"] = summary
     description["DeletionProtectionEnabled"] = schema.deletion_protected
     description["WarmThroughput"] = _describe_warm_throughput(
         schema.billing, schema.throughput, schema.warm, status

@@ -132,13 +132,13 @@ class Engine(StepRunner):
             shape, prepare = find_operation(operation)
         except KeyError:
             raise unknown_operation(operation) from None
-        typed = read(shape, request)
+        typed = admitted = read(shape, request)
         if self._realism is None:
             step = prepare(typed)
         else:
-            typed, step = self._realism.apply(operation, typed, prepare, self._catalog.tables)
+            admitted, step = self._realism.apply(operation, typed, prepare, self._catalog.tables)
         if self._catalog.counts_keys:
-            step = self._key_counts.count(step, operation, typed)
+            step = self._key_counts.count(step, operation, admitted)
         if policy is None:
             return step
         if operation == "BatchExecuteStatement":

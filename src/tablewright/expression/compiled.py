@@ -62,6 +62,7 @@ class CompiledUpdate:
         "_apply",
         "_project_written",
         "_values",
+        "added_size",
         "names",
         "nested_names",
         "only_removes",
@@ -76,6 +77,7 @@ class CompiledUpdate:
         nested_names: frozenset[str] = frozenset(),
         referenced_names: frozenset[str] = frozenset(),
         *,
+        added_size: int,
         only_removes: bool = False,
     ) -> None:
         self._apply = apply
@@ -85,6 +87,8 @@ class CompiledUpdate:
         #: the top-level attributes that it reads or writes
         self.referenced_names = project_written.names | referenced_names
         self.nested_names = nested_names  #: those of them that have nested paths
+        #: the bytes that count in addition to the values that it writes
+        self.added_size = added_size
         #: It has only REMOVE and DELETE actions, so it does not create a missing item.
         self.only_removes = only_removes
 

@@ -13,7 +13,7 @@ from tablewright.expression import tree
 from tablewright.expression.compiled import CompiledCondition, CompiledProjection, CompiledUpdate
 from tablewright.expression.evaluate import compile_condition
 from tablewright.expression.resolve import Values, resolve_condition, resolve_update
-from tablewright.expression.update import compile_update
+from tablewright.expression.update import added_size, compile_update
 
 
 class ConditionForm:
@@ -40,7 +40,7 @@ class ConditionForm:
 class UpdateForm:
     """An update without values; the actions are in any order."""
 
-    __slots__ = ("_apply", "_project_written", "_resolved", "names")
+    __slots__ = ("_added_size", "_apply", "_project_written", "_resolved", "names")
 
     def __init__(self, actions: Iterable[tree.Action], names: Mapping[str, str]) -> None:
         sections: dict[str, list[tree.Action]] = {}
@@ -53,6 +53,7 @@ class UpdateForm:
         resolved = self._resolved.tree or tree.Update(())
         written = [action.path for section in resolved.sections for action in section.actions]
         self._apply = compile_update(resolved)
+        self._added_size = added_size(resolved)
         self._project_written = CompiledProjection(tuple(written))
         self.names = self._resolved.names  #: the top-level attributes that it reads or writes
 
@@ -68,4 +69,5 @@ class UpdateForm:
             values,
             self._resolved.nested_names,
             self._resolved.names,
+            added_size=self._added_size,
         )

@@ -26,7 +26,7 @@ from tablewright.expression.compiled import CompiledCondition, CompiledProjectio
 from tablewright.expression.evaluate import compile_condition
 from tablewright.expression.key import KeySelection, KeyTerm, select
 from tablewright.expression.rules import LONG_TYPE_NAMES
-from tablewright.expression.update import compile_update, only_removes
+from tablewright.expression.update import added_size, compile_update, only_removes
 from tablewright.values import Value, sort_key, tag_of
 
 _MISMATCH = "Type mismatch for attribute to update"
@@ -144,6 +144,7 @@ def compile_attribute_updates(raw: Mapping[str, Mapping[str, Any]] | None) -> Co
         compile_update(update, wrong_type=_MISMATCH),
         written,
         values,
+        added_size=added_size(update),
         only_removes=only_removes(update),
     )
 

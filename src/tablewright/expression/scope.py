@@ -38,7 +38,7 @@ from tablewright.expression.resolve import (
     resolve_projection,
     resolve_update,
 )
-from tablewright.expression.update import compile_update, only_removes
+from tablewright.expression.update import added_size, compile_update, only_removes
 from tablewright.values import Item, Value
 
 P = ParamSpec("P")
@@ -116,14 +116,15 @@ class Scope:
             self._missing_kinds.append("UpdateExpression")
             return None
         self._has_value_expression = True
-        apply, project_written, removes, resolved = _compile_update(text, self._checked_names())
+        apply, written, removes, added, resolved = _compile_update(text, self._checked_names())
         self._use(resolved)
         return CompiledUpdate(
             apply,
-            project_written,
+            written,
             self._normal,
             resolved.nested_names,
             resolved.names,
+            added_size=added,
             only_removes=removes,
         )
 
@@ -214,11 +215,12 @@ def _compile_key_condition(
 @_cached
 def _compile_update(
     text: str, names: Names
-) -> tuple[Callable[[Item, Values], Item], CompiledProjection, bool, Resolved[tree.Update]]:
+) -> tuple[Callable[[Item, Values], Item], CompiledProjection, bool, int, Resolved[tree.Update]]:
     resolved = resolve_update(parse_update(text), dict(names))
     update = resolved.tree or tree.Update(())
-    written = tuple(action.path for section in update.sections for action in section.actions)
-    return compile_update(update), CompiledProjection(written), only_removes(update), resolved
+    paths = tuple(action.path for section in update.sections for action in section.actions)
+    written = CompiledProjection(paths)
+    return compile_update(update), written, only_removes(update), added_size(update), resolved
 
 
 @_cached

@@ -62,6 +62,22 @@ def only_removes(update: tree.Update) -> bool:
     )
 
 
+def added_size(update: tree.Update) -> int:
+    """Return the bytes that DynamoDB adds to the size of what an update writes.
+
+    It compares the sum with the limit of an item. The numbers are those that another implementation
+    reports for expressions; they are not documented, and not known for certain.
+    """
+    size = 3
+    for section in update.sections:
+        for action in section.actions:
+            if isinstance(action, tree.Remove | tree.Delete):
+                size += 2
+            else:
+                size += 19 + any(isinstance(part, int) for part in action.path.parts)
+    return size
+
+
 def apply_changes(item: Item, changes: Iterable[tuple[tuple[str | int, ...], ValueChange]]) -> Item:
     """Return the item with the value at each path changed; no path may contain another.
 

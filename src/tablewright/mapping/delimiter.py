@@ -21,7 +21,6 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.language import (
-    ANY_CHARACTER,
     Chars,
     Choice,
     Language,
@@ -43,6 +42,10 @@ class Delimiter(Struct, frozen=True):
 
     def check(self, where: str) -> None:
         """Raise DeclarationError for a delimiter that cannot be used."""
+        if not isinstance(self.text, str):
+            raise DeclarationError(
+                f"{where}: the delimiter is {self.text!r}; give a text of one or two characters"
+            )
         if not self.text:
             raise DeclarationError(
                 f"{where}: the delimiter is empty; give at least one character, and join parts "
@@ -104,7 +107,7 @@ class Delimiter(Struct, frozen=True):
             case Choice(options):
                 return Choice(tuple(map(self.language, options)))
             case Repeat(item, least, most):
-                if len(self.text) == 2 and item == ANY_CHARACTER:
+                if len(self.text) == 2 and isinstance(item, Chars) and item.negated:
                     return self._without_pair(*self.text)
                 return Repeat(self.language(item), least, most)
 

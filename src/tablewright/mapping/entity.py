@@ -23,7 +23,7 @@ from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.constraints import Check
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.key_writer import KeyWriter, make_key_writer
-from tablewright.mapping.keys import AlternativeKeys, KeyMap, group_by_index
+from tablewright.mapping.keys import KeyMap, group_by_index, places_of
 from tablewright.mapping.parts import natural_part
 from tablewright.mapping.reader import Reader, item_type, make_reader
 from tablewright.mapping.stored_key import StoredKey, check_key_only
@@ -183,7 +183,7 @@ class EntityMap:
         self._validates = any(each.validate is not None for each in attributes.values())
         stored = [each for each in attributes.values() if not each.is_key_only]
         self._key_only = {each.name for each in attributes.values() if each.is_key_only}
-        self._stored_key = StoredKey(primary, indexes, self._key_only)
+        self._stored_key = StoredKey(primary, self.index_keys, self._key_only)
         #: The type attribute of its items; empty if the table has none.
         self._type_item: Item = {}
         if table.type_attribute is not None:
@@ -203,6 +203,15 @@ class EntityMap:
             for index in indexes
             for part in index.parameters
             if part.attribute in self._key_only and part.attribute not in primary.depends_on
+        )
+
+        #: The attributes that are stored in an index key, or nowhere; each with that key.
+        self.only_in_indexes = tuple(
+            (part.attribute, name)
+            for index in indexes
+            for name in index.composed
+            for part in index.templates[name].parts
+            if part.attribute in self._key_only - primary.depends_on
         )
 
     @property
@@ -241,12 +250,25 @@ class EntityMap:
             if values[part.attribute] is not None:
                 check_key_only(part, values[part.attribute])
         item = self._compose(values)
+        if self.only_in_indexes:
+            self.check_only_in_indexes(item, values)
         item.update(self._type_item)
         for name, stored, encode in self._writers:
             value = encode(values[name])
             if value is not None:
                 item[stored] = value
         return item
+
+    def check_only_in_indexes(self, item: Mapping[str, Value], values: Mapping[str, Any]) -> None:
+        """Raise InvalidValue for a value that is stored in an index key which the item lacks."""
+        for name, key in self.only_in_indexes:
+            if values.get(name) is not None and key not in item:
+                raise InvalidValue(
+                    f"{self.name}.{name} is {values[name]!r}, and is stored only in {key!r}, which "
+                    "this item would not have: another part of the key is None, or its when= is "
+                    "false",
+                    attribute=name,
+                )
 
     def rekey(self, item: Item) -> Item:
         """Return a stored item with its keys recomputed from its values.
@@ -262,7 +284,11 @@ class EntityMap:
         return make_key_writer(self.primary, self.index_keys, self._incomplete)
 
     def _incomplete(self, values: Mapping[str, Any]) -> InvalidValue:
-        missing = sorted(name for name in self.primary.depends_on if values[name] is None)
+        missing = [
+            part.label
+            for part in self.primary.parameters
+            if values[part.attribute] is None or part.argument(values[part.attribute]) is None
+        ]
         return InvalidValue(
             f"{self.primary.name}: {', '.join(missing)} is None; a primary key needs every part"
         )
@@ -284,15 +310,14 @@ class EntityMap:
 
     @cached_property
     def _read(self) -> Reader:
-        """Decodes the fields of an item in a typed answer."""
+        """Decodes an item in a typed answer."""
         return self._reader(self._read_any, is_typed=True)
 
     def _reader(self, otherwise: Reader, *, is_typed: bool) -> Reader:
         return make_reader(
             self.type,
             tuple(self.attributes.values()),
-            self.primary,
-            self._stored_key.names,
+            self._stored_key,
             tracking=self.tracking,
             absent=self.value_if_absent,
             otherwise=otherwise,
@@ -301,8 +326,7 @@ class EntityMap:
 
     @cached_property
     def _item_type(self) -> Any:
-        attributes, keys = tuple(self.attributes.values()), self._stored_key.names
-        return item_type(attributes, self.primary, keys, self._names)
+        return item_type(tuple(self.attributes.values()), self._stored_key, self._names)
 
     @cached_property
     def _get(self) -> Callable[[bytes], Any]:
@@ -321,7 +345,7 @@ class EntityMap:
         """Return the entity in the answer of a GetItem, or None."""
         try:
             item = self._get(answer).Item
-            return None if item is None else self._read(astuple(item))
+            return None if item is None else self._read(item)
         except (UnreadableItem, ValidationError):
             return self.decode(_plain(answer)["Item"])  # names the item in an error
 
@@ -333,7 +357,7 @@ class EntityMap:
         read = self._read
         try:
             page = self._page(answer)
-            return [read(astuple(item)) for item in page.Items], page.LastEvaluatedKey, ()
+            return [read(item) for item in page.Items], page.LastEvaluatedKey, ()
         except (UnreadableItem, ValidationError):
             plain = _plain(answer)
             entities, unreadable = self.decode_all(plain["Items"])
@@ -351,18 +375,22 @@ class EntityMap:
                 unreadable.append(error)
         return entities, tuple(unreadable)
 
-    def _read_any(self, fields: tuple[Any, ...]) -> Any:
-        """Return the entity of these fields of a typed answer, as `_decode_any` does."""
-        return self._decode_any(tuple(to_builtins(fields)))
+    def _read_any(self, item: Any) -> Any:
+        """Return the entity of an item in a typed answer, as `_decode_any` does."""
+        return self._decode_any(tuple(to_builtins(astuple(item))))
 
     def _decode_any(self, fields: tuple[Value | None, ...]) -> Any:
         """Return the entity of these fields, which keeps a key in another spelling."""
         entity = self._build(fields)
-        keys, stored = self._divide(fields)
-        key = self._stored_key.check(entity.__dict__, keys)
-        if key is not None:
-            _keep(entity, "_stored_key", key)
-        self.tracking.keep_fields(entity, stored)
+        stored = {
+            name: value
+            for name, value in zip(self._fields, fields, strict=True)
+            if value is not None
+        }
+        different = self._stored_key.check(entity.__dict__, stored)
+        if different is not None:
+            _keep(entity, "_stored_key", different)
+        self.tracking.keep_fields(entity, self._divide(fields)[1])
         return entity
 
     def _build(self, fields: tuple[Value | None, ...]) -> Any:
@@ -412,14 +440,22 @@ class EntityMap:
         """Return the key of an entity in the table: as it was read, if its values are the same."""
         values = vars(entity)
         key = self.key_of(values)
-        kept: Item | None = getattr(entity, "_stored_key", None)
-        if kept is None:
-            return key
-        try:
-            self._stored_key.check(values, [kept.get(name) for name in self._stored_key.names])
-        except UnreadableItem:
-            return key  # its key has changed
-        return key | kept
+        stored: Item | None = getattr(entity, "_stored_key", None)
+        return key if stored is None else self.keep_spelling(key, stored, values)
+
+    def stored_item(self, entity: Any, values: Mapping[str, Any]) -> Item:
+        """Return the item of an entity with these values; keys as they were read, as long as the
+        values are the same."""
+        item = self.encode(values)
+        stored: Item | None = getattr(entity, "_stored_key", None)
+        return item if stored is None else self.keep_spelling(item, stored, values)
+
+    def keep_spelling(
+        self, item: Item, stored: Mapping[str, Value], values: Mapping[str, Any]
+    ) -> Item:
+        """Return an item with these values, and its keys as in `stored` where that is the same."""
+        self._stored_key.keep_spelling(item, stored, values)
+        return item
 
     def as_stored(self, entity: Any) -> Any:
         """Return an entity as it was when it was last read or written; None if it never was."""
@@ -465,7 +501,10 @@ class EntityMap:
 
     def key_of(self, values: Mapping[str, Any]) -> Item:
         """Return the table key of the entity with these values."""
-        key = (self.primary.compose(values) or {}) | self._natural_key(values)
+        composed = self.primary.compose(values)
+        if composed is None:
+            raise self._incomplete(values)
+        key = composed | self._natural_key(values)
         return {name: key[name] for name in self.primary.attributes if name in key}
 
     def _natural_key(self, values: Mapping[str, Any]) -> Item:
@@ -488,9 +527,7 @@ class EntityMap:
                 if not attribute.is_key_only
             } | self._type_template(self.type_name)
         found = self._own_templates | self.primary.templates
-        choices = [
-            each.keys if isinstance(each, AlternativeKeys) else (each,) for each in self.index_keys
-        ]
+        choices = [tuple(places_of((each,))) for each in self.index_keys]
         combinations = []
         for chosen in product(*choices):
             places = (self.primary, *chosen)

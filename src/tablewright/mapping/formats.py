@@ -30,9 +30,9 @@ from __future__ import annotations
 import binascii
 import zlib
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Context, Decimal
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -47,6 +47,7 @@ from tablewright.mapping.language import (
     Language,
     Repeat,
     Sequence,
+    characters,
     digits,
     literal,
     may_contain,
@@ -55,6 +56,7 @@ from tablewright.mapping.language import (
     width_of,
 )
 from tablewright.mapping.notation import (
+    UPPERCASE,
     Notation,
     check_date,
     checked,
@@ -68,6 +70,9 @@ from tablewright.mapping.notation import (
 from tablewright.symbol import Symbol
 
 Precision: TypeAlias = Literal["seconds", "milliseconds", "microseconds"]
+#: How UTC is written behind a moment; "" writes nothing.
+UTCZone: TypeAlias = Literal["Z", "+00:00", ""]
+Zone: TypeAlias = UTCZone | timezone
 
 
 class Format(Struct, frozen=True):
@@ -132,6 +137,7 @@ def _cut_dates(
             _then(inner.derive, _date_of),
             is_exact=inner.is_exact and inner.kind is date and form == "0000-00-00",
             is_optional=inner.is_optional,
+            beginning=None if "W" in form or inner.beginning is None else (len(form), ""),
         )
 
     return Format(label, apply)
@@ -167,6 +173,7 @@ def _year(inner: Notation) -> Notation:
         _then(inner.derive, lambda value: _date_of(value).year),
         is_exact=False,
         is_optional=inner.is_optional,
+        beginning=None if inner.beginning is None else (4, ""),
     )
 
 
@@ -174,7 +181,11 @@ YEAR = Format("year({})", _year)
 
 
 def _moments(
-    label: str, form: str, text: Callable[[datetime], str], read: Callable[[str], datetime]
+    label: str,
+    form: str,
+    text: Callable[[datetime], str],
+    read: Callable[[str], datetime],
+    beginning: tuple[int, str] | None = None,
 ) -> Format:
     """Return the format of a moment to another text, for which a call gives a datetime."""
 
@@ -183,7 +194,14 @@ def _moments(
         if not inner.is_exact:
             raise DeclarationError("takes the moment itself, not another format of it")
         encode = checked(datetime, lambda value: text(in_utc(value)))
-        return replace(inner, encode=encode, decode=read, language=parse_form(form), is_exact=False)
+        return replace(
+            inner,
+            encode=encode,
+            decode=read,
+            language=parse_form(form),
+            is_exact=False,
+            beginning=beginning,
+        )
 
     return Format(label, apply)
 
@@ -193,25 +211,41 @@ HOUR = _moments(
     "0000-00-00T00",
     lambda value: value.isoformat()[:13],
     lambda text: read_moment(f"{text}:00"),
+    (13, ""),
 )
 
 _FRACTIONS = {"seconds": "", "milliseconds": ".000", "microseconds": ".000000"}
 
 
-def iso(precision: Precision, zone: Literal["Z", "+00:00"]) -> Format:
-    """Return the format of a moment to ISO text in UTC."""
-    if precision not in _FRACTIONS or zone not in ("Z", "+00:00"):
+def iso(precision: Precision, zone: Zone) -> Format:
+    """Return the format of a moment to ISO text in a zone with a fixed offset."""
+    if precision not in _FRACTIONS or not (zone in get_args(UTCZone) or type(zone) is timezone):
         raise DeclarationError(
             f"iso(…, {precision!r}, zone={zone!r}): the precision is seconds, milliseconds or "
-            "microseconds, and the zone 'Z' or '+00:00'"
+            "microseconds, and the zone 'Z', '+00:00', '' or a timezone(…)"
         )
+    offset = UTC if isinstance(zone, str) else zone
+    suffix = zone if isinstance(zone, str) else datetime.min.replace(tzinfo=zone).isoformat()[19:]
+    length = len("0000-00-00T00:00:00" + _FRACTIONS[precision])
 
     def text(value: datetime) -> str:
-        return value.isoformat(timespec=precision).removesuffix("+00:00") + zone
+        try:
+            local = value.astimezone(offset)
+        except OverflowError:
+            raise InvalidValue(f"is {value!r}, which is out of range in {offset}") from None
+        return local.isoformat(timespec=precision)[:length] + suffix
 
-    shown = f", zone={zone!r}" if zone != "Z" else ""
-    form = f"0000-00-00T00:00:00{_FRACTIONS[precision]}{zone}"
-    made = _moments(f"iso({{}}, {precision!r}{shown})", form, text, read_moment)
+    def read(text: str) -> datetime:
+        moment = datetime.fromisoformat(text)  # without an offset, it is in this zone
+        return (moment if moment.tzinfo else moment.replace(tzinfo=offset)).astimezone(UTC)
+
+    made = _moments(
+        f"iso({{}}, {precision!r}" + (f", zone={suffix!r})" if zone != "Z" else ")"),
+        f"0000-00-00T00:00:00{_FRACTIONS[precision]}{suffix}",
+        text,
+        read,
+        (length, suffix) if offset is UTC else None,
+    )
     if precision != "microseconds":
         return made
     return Format(made.label, lambda inner: replace(made.apply(inner), is_exact=True))
@@ -322,6 +356,7 @@ def _descending(inner: Notation) -> Notation:
         encode=lambda value: _complement(inner.encode(value)),
         decode=lambda text: inner.decode(_complement(text)),
         is_descending=not inner.is_descending,
+        beginning=None,
     )
 
 
@@ -335,13 +370,15 @@ def _number(inner: Notation) -> Notation:
         plain = dynamodb_number(inner.kind)
         return replace(plain, derive=inner.derive, is_optional=inner.is_optional)
     if width is None or may_contain(inner.language, "-:.TZW+"):
-        raise DeclarationError(f"takes a number, not a value of type {name_of(inner.kind)}")
+        fix = "; write number(epoch_seconds(…))" if inner.kind is datetime else ""
+        raise DeclarationError(f"takes a number, not a value of type {name_of(inner.kind)}{fix}")
     return replace(
         inner,
         encode=lambda value: str(int(inner.encode(value))),
         decode=lambda text: inner.decode(text.zfill(width)),
         language=sequence(Repeat(literal("-"), 0, 1), Repeat(Chars(frozenset(DIGITS)), 1, None)),
         tag="N",
+        beginning=None,
     )
 
 
@@ -368,7 +405,9 @@ BINARY = Format("binary({})", _binary)
 # -- texts ---------------------------------------------------------------------------------------
 
 
-def _cased(label: str, change: Callable[[str], str]) -> Format:
+def _cased(label: str, change: Callable[[str], str], without: str = "") -> Format:
+    """Return the format of a text to another one, which has none of some characters."""
+
     def apply(inner: Notation) -> Notation:
         _needs(inner, str)
         if not inner.is_free_text:
@@ -380,14 +419,23 @@ def _cased(label: str, change: Callable[[str], str]) -> Format:
         def encode(value: Any) -> str:
             return inner.encode(change(value) if isinstance(value, str) else value)
 
-        return replace(inner, encode=encode, decode=str, is_exact=False)
+        language = _without(inner.language, without)
+        return replace(inner, encode=encode, decode=str, language=language, is_exact=False)
 
     return Format(label, apply)
 
 
-LOWER = _cased("lower({})", str.lower)
-UPPER = _cased("upper({})", str.upper)
-CASEFOLD = _cased("casefold({})", str.casefold)
+def _without(language: Language, characters: str) -> Language:
+    """Return a language of any texts, without some characters."""
+    assert isinstance(language, Repeat)
+    assert isinstance(language.item, Chars)
+    members = language.item.members.union(characters)
+    return Repeat(Chars(members, negated=True), language.least, language.most)
+
+
+LOWER = _cased("lower({})", str.lower, UPPERCASE)
+UPPER = _cased("upper({})", str.upper, UPPERCASE.lower())
+CASEFOLD = _cased("casefold({})", str.casefold, UPPERCASE)
 
 
 def truncated(length: int) -> Format:
@@ -398,7 +446,8 @@ def truncated(length: int) -> Format:
 
     def apply(inner: Notation) -> Notation:
         notation = made.apply(inner)
-        return replace(notation, language=Repeat(Chars(frozenset(), negated=True), 1, length))
+        assert isinstance(notation.language, Repeat)
+        return replace(notation, language=Repeat(notation.language.item, 1, length))
 
     return Format(made.label, apply)
 
@@ -429,7 +478,7 @@ def shard(count: int) -> Format:
             int,
             checked(int, encode),
             int,
-            digits(width),
+            digits(width) if count > len(DIGITS) else characters(DIGITS[:count], 1, 1),
             _then(inner.derive, number),
             is_exact=False,
             is_optional=inner.is_optional,
@@ -476,6 +525,8 @@ def coded(codec: SupportsCodec[Any], label: str) -> Format:
             language=language,
             is_ordered=is_ordered,
             is_free_text=alphabet is None,
+            has_one_text=False,
+            beginning=None,
         )
 
     return Format(f"{label}({{}})", apply)

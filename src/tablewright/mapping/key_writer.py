@@ -94,7 +94,7 @@ class _Source:
                     self._texts[identity] = text
         for n, template in enumerate(_composed(key).values()):
             yield f"k{n} = {self._value(template)}"
-            self._keys[_key_identity(template)] = f"k{n}"
+            self._keys[key_identity(template)] = f"k{n}"
         self._keys.pop(None, None)
         entries = [f"{name!r}: k{n}" for n, name in enumerate(_composed(key))]
         yield f"keys = {{{', '.join(entries)}}}"
@@ -109,7 +109,7 @@ class _Source:
         if conditions:
             yield f"if {' and '.join(conditions)}:"
         for name, template in _composed(key).items():
-            value = self._keys.get(_key_identity(template)) or self._value(template)
+            value = self._keys.get(key_identity(template)) or self._value(template)
             yield f"{'    ' if conditions else ''}keys[{name!r}] = {value}"
 
     def _conditions(self, key: KeyMap) -> Iterator[str]:
@@ -154,7 +154,7 @@ def _part_identity(part: KeyPart, template: Template) -> Identity | None:
     return (part.attribute, template.delimiter) if part.is_plain else None
 
 
-def _key_identity(template: Template) -> Identity | None:
+def key_identity(template: Template) -> Identity | None:
     """Return what templates of one entity with equal values share; None if it is unknown."""
     parts = [_part_identity(part, template) for part in template.parts]
     return None if None in parts else (template.tag, Composer(template).form, *parts)

@@ -17,7 +17,7 @@ This module must not know items, requests or entities.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -368,6 +368,12 @@ class AlternativeKeys:
 
 #: What an entity writes for one index.
 IndexKeys: TypeAlias = KeyMap | AlternativeKeys
+
+
+def places_of(keys: Iterable[IndexKeys]) -> Iterator[KeyMap]:
+    """Yield each place: the alternatives one by one."""
+    for key in keys:
+        yield from (key,) if isinstance(key, KeyMap) else key.keys
 
 
 def group_by_index(keys: Sequence[KeyMap]) -> tuple[IndexKeys, ...]:

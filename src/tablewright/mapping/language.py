@@ -154,6 +154,21 @@ def width_of(language: Language) -> int | None:
             return None if width is None or least != most else width * least
 
 
+def texts_of(language: Language) -> list[str] | None:
+    """Return the texts of a language of a few texts, as `one_of` makes it; None for any other."""
+    if not isinstance(language, Choice):
+        return None
+    texts: list[str] = []
+    for option in language.options:
+        if not isinstance(option, Sequence):
+            return None
+        members = [list(each.members) if isinstance(each, Chars) else [] for each in option.items]
+        if any(len(each) != 1 for each in members):
+            return None
+        texts.append("".join(each[0] for each in members))
+    return texts
+
+
 def may_contain(language: Language, characters: str) -> bool:
     """Whether a text of the language can contain one of these characters."""
     match language:

@@ -37,6 +37,8 @@ from tablewright.mapping.converters.times import NAIVE, utc_text
 from tablewright.mapping.language import (
     ANY_CHARACTER,
     DIGITS,
+    Chars,
+    Choice,
     Language,
     Repeat,
     characters,
@@ -72,12 +74,18 @@ class Notation(Struct, frozen=True):
     is_exact: bool = True
     #: `derive` may return None: the part has no value.
     is_optional: bool = False
+    #: The same by its type; that a member of a mapping or a list is missing is not in its type.
+    can_be_none: bool = False
     #: The texts are any texts at all: a beginning of one makes sense, and it needs escaping.
     is_free_text: bool = False
     #: The type of the key attribute in DynamoDB; N and B only where the part is the whole key.
     tag: Literal["S", "N", "B"] = "S"
     #: The number of shards, for the number of one; 0 for anything else.
     shards: int = 0
+    #: No other text is read as the same value; a number can also be read from `07`.
+    has_one_text: bool = False
+    #: Of a datetime in UTC: how much of its default text it is, and the end that is added.
+    beginning: tuple[int, str] | None = None
 
 
 #: Makes the notation of a type; `pad` is the number of digits that the attribute declares.
@@ -141,7 +149,8 @@ def _text(kind: Any, pad: int | None) -> Notation:
             raise InvalidValue("is empty; a part of a key must not be empty")
         return str.__str__(value)
 
-    return Notation(str, encode, str, Repeat(ANY_CHARACTER, 1, None), is_free_text=True)
+    language = Repeat(ANY_CHARACTER, 1, None)
+    return Notation(str, encode, str, language, is_free_text=True, has_one_text=True)
 
 
 def _open_text(members: tuple[type[str], ...]) -> Notation:
@@ -171,7 +180,7 @@ def _id(kind: type, pad: int | None) -> Notation:
         if issubclass(kind, KSUID)
         else characters(DIGITS + UPPERCASE, 26, 26)
     )
-    return Notation(kind, encode, kind, language)
+    return Notation(kind, encode, kind, language, has_one_text=True)
 
 
 def _int(kind: Any, pad: int | None) -> Notation:
@@ -180,8 +189,9 @@ def _int(kind: Any, pad: int | None) -> Notation:
 
 def plain_number() -> Notation:
     """Return the notation of a number as it is."""
-    language = sequence(Repeat(literal("-"), 0, 1), characters(DIGITS))
-    return Notation(int, checked(int, str), int, language, is_ordered=False)
+    first = Chars(frozenset(DIGITS[1:]))
+    number = sequence(Repeat(literal("-"), 0, 1), first, characters(DIGITS, 0))
+    return Notation(int, checked(int, str), int, Choice((literal("0"), number)), is_ordered=False)
 
 
 def padded_number(width: int) -> Notation:
@@ -225,7 +235,8 @@ def _datetime(kind: Any, pad: int | None) -> Notation:
             check_type(value, datetime)
         return utc_text(value if value.tzinfo is UTC else in_utc(value))
 
-    return Notation(datetime, encode, read_moment, parse_form("0000-00-00T00:00:00.000000Z"))
+    form = "0000-00-00T00:00:00.000000Z"
+    return Notation(datetime, encode, read_moment, parse_form(form), beginning=(len(form), ""))
 
 
 def check_date(value: Any) -> None:
@@ -282,7 +293,7 @@ def _choices(kind: type, texts: dict[Any, str]) -> Notation:
             raise ValueError(f"{text!r} is not one of {', '.join(values)}")
         return values[text]
 
-    return Notation(kind, checked(kind, encode), decode, one_of(values))
+    return Notation(kind, checked(kind, encode), decode, one_of(values), has_one_text=True)
 
 
 def dynamodb_number(kind: type[int] | type[Decimal]) -> Notation:

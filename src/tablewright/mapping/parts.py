@@ -129,7 +129,8 @@ def natural_part(attribute: str, converter: Converter) -> KeyPart:
     """Return the part of an attribute that is a key attribute itself, as it is stored."""
     notation = notation_of(converter.kind, None) if converter.tag == "S" else None
     language = ANYTHING if notation is None else notation.language
-    stored = Notation(converter.kind, str, str, language)
+    has_one_text = converter.tag != "S" or (notation is not None and notation.has_one_text)
+    stored = Notation(converter.kind, str, str, language, has_one_text=has_one_text)
     return KeyPart(attribute, attribute, stored, str, str, language)
 
 

@@ -66,16 +66,19 @@ def path_format(place: Callable[[Any], Any], where: str) -> Format:
     def apply(document: Notation) -> Notation:
         kind = document.kind
         reached = ""
-        is_optional = False
+        can_be_none = False
         for step in steps:
             _, kind, _ = step_into(kind, step, f"it{reached}")
             reached += show_step(step)
-            is_optional = is_optional or step[0] == "member" or without_none(kind) != kind
+            can_be_none = can_be_none or without_none(kind) != unannotated(kind)
         notation = notation_of(without_none(kind), None)
         if notation is None:
             raise no_notation(kind)
         return replace(
-            notation, derive=lambda value: _value_at(value, steps), is_optional=is_optional
+            notation,
+            derive=lambda value: _value_at(value, steps),
+            is_optional=can_be_none or any(how == "member" for how, _ in steps),
+            can_be_none=can_be_none,
         )
 
     return Format("{}" + "".join(map(show_step, steps)), apply)

@@ -1,20 +1,26 @@
 """Readers: one generated function for each entity, which decodes its usual items.
 
-An item is usual if it has every attribute that it needs, each of the declared type, and its key is
-what its values give. Most items are. What the function for a small entity looks like:
+An item is usual if it has every attribute that it needs, each of the declared type, and its keys
+are what its values give. Most items are. What the function for a small entity looks like:
 
     customer: Attr[int] = attr(pad=7)       primary = key("CUSTOMER" / customer, "AT" / placed)
-    placed: Attr[datetime] = attr()
+    placed: Attr[datetime] = attr()         by_day = index(Shop.by_day, "DAY" / day(placed), …)
     note: Attr[str | None] = attr(default=None)
 
     def read(stored):
         try:
-            k0, k1, f0, f1, f2, = stored
+            k0 = stored.a0
+            k1 = stored.a1
+            k2 = stored.a2
+            f0 = stored.a3
+            f1 = stored.a4
+            f2 = stored.a5
             v0 = int(f0.N)
             v1 = moment(f1.S)
             if (
-                k0.S == 'CUSTOMER#%s' % (f0.N.zfill(7), ) and 0 <= v0 < 10000000
-                and k1.S == 'AT#%s' % (utc_text(v1), )
+                k0.S == f'CUSTOMER#{f0.N.zfill(7)}' and 0 <= v0 < 10000000
+                and k1.S == f'AT#{f1.S}' and is_default_text(v1, f1.S)
+                and (k2 is None or k2.S == f'DAY#{f1.S[:10]}')
             ):
                 entity = new(owner)
                 values = entity.__dict__
@@ -26,9 +32,12 @@ what its values give. Most items are. What the function for a small entity looks
             pass
         return otherwise(stored)
 
-This one reads answers that msgspec has decoded as structs (see `stored_form`); another one, with
-`f0['N']` in place of `f0.N`, reads items. They are generated because a page of 20 items with ten
-attributes takes half of the time of a loop over converters and a comparison of composed keys.
+(`is_default_text` stands for comparisons of single characters.) This one reads answers that msgspec
+has decoded as structs (see `stored_form`); another one, with `f0['N']` in place of `f0.N`, reads
+items. They are generated because a page of 20 items with ten attributes takes half of the time of a
+loop over converters and a comparison of composed keys.
+
+Of the keys in indexes, only those are compared that may be in another spelling: see `stored_key`.
 
 Invariant: a reader returns what `otherwise` would. Anything unusual is left to that, and so are
 all errors. This module must not know requests or plans.
@@ -43,8 +52,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import defstruct, field
 
 from tablewright.ids import KSUID, ULID
-from tablewright.mapping.converters.times import utc_text
-from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.key_writer import key_identity
 from tablewright.mapping.language import width_of
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.stored_form import (
@@ -54,6 +62,7 @@ from tablewright.mapping.stored_form import (
     of_struct,
     stored_form,
 )
+from tablewright.mapping.stored_key import StoredKey
 from tablewright.mapping.template import Composer, Template
 from tablewright.mapping.tracking import Tracking, pack
 
@@ -65,26 +74,27 @@ Reader: TypeAlias = Callable[[tuple[Any, ...]], Any]
 
 _KEY_TYPES: dict[str, Any] = {"S": TextValue, "N": NumberValue}
 _ANY_VALUE: Any = dict[str, Any]
+#: The length of the default text of a moment: 2026-01-15T10:15:30.000000Z.
+MOMENT_WIDTH = 27
 
 
 def make_reader(
     owner: type,
     attributes: Sequence[AttributeMap],
-    primary: KeyMap,
-    keys: Sequence[str],
+    keys: StoredKey,
     *,
     tracking: Tracking,
     absent: Callable[[str], Any],
     otherwise: Reader,
     is_typed: bool = False,
 ) -> Reader:
-    """Return the function that decodes the fields of an item: its key, then its attributes.
+    """Return the function that decodes the fields of an item: its keys, then its attributes.
 
-    With `is_typed`, the fields are those of `item_type`; else they are values. `absent` returns the
+    With `is_typed`, it takes an item of `item_type`; else a tuple of values. `absent` returns the
     value of a missing attribute that has one. `otherwise` reads items that are not usual; it is
     returned itself if an entity has none.
     """
-    source = _Source(attributes, primary, keys, is_typed=is_typed)
+    source = _Source(attributes, keys, is_typed=is_typed)
     if not source.is_possible:
         return otherwise
     text = source.text(tracking.positions)
@@ -94,22 +104,20 @@ def make_reader(
     return read
 
 
-def item_type(
-    attributes: Sequence[AttributeMap], primary: KeyMap, keys: Sequence[str], stored: Sequence[str]
-) -> Any:
+def item_type(attributes: Sequence[AttributeMap], keys: StoredKey, stored: Sequence[str]) -> Any:
     """Return the type of the items in answers, of which only the fields of a reader are decoded.
 
-    Index keys and other attributes are skipped, not built: a page of 20 orders decodes in two
-    thirds of the time. The fields have the order of stored items, in which msgspec expects them.
+    Other attributes are skipped, not built: a page of 20 orders decodes in two thirds of the time.
+    The fields have the order of stored items, in which msgspec expects them.
     `stored` are the names of the attributes that items store.
     """
-    types: list[Any] = [_ANY_VALUE] * (len(keys) + len(stored))
-    source = _Source(attributes, primary, keys, is_typed=True)
+    types: list[Any] = [_ANY_VALUE] * (len(keys.names) + len(stored))
+    source = _Source(attributes, keys, is_typed=True)
     if source.is_possible:
         types = source.types
     fields = [
         (f"a{n}", kind | None, field(default=None, name=name))
-        for n, (kind, name) in enumerate(zip(types, (*keys, *stored), strict=True))
+        for n, (kind, name) in enumerate(zip(types, (*keys.names, *stored), strict=True))
     ]
     return defstruct("Item", fields, gc=False)  # without cycles
 
@@ -118,24 +126,22 @@ class _Source:
     """The source of a reader, and the names that it uses."""
 
     def __init__(
-        self,
-        attributes: Sequence[AttributeMap],
-        primary: KeyMap,
-        keys: Sequence[str],
-        *,
-        is_typed: bool,
+        self, attributes: Sequence[AttributeMap], keys: StoredKey, *, is_typed: bool
     ) -> None:
         self._attributes = attributes
-        self._primary = primary
         self._keys = keys
+        self._primary = keys.primary
         self._position = {each.name: position for position, each in enumerate(attributes)}
         self._forms = [stored_form(each.converter) for each in attributes]
+        self._is_typed = is_typed
         self._member = of_struct if is_typed else of_dict
+        #: Conditions that hold if the primary key is what the values give.
+        self._known: list[str] = []
         self.names: dict[str, Any] = {
             "new": object.__new__,
             "keep": object.__setattr__,
             "pack": pack,
-            "utc_text": utc_text,
+            "moment": datetime.fromisoformat,
         }
 
     @property
@@ -154,33 +160,42 @@ class _Source:
     def types(self) -> list[Any]:
         """What the fields are decoded as, for a reader of typed fields."""
         return [
-            *(_KEY_TYPES.get(self._primary.templates[name].tag, _ANY_VALUE) for name in self._keys),
+            *(
+                _KEY_TYPES.get(self._templates(name)[0].tag, _ANY_VALUE)
+                for name in self._keys.names
+            ),
             *(_ANY_VALUE if form is None else form.type for form in self._forms),
         ]
+
+    def _templates(self, name: str) -> list[Template]:
+        """Return the templates that a key attribute can have."""
+        own = self._primary.templates
+        return [own[name]] if name in own else self._keys.index_templates[name]
 
     def text(self, snapshot: Sequence[int]) -> str:
         """Return the source, which packs and keeps the attributes at positions in `snapshot`."""
         kept = ", ".join(f"f{n}" for n in snapshot)
-        in_key = sorted(map(self._position.__getitem__, self._primary.depends_on))
-        fields = [f"k{n}" for n in range(len(self._keys))]
+        fields = [f"k{n}" for n in range(len(self._keys.names))]
         fields += [f"f{n}" for n in range(len(self._attributes))]
-        conditions = [
-            condition
-            for name in self._primary.composed
-            for condition in self._conditions(name, self._primary.templates[name])
-        ]
+        own = list(self._own_conditions())
+        conditions = [*own, *self._natural_conditions(), *self._index_conditions()]
+        in_own = {self._position[name] for name in self._primary.depends_on}
+        compared = sorted(in_own | self._in_index_keys())
         return "\n".join(
             (
                 "def read(stored):",
                 "    try:",
-                f"        {', '.join(fields)}, = stored",
-                *(f"        v{n} = {self._decoded(n)}" for n in in_key),
+                *(f"        {line}" for line in self._unpack(fields)),
+                *(
+                    f"        v{n} = {self._decoded_for_key(n, is_own=n in in_own)}"
+                    for n in compared
+                ),
                 f"        if {' and '.join(conditions) or 'True'}:",
                 "            entity = new(owner)",
                 "            values = entity.__dict__",
                 *(
                     f"            values[{each.name!r}] = "
-                    + (f"v{n}" if n in in_key else self._decoded_or_absent(n))
+                    + (f"v{n}" if n in compared else self._decoded_or_absent(n))
                     for n, each in enumerate(self._attributes)
                 ),
                 *([f"            keep(entity, '_snapshot', pack([{kept}]))"] if kept else []),
@@ -191,6 +206,14 @@ class _Source:
             )
         )
 
+    def _unpack(self, fields: Sequence[str]) -> list[str]:
+        """Return the lines that give the fields names."""
+        if self._is_typed:  # less time than astuple
+            return [f"{name} = stored.a{n}" for n, name in enumerate(fields)]
+        return [f"{', '.join(fields)}, = stored"]
+
+    # -- values ------------------------------------------------------------------------------
+
     def _decoded(self, n: int) -> str:
         """Return the expression for the value of an attribute."""
         form = self._forms[n]
@@ -198,6 +221,15 @@ class _Source:
             return form.value(f"f{n}", self._member, self.names)
         self.names[f"decode{n}"] = self._attributes[n].converter.decode
         return f"decode{n}(f{n})"
+
+    def _decoded_for_key(self, n: int, *, is_own: bool) -> str:
+        """Return the same for an attribute that is compared with keys."""
+        if not is_own:
+            return self._decoded_or_absent(n)
+        content = self._content(n, "S")
+        if _is_default_text(f"v{n}", content) in self._known:
+            return f"moment({content})"  # it must be in UTC then
+        return self._decoded(n)
 
     def _decoded_or_absent(self, n: int) -> str:
         attribute = self._attributes[n]
@@ -209,37 +241,116 @@ class _Source:
         """Return the expression for the content of a stored attribute."""
         return f"f{n}" + (of_dict if self._forms[n] is None else self._member)(tag)
 
-    def _conditions(self, name: str, template: Template) -> Iterator[str]:
-        """Yield the conditions under which a key attribute is what the values give."""
+    # -- conditions --------------------------------------------------------------------------
+
+    def _own_conditions(self) -> Iterator[str]:
+        """Yield the conditions under which the primary key is what the values give."""
+        for name in self._primary.composed:
+            comparison, *others = self._comparison(name, self._primary.templates[name])
+            self._known += others
+            yield comparison
+        yield from dict.fromkeys(self._known)
+
+    def _natural_conditions(self) -> Iterator[str]:
+        """Yield the conditions under which attributes that are keys are in their usual spelling."""
+        for each in self._keys.natural:
+            n = self._position[each.attribute]
+            if each.converter.kind is datetime:
+                condition = _is_default_text(f"v{n}", self._content(n, "S"))
+                if condition in self._known:
+                    continue
+            else:
+                self.names[f"encode{n}"] = each.converter.encode
+                condition = f"encode{n}(v{n})['S'] == {self._content(n, 'S')}"
+            optional = self._attributes[n].may_be_absent
+            yield f"(f{n} is None or {condition})" if optional else condition
+
+    def _index_conditions(self) -> Iterator[str]:
+        """Yield the conditions under which keys in indexes are what the values give."""
+        own = {key_identity(self._primary.templates[name]): name for name in self._primary.composed}
+        own.pop(None, None)
+        for name, templates in self._keys.index_templates.items():
+            key = self._key(name, "S")
+            places = []
+            for template in templates:
+                equal = own.get(key_identity(template))
+                if equal is not None:
+                    places.append(f"{key} == {self._key(equal, 'S')}")
+                    continue
+                present = [
+                    f"v{n} is not None"
+                    for n in dict.fromkeys(
+                        self._position[part.attribute] for part in template.parts
+                    )
+                    if self._attributes[n].may_be_absent
+                ]
+                conditions = [*present, *self._comparison(name, template)]
+                places.append(" and ".join(c for c in conditions if c not in self._known))
+            yield f"({self._field(name)} is None or {' or '.join(places)})"
+
+    def _in_index_keys(self) -> set[int]:
+        """Return the positions of the attributes that the conditions on indexes use."""
+        parts = [
+            part
+            for templates in self._keys.index_templates.values()
+            for template in templates
+            for part in template.parts
+        ]
+        names = {part.attribute for part in parts} | {each.attribute for each in self._keys.natural}
+        return {self._position[name] for name in names}
+
+    def _field(self, name: str) -> str:
+        return f"k{self._keys.names.index(name)}"
+
+    def _key(self, name: str, tag: str) -> str:
+        """Return the expression for the content of a key attribute."""
+        return self._field(name) + (self._member if tag in _KEY_TYPES else of_dict)(tag)
+
+    def _comparison(self, name: str, template: Template) -> Iterator[str]:
+        """Yield the comparison of a key attribute, then the conditions under which it counts."""
         texts, others = [], []
         for part in template.parts:
             text, *conditions = self._part(part, template)
             texts.append(f"{text}, ")
             others += conditions
-        member = self._member if template.tag in _KEY_TYPES else of_dict
-        stored = f"k{self._keys.index(name)}{member(template.tag)}"
-        yield f"{stored} == {Composer(template).form!r} % ({''.join(texts)})"
+        form = Composer(template).form
+        yield f"{self._key(name, template.tag)} == {form!r} % ({''.join(texts)})"
         yield from others
 
     def _part(self, part: KeyPart, template: Template) -> Iterator[str]:
         """Yield the expression for the text of a part, then the conditions under which it holds."""
         n = self._position[part.attribute]
         attribute = self._attributes[n]
-        kind = attribute.converter.kind
-        if not part.is_plain or attribute.role == "ttl":
-            kind = None
-        if kind is str:
-            yield f"v{n}"
-            yield f"v{n}"  # a part is not empty
-            yield from (f"{each!r} not in v{n}" for each in template.delimiter.special)
-        elif kind in (KSUID, ULID):
+        kind = None if attribute.role == "ttl" else attribute.converter.kind
+        if kind is datetime and part.notation.beginning is not None:
+            content = self._content(n, "S")
+            length, end = part.notation.beginning
+            text = content if length == MOMENT_WIDTH else f"{content}[:{length}]"
+            yield f"{text} + {end!r}" if end else text
+            yield _is_default_text(f"v{n}", content)
+        elif part.is_plain and kind is str:
+            # A part is not empty.
+            plain = [f"v{n}", *(f"{each!r} not in v{n}" for each in template.delimiter.special)]
+            yield f"(v{n} if {' and '.join(plain)} else {self._text(part)}(v{n}))"
+        elif part.is_plain and kind in (KSUID, ULID):
             yield self._content(n, "S")
-        elif kind is datetime:
-            yield f"utc_text(v{n})"
-        elif kind is int and (width := width_of(part.language)) is not None:
+        elif part.is_plain and kind is int and (width := width_of(part.language)) is not None:
             yield f"{self._content(n, 'N')}.zfill({width})"
             yield f"0 <= v{n} < {10**width}"
         else:
-            function = f"text{len(self.names)}"
-            self.names[function] = part.attribute_text
-            yield f"{function}(v{n})"
+            yield f"{self._text(part)}(v{n})"
+
+    def _text(self, part: KeyPart) -> str:
+        """Return the name of the function that gives the text of a part."""
+        name = f"text{len(self.names)}"
+        self.names[name] = part.attribute_text
+        return name
+
+
+def _is_default_text(moment: str, text: str) -> str:
+    """Return the condition under which the text of a moment is its default one, which `utc_text`
+    gives: the separators have their places, and the hour is not 24."""
+    return (
+        f"{text}[4:20:3] == '--T::.' and len({text}) == {MOMENT_WIDTH} and {text}[26] == 'Z' "
+        f"and ({moment}.hour or {text}[11] == '0')"
+    )

@@ -2,101 +2,198 @@
 
     values that are only in keys     parsed from the key: attr(key_only=True), KEYS_ONLY indexes
     a key in another spelling        kept, so that a read and a write are the identity
-    a key that the values do not give    UnreadableItem, with both
+    a primary key that the values do not give    UnreadableItem, with both
 
 A spelling is another one if it stands for the same values: `AT#2020-01-03T01:57:44Z` in a design
-whose keys have microseconds.
+whose keys have microseconds, or `2020-01-03T01:57:44Z` in an attribute that is a key itself. The
+keys of indexes are kept, too, while the entity has a place there; other keys that its values do not
+give are left to the next write.
+
+Most texts have no other spelling, and are not looked at: see `Notation.has_one_text`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue, UnreadableItem
-from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.converters import Converter
+from tablewright.mapping.keys import IndexKeys, KeyMap, places_of
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.template import Parser, Template
 from tablewright.values import Item, Value
 
 
-class _KeyAttribute(Struct, frozen=True):
-    """One composed key attribute, and how its texts are parsed."""
+class _ComposedAttribute(Struct, frozen=True):
+    """A composed key attribute, and how its texts are parsed."""
 
     name: str
     template: Template
     parse: Parser
 
-    def explains(self, text: str, values: Mapping[str, Any]) -> bool:
-        """Whether a stored text stands for an entity's values."""
-        texts = self.parse.texts(text)
-        return texts is not None and all(
-            part.explains(each, values[part.attribute])
-            for part, each in zip(self.template.parts, texts, strict=True)
-        )
+    def stands_for(self, stored: Value, values: Mapping[str, Any]) -> bool:
+        """Whether a stored key is that of an entity with these values, in any spelling."""
+        texts = self.parse.texts(stored.get(self.template.tag, ""))
+        try:
+            return texts is not None and all(
+                part.explains(each, values[part.attribute])
+                for part, each in zip(self.template.parts, texts, strict=True)
+            )
+        except InvalidValue:
+            return False
+
+
+class NaturalAttribute(Struct, frozen=True):
+    """An attribute that is a key itself, and whose values have several texts."""
+
+    name: str
+    attribute: str
+    converter: Converter
+
+    def stands_for(self, stored: Value, values: Mapping[str, Any]) -> bool:
+        """Whether a stored key is that of an entity with these values, in any spelling."""
+        try:
+            return bool(self.converter.decode(stored) == values[self.attribute])
+        except UnreadableItem:
+            return False
 
 
 class StoredKey:
     """Reads the key attributes of an entity's items."""
 
-    def __init__(self, primary: KeyMap, indexes: tuple[KeyMap, ...], key_only: set[str]) -> None:
-        self._primary = primary
-        self._own = tuple(_attributes(primary))
-        others = [each for key in indexes for each in _attributes(key)]
-        needed = key_only - primary.depends_on
-        self._all = self._own + tuple(
-            each for each in others if needed & {part.attribute for part in each.template.parts}
+    def __init__(
+        self, primary: KeyMap, indexes: tuple[IndexKeys, ...], key_only: Collection[str]
+    ) -> None:
+        self.primary = primary
+        self._indexes = indexes
+        self._needed = set(key_only) - primary.depends_on
+        #: The composed keys of indexes that may be in another spelling, each with the templates of
+        #: the places that it can have.
+        self.index_templates: dict[str, list[Template]] = {}
+        for name, templates in _composed_templates(indexes):
+            if not all(template.has_one_text for template in templates):
+                self.index_templates[name] = templates
+        parsed = [
+            name
+            for name, templates in _composed_templates(indexes)
+            if any(self._needed & {part.attribute for part in each.parts} for each in templates)
+        ]
+        #: The attributes of an item that it reads, besides those of the entity.
+        self.names = tuple(dict.fromkeys((*primary.composed, *self.index_templates, *parsed)))
+        #: The attributes of the entity whose stored values it compares.
+        self.natural = tuple(_natural_attributes((primary, *places_of(indexes))))
+
+    # Made when they are first needed, as most items are in the usual spelling.
+
+    @cached_property
+    def _own(self) -> tuple[_ComposedAttribute, ...]:
+        return tuple(_attributes(self.primary))
+
+    @cached_property
+    def _parsed(self) -> tuple[_ComposedAttribute, ...]:
+        """The key attributes that can give values which are stored nowhere else."""
+        return self._own + tuple(
+            each
+            for each in self._in_places
+            if self._needed & {part.attribute for part in each.template.parts}
         )
-        #: How else the key attributes of an index with several places can be composed.
-        self._otherwise = {
-            each.name: [one for one in others if one.name == each.name] for each in others
-        }
-        #: The attributes of an item that it reads.
-        self.names = tuple(dict.fromkeys(each.name for each in self._all))
 
-    def check(self, values: Mapping[str, Any], stored: Sequence[Value | None]) -> Item | None:
-        """Return the stored key if its spelling differs from that of the values; None if not.
+    @cached_property
+    def _in_places(self) -> tuple[_ComposedAttribute, ...]:
+        """The composed attributes of all places in indexes."""
+        return tuple(each for key in places_of(self._indexes) for each in _attributes(key))
 
-        `stored` has the values of `names`; None for an attribute that is not known. Raise
-        UnreadableItem if the entity's values do not explain the key.
+    @cached_property
+    def _spelled(self) -> dict[str, list[_ComposedAttribute | NaturalAttribute]]:
+        """The key attributes that may be in another spelling."""
+        attributes: list[_ComposedAttribute | NaturalAttribute] = [
+            *self._own,
+            *self.natural,
+            *(each for each in self._in_places if each.name in self.index_templates),
+        ]
+        names = dict.fromkeys(each.name for each in attributes)
+        return {name: [each for each in attributes if each.name == name] for name in names}
+
+    def check(self, values: Mapping[str, Any], stored: Mapping[str, Value]) -> Item | None:
+        """Return the stored keys whose spelling differs from that of the values; None if none do.
+
+        Raise UnreadableItem if the entity's values do not explain its primary key.
         """
         try:
-            composed = self._primary.compose(values) or {}
+            composed = self.primary.compose(values)
         except InvalidValue as error:
             raise UnreadableItem(str(error)) from None
-        different = None
-        for name, value in zip(self.names, stored, strict=True):
-            if value is not None and value != composed.get(name, value):
-                different = (different or composed) | {name: value}
-        if different is None:
-            return None
+        if composed is None:
+            raise UnreadableItem(f"{self.primary.name}: the item lacks the value of a part")
+        different: Item = {}
         for each in self._own:
-            if different[each.name] != composed[each.name]:
-                self._check_spelling(each, different[each.name], composed[each.name], values)
+            found = stored.get(each.name)
+            if found is not None and found != composed[each.name]:
+                if not each.stands_for(found, values):
+                    raise self._unreadable(each, found, composed[each.name])
+                different[each.name] = found
+        for natural in self.natural:
+            found = stored.get(natural.name)
+            if found is not None and found != natural.converter.encode(values[natural.attribute]):
+                different[natural.name] = found
+        if self.index_templates:
+            different |= self._in_indexes(values, stored)
+        return different or None
+
+    def _in_indexes(self, values: Mapping[str, Any], stored: Mapping[str, Value]) -> Item:
+        """Return the stored keys of indexes that differ from those of the values."""
+        different: Item = {}
+        for key in self._indexes:
+            names = [name for name in key.composed if name in self.index_templates]
+            if any(name in stored for name in names):
+                try:
+                    composed = key.compose(values) or {}
+                except InvalidValue:
+                    continue
+                different |= {
+                    name: stored[name]
+                    for name in names
+                    if name in stored and stored[name] != composed.get(name)
+                }
         return different
 
-    def _check_spelling(
-        self, each: _KeyAttribute, stored: Value, composed: Value, values: Mapping[str, Any]
-    ) -> None:
-        ((tag, text),) = stored.items()
-        try:
-            if tag == each.template.tag and each.explains(text, values):
-                return
-        except InvalidValue:
-            pass
+    def _unreadable(
+        self, each: _ComposedAttribute, stored: Value, composed: Value
+    ) -> UnreadableItem:
         names = ", ".join(dict.fromkeys(part.attribute for part in each.template.parts))
-        raise UnreadableItem(
-            f"{self._primary.name}: the stored {each.name} is {text!r}, but its values "
-            f"({names}) give {next(iter(composed.values()))!r}, by {each.template.show()}"
+        return UnreadableItem(
+            f"{self.primary.name}: the stored {each.name} is {next(iter(stored.values()))!r}, but "
+            f"its values ({names}) give {next(iter(composed.values()))!r}, by "
+            f"{each.template.show()}"
         )
+
+    def keep_spelling(
+        self, item: Item, stored: Mapping[str, Value], values: Mapping[str, Any]
+    ) -> None:
+        """Change keys of a new item to how they are stored, where both stand for its values."""
+        for name, attributes in self._spelled.items():
+            new, old = item.get(name), stored.get(name)
+            if (
+                new is not None
+                and old is not None
+                and new != old
+                and any(
+                    # In alternative places, the stored key may be that of another one.
+                    each.stands_for(old, values) and each.stands_for(new, values)
+                    for each in attributes
+                )
+            ):
+                item[name] = old
 
     def sources(self, attribute: str) -> list[str]:
         """Return the key attributes that each determine the value of an attribute."""
         return [
             each.name
-            for each in self._all
+            for each in self._parsed
             for part in each.template.parts
             if part.attribute == attribute and part.notation.derive is None
         ]
@@ -104,27 +201,56 @@ class StoredKey:
     def values(self, stored: Mapping[str, Value]) -> dict[str, Any]:
         """Return the attributes whose values the key determines; raise UnreadableItem if none."""
         found: dict[str, Any] = {}
-        for each in self._all:
+        for each in self._parsed:
             text = stored.get(each.name, {}).get(each.template.tag)
             if text is None:
                 continue
             try:
                 read = each.parse(text)
             except ValueError as error:
-                others = self._otherwise.get(each.name, ())
-                if any(other.parse.texts(text) is not None for other in others):
-                    continue  # the item is in another place of the index
-                raise UnreadableItem(f"{self._primary.name}: {each.name}: {error}") from None
+                if self._is_in_another_place(each, text):
+                    continue
+                reason = "" if each.parse.texts(text) is None else f": {error}"
+                raise UnreadableItem(
+                    f"{self.primary.name}: the stored {each.name} is {text!r}, which is not "
+                    f"{each.template.show()}{reason}"
+                ) from None
             for part, value in zip(each.template.parts, read, strict=True):
                 if part.notation.derive is None:
                     found.setdefault(part.attribute, value)
         return found
 
+    def _is_in_another_place(self, attribute: _ComposedAttribute, text: str) -> bool:
+        """Whether a key is that of another place of the entity in the same index."""
+        return any(
+            each.name == attribute.name and each.parse.texts(text) is not None
+            for each in self._in_places
+        )
 
-def _attributes(key: KeyMap) -> Iterator[_KeyAttribute]:
-    for name, template in key.templates.items():
-        if template.natural is None:
-            yield _KeyAttribute(name, template, Parser(template, any_spelling=True))
+
+def _composed_templates(indexes: Iterable[IndexKeys]) -> Iterator[tuple[str, list[Template]]]:
+    """Yield each composed attribute of indexes, with the templates of its places."""
+    for key in indexes:
+        for name in key.composed:
+            yield (
+                name,
+                [each.templates[name] for each in places_of((key,)) if name in each.composed],
+            )
+
+
+def _attributes(key: KeyMap) -> Iterator[_ComposedAttribute]:
+    for name in key.composed:
+        template = key.templates[name]
+        yield _ComposedAttribute(name, template, Parser(template, any_spelling=True))
+
+
+def _natural_attributes(keys: Iterable[KeyMap]) -> Iterator[NaturalAttribute]:
+    seen: set[str] = set()
+    for key in keys:
+        for name, template in key.templates.items():
+            if template.natural is not None and not template.has_one_text and name not in seen:
+                seen.add(name)
+                yield NaturalAttribute(name, template.parts[0].attribute, template.natural)
 
 
 def check_key_only(part: KeyPart, value: Any) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import permutations
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -34,6 +35,7 @@ from tablewright.mapping.language import (
     may_contain,
     sequence,
     starts_with,
+    texts_of,
     to_regex,
     width_of,
 )
@@ -59,6 +61,12 @@ class Template(Struct, frozen=True):
     def is_text(self) -> bool:
         """Whether its values are texts that are composed of pieces, not one stored value."""
         return self.natural is None and self.tag == "S"
+
+    @property
+    def has_one_text(self) -> bool:
+        """Whether no other text stands for the same values; DynamoDB normalizes numbers."""
+        notations = [part.notation for part in self.parts]
+        return all(each.has_one_text or each.tag != "S" for each in notations)
 
     @property
     def stored_tag(self) -> str:
@@ -96,6 +104,9 @@ class Template(Struct, frozen=True):
         for part, following in zip(self.pieces, self.pieces[1:], strict=False):
             if isinstance(part, str) or width_of(part.language) is not None:
                 continue
+            longer = _continuations(part)
+            if longer is not None and not any(_can_begin(following, text) for text in longer):
+                continue
             if isinstance(following, KeyPart):
                 raise DeclarationError(
                     f"{where}: nothing separates {part.label} from {following.label}, so a key "
@@ -108,6 +119,20 @@ class Template(Struct, frozen=True):
                     f"{where}: {part.label} can contain {following[0]!r}, and the next literal, "
                     f"{following!r}, begins with it, so a key cannot be read; write / between them"
                 )
+
+
+def _continuations(part: KeyPart) -> list[str] | None:
+    """Return how longer texts of a part continue shorter ones; None if it can be any text."""
+    texts = texts_of(part.language)
+    if texts is None:
+        return None
+    pairs = permutations(texts, 2)
+    return [longer[len(text) :] for text, longer in pairs if longer.startswith(text)]
+
+
+def _can_begin(piece: str | KeyPart, text: str) -> bool:
+    """Return whether the first character of a text can be that of a piece."""
+    return isinstance(piece, KeyPart) or piece[0] == text[0]
 
 
 class Composer:

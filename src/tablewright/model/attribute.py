@@ -39,6 +39,8 @@ E = TypeVar("E")
 T = TypeVar("T")
 U = TypeVar("U")
 V = TypeVar("V")
+W = TypeVar("W")
+X = TypeVar("X")
 Ts = TypeVarTuple("Ts")
 
 MISSING: Any = object()
@@ -168,6 +170,10 @@ class KeyPath(Generic[*Ts]):
     def __truediv__(self, behind: KeyPath[U]) -> KeyPath[*Ts, U]: ...
     @overload
     def __truediv__(self, behind: KeyPath[U, V]) -> KeyPath[*Ts, U, V]: ...
+    @overload
+    def __truediv__(self, behind: KeyPath[U, V, W]) -> KeyPath[*Ts, U, V, W]: ...
+    @overload
+    def __truediv__(self, behind: KeyPath[U, V, W, X]) -> KeyPath[*Ts, U, V, W, X]: ...
     def __truediv__(self, behind: Any) -> Any:
         return KeyPath((*self.pieces, DELIMITER, behind))
 
@@ -183,6 +189,10 @@ class KeyPath(Generic[*Ts]):
     def __add__(self, behind: KeyPath[U]) -> KeyPath[*Ts, U]: ...
     @overload
     def __add__(self, behind: KeyPath[U, V]) -> KeyPath[*Ts, U, V]: ...
+    @overload
+    def __add__(self, behind: KeyPath[U, V, W]) -> KeyPath[*Ts, U, V, W]: ...
+    @overload
+    def __add__(self, behind: KeyPath[U, V, W, X]) -> KeyPath[*Ts, U, V, W, X]: ...
     def __add__(self, behind: Any) -> Any:
         return KeyPath((*self.pieces, behind))
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, NamedTuple, get_args, get_origin
 
+from pydantic.fields import FieldInfo
+
 from tablewright.errors import DeclarationError
 from tablewright.model.annotations import namespace, resolve
 from tablewright.model.attribute import Attr, Reference
@@ -99,8 +101,10 @@ def _declared(where: str, base: type, name: str) -> Attr[Any]:
     if isinstance(value, Reference):  # of a base of variants, which is finished
         value = value.declared
     if not isinstance(value, Attr):
+        fix = f"{name}: Attr[…] = attr(default={value!r})"
+        if isinstance(value, FieldInfo):
+            fix = f"{name}: Attr[Annotated[…, Field(…)]] = attr()"
         raise DeclarationError(
-            f"{where} = {value!r} is not a declaration of an attribute; write "
-            f"{name}: Attr[…] = attr(default={value!r})"
+            f"{where} = {value!r} is not a declaration of an attribute; write {fix}"
         )
     return value

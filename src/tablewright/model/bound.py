@@ -30,6 +30,8 @@ C = TypeVar("C")
 D = TypeVar("D")
 F = TypeVar("F")
 G = TypeVar("G")
+H = TypeVar("H")
+J = TypeVar("J")
 P = TypeVar("P")
 S = TypeVar("S")
 P_co = TypeVar("P_co", covariant=True)
@@ -42,7 +44,7 @@ class BoundKey(Generic[E, P, S]):
     """The primary key of an entity.
 
     A signature has one sequence of types of any length, and here that is the sort key's; so there
-    is an overload for each length of the partition key.
+    is an overload for each length of the partition key, up to eight parts.
     """
 
     def __init__(self, entity: EntityMap, key: KeyMap) -> None:
@@ -85,6 +87,33 @@ class BoundKey(Generic[E, P, S]):
         d: D,
         f: F,
         g: G,
+        /,
+        *s: *Ts,
+    ) -> Get[E]: ...
+    @overload
+    def __call__(
+        self: BoundKey[E, KeyPath[A, B, C, D, F, G, H], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        f: F,
+        g: G,
+        h: H,
+        /,
+        *s: *Ts,
+    ) -> Get[E]: ...
+    @overload
+    def __call__(
+        self: BoundKey[E, KeyPath[A, B, C, D, F, G, H, J], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        f: F,
+        g: G,
+        h: H,
+        j: J,
         /,
         *s: *Ts,
     ) -> Get[E]: ...
@@ -239,6 +268,56 @@ class BoundUnique(Generic[E, P, S]):
     @overload
     def __call__(
         self: BoundUnique[E, KeyPath[A, B, C, D], KeyPath[*Ts]], a: A, b: B, c: C, d: D, /, *s: *Ts
+    ) -> GetByUnique[E]: ...
+    @overload
+    def __call__(
+        self: BoundUnique[E, KeyPath[A, B, C, D, F], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        f: F,
+        /,
+        *s: *Ts,
+    ) -> GetByUnique[E]: ...
+    @overload
+    def __call__(
+        self: BoundUnique[E, KeyPath[A, B, C, D, F, G], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        f: F,
+        g: G,
+        /,
+        *s: *Ts,
+    ) -> GetByUnique[E]: ...
+    @overload
+    def __call__(
+        self: BoundUnique[E, KeyPath[A, B, C, D, F, G, H], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        f: F,
+        g: G,
+        h: H,
+        /,
+        *s: *Ts,
+    ) -> GetByUnique[E]: ...
+    @overload
+    def __call__(
+        self: BoundUnique[E, KeyPath[A, B, C, D, F, G, H, J], KeyPath[*Ts]],
+        a: A,
+        b: B,
+        c: C,
+        d: D,
+        f: F,
+        g: G,
+        h: H,
+        j: J,
+        /,
+        *s: *Ts,
     ) -> GetByUnique[E]: ...
     def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """Return the plan that gets the entity with this value."""

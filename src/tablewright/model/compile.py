@@ -11,7 +11,7 @@ from typing import Any
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
-from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
+from tablewright.mapping.entity import AttributeMap, EntityMap, HistoryMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.paths import without_none
 from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece
@@ -91,9 +91,10 @@ def _primary(declared: EntityDeclaration) -> KeyMap:
     ((name, value),) = found.items()
     primary = _table_key(declared, name, value.partition, value.sort, value.delimiter)
     for part in primary.parameters:
-        if part.notation.is_optional:
+        if part.notation.can_be_none:
             raise DeclarationError(
-                f"{primary.name}: {part.label} can be missing, and a primary key needs every part"
+                f"{primary.name}: {part.label} can be None, and a primary key needs every part; "
+                "annotate it without None"
             )
     for attribute in primary.depends_on:
         if declared.maps[attribute].converter.optional:
@@ -198,16 +199,38 @@ def _refuse_shared_attributes(
             if not shared:
                 continue
             if key.index != other.index:
-                raise DeclarationError(
-                    f"{key.name}: {shared[0]!r} is already a key of {other.name}, in another "
-                    "index; use other attributes for one of the indexes"
-                )
+                for name in shared:
+                    _check_same_template(name, key, other)
+                _check_own_attribute(key, other)
+                _check_own_attribute(other, key)
+                continue
             if not exclude_each_other(key, other, declared.maps):
                 raise DeclarationError(
                     f"{key.name} and {other.name} can both hold for one item, which has one place "
                     "in an index; give them conditions that exclude each other: when=…"
                 )
             _check_distinguishable(declared, primary, key, other)
+
+
+def _check_same_template(name: str, key: KeyMap, other: KeyMap) -> None:
+    """Raise DeclarationError if two indexes need different values of one attribute."""
+    one, two = key.templates[name], other.templates[name]
+    if (one.show(), one.delimiter, one.tag) != (two.show(), two.delimiter, two.tag):
+        raise DeclarationError(
+            f"{key.name}: {name!r} is {one.show()} here and {two.show()} in {other.name}, and an "
+            "item has it once; write the same path, or use another attribute for one of the indexes"
+        )
+
+
+def _check_own_attribute(key: KeyMap, other: KeyMap) -> None:
+    """Raise DeclarationError if the `when=` of a key has no effect, because of another index."""
+    if key.when is None or set(key.composed) - set(other.composed):
+        return
+    if repr(key.when) != repr(other.when):
+        raise DeclarationError(
+            f"{key.name}: all its key attributes are also those of {other.name}, so when= cannot "
+            "keep the item out of the index; write the same when= there, or use another attribute"
+        )
 
 
 def _check_distinguishable(
@@ -351,6 +374,32 @@ def _check_key_only(entity: EntityMap) -> None:
                 f"{where} is key_only, and no key contains its value; write it into a key, or "
                 "leave key_only out"
             )
+        if attribute.name not in entity.primary.depends_on and not attribute.converter.optional:
+            _check_kept_by_index(entity, attribute, where)
+
+
+def _check_kept_by_index(entity: EntityMap, attribute: AttributeMap, where: str) -> None:
+    """Raise DeclarationError if an item need not have the index key that contains an attribute."""
+    places = [
+        key
+        for key in entity.indexes
+        if any(
+            part.attribute == attribute.name and part.notation.derive is None
+            for part in key.parameters
+        )
+    ]
+    for place in places:
+        can_be_missing = any(
+            part.notation.is_optional or entity.attributes[part.attribute].converter.optional
+            for part in place.parameters
+        )
+        if place.when is None and not can_be_missing:
+            return
+    raise DeclarationError(
+        f"{where} is key_only, but only in {', '.join(place.name for place in places)}, where an "
+        "item is only while every part has a value and when= is true; its value would be lost: "
+        "write it into the primary key, leave key_only out, or let it be None there"
+    )
 
 
 def _check_ttl(entity: EntityMap) -> None:

@@ -55,9 +55,12 @@ class EntityDeclaration:
         self.kinds: dict[str, Any] = {}
         #: Pydantic's decorators in the body, by method.
         self.decorators = decorators_of(owner)
-        #: The keys, unique values and histories.
+        body = {
+            name: value for each in reversed(owner.__mro__) for name, value in vars(each).items()
+        }
+        #: The keys, unique values and histories, with those of abstract bases.
         self.members: dict[str, Any] = {
-            name: value for name, value in vars(owner).items() if isinstance(value, MEMBERS)
+            name: value for name, value in body.items() if isinstance(value, MEMBERS)
         }
         if base is not None:
             self._refuse_overriding(base)

@@ -38,9 +38,15 @@ V = TypeVar("V")
 #: Of places in an index, which may be tuples of subclasses of Piece.
 P_co = TypeVar("P_co", covariant=True)
 S_co = TypeVar("S_co", covariant=True)
+
+
+class _NoPath:
+    """Has no instances. With a bound that is a path alone, pyright takes the last part as Any."""
+
+
 #: Paths, in functions that also take other arguments.
-P_ = TypeVar("P_", bound=KeyPath[*tuple[Any, ...]])
-S_ = TypeVar("S_", bound=KeyPath[*tuple[Any, ...]])
+P_ = TypeVar("P_", bound=KeyPath[*tuple[Any, ...]] | _NoPath)
+S_ = TypeVar("S_", bound=KeyPath[*tuple[Any, ...]] | _NoPath)
 #: The same, or the attributes of a key that has several.
 Pn = TypeVar("Pn", bound=KeyPath[*tuple[Any, ...]] | tuple[Piece[Any], ...])
 Sn = TypeVar("Sn", bound=KeyPath[*tuple[Any, ...]] | tuple[Piece[Any], ...])

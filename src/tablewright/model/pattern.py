@@ -204,13 +204,23 @@ def _trace(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pla
     except TablewrightError as error:
         raise DeclarationError(f"pattern {name}: {error}", location=location_of(error)) from error
     except Exception as error:
-        message = (
-            f"pattern {name}: {type(error).__name__}: {error}. While a pattern is traced, its "
-            "arguments have no values; compute with them before the call, and pass the result"
-        )
+        message = f"pattern {name}: {type(error).__name__}: {error}{_hint(error)}"
         raise DeclarationError(message, location=location_of(error)) from error
     finally:
         TRACES.pop()
+
+
+def _hint(error: Exception) -> str:
+    """Return how to fix an exception in the code of a pattern, as the end of a message."""
+    known = getattr(error, "obj", None)  # of an AttributeError
+    if isinstance(known, type):
+        return did_you_mean(getattr(error, "name", ""), dir(known))
+    if isinstance(error, NameError):
+        return ""
+    return (
+        ". While a pattern is traced, its arguments have no values; compute with them before the "
+        "call, and pass the result"
+    )
 
 
 def alternatives(name: str, hint: Any) -> list[Any]:

@@ -59,7 +59,9 @@ class _Events(Generic[T]):
         if start not in ("TRIM_HORIZON", "LATEST"):
             raise InvalidValue(f"start={start!r} is neither 'TRIM_HORIZON' nor 'LATEST'")
         checkpoint = Checkpoint.parse(after) if after else Checkpoint()
-        self._reader = StreamReader(entities, checkpoint, start=start, poll_seconds=poll_seconds)
+        self._reader = StreamReader(
+            entities, checkpoint, start=start, poll_seconds=poll_seconds if follow else 0
+        )
         self._plan = ReadStream(self._reader, next(iter(entities.values()))[0])
         self._follow = follow
 
@@ -140,6 +142,12 @@ class Streams:
     @overload
     def stream_events(
         self,
+        *tables: type[Table],
+        **options: Unpack[StreamOptions],
+    ) -> StreamEvents[StreamEvent[Any]]: ...
+    @overload
+    def stream_events(
+        self,
         a: type[A],
         /,
         **options: Unpack[StreamOptions],
@@ -174,7 +182,7 @@ class Streams:
     @overload
     def stream_events(
         self,
-        *entities: type,
+        *entities: type[object],
         **options: Unpack[StreamOptions],
     ) -> StreamEvents[Any]: ...
     def stream_events(
@@ -208,6 +216,12 @@ class AsyncStreams:
     _tables: tuple[type[Table], ...]
     run: Any
 
+    @overload
+    def stream_events(
+        self,
+        *tables: type[Table],
+        **options: Unpack[StreamOptions],
+    ) -> AsyncStreamEvents[StreamEvent[Any]]: ...
     @overload
     def stream_events(
         self,
@@ -245,7 +259,7 @@ class AsyncStreams:
     @overload
     def stream_events(
         self,
-        *entities: type,
+        *entities: type[object],
         **options: Unpack[StreamOptions],
     ) -> AsyncStreamEvents[Any]: ...
     def stream_events(
@@ -267,6 +281,8 @@ class AsyncStreams:
         )
 
 
+@overload
+def parse_stream(event: Any, table: type[Table], /) -> list[StreamEvent[Any]]: ...
 @overload
 def parse_stream(event: Any, a: type[A], /) -> list[StreamEvent[A]]: ...
 @overload

@@ -24,6 +24,9 @@ from tablewright.publish.blocks import Chart, Code, Plain
 from tablewright.publish.reasons import why_efficient
 from tablewright.values import Item
 
+#: The most characters of an item's attributes in the chart of items.
+MAX_ATTRIBUTES = 110
+
 
 def entity_chart(table: TableMap) -> Chart:
     """Show the primary key of each entity, and the key of the sentinel of each unique value."""
@@ -61,8 +64,9 @@ def entity_notes(table: TableMap) -> str:
         if entity.version is not None:
             lines.append(f"- Each write of {entity.name} increments `{entity.version.stored}`.")
         lines += [
-            f"- Each {'write' if history.always else 'change'} of "
-            f"{entity.name}.{history.attribute} adds one {history.event.name}."
+            f"- Each {'update' if history.always else 'change'} of "
+            f"{entity.name}.{history.attribute} adds one {history.event.name}"
+            f"{', also if the value stays the same' if history.always else ''}."
             for history in entity.histories
         ]
         if entity.ttl is not None:
@@ -91,12 +95,25 @@ def delimiter_notes(table: TableMap) -> Iterable[str]:
     return notes.values()
 
 
+def _whole_keys(table: TableMap) -> list[str]:
+    """Return the attributes of entities that are key attributes themselves, as they are stored."""
+    found: dict[str, None] = {}
+    for entity in table.entities:
+        stored = {attribute.stored for attribute in entity.attributes.values()}
+        for key in (entity.primary, *entity.indexes):
+            found |= {name: None for name in key.templates if name in stored}
+    return list(found)
+
+
 def _note(template: Template, part: KeyPart, entity: EntityMap) -> str:
+    """Describe the delimiter of a template; `part` is a text in it."""
     delimiter, text = template.delimiter, template.delimiter.text
     if not delimiter.escapes:
         return f"`{text}` separates the parts of a key; a text in a key cannot contain it."
     escape, written, value = delimiter.escape_character, delimiter.write(text), f"a{text}b"
     key, place = template.show(), f"{{{part.label}}}"
+    whole = [f"`{name}`" for name in _whole_keys(entity.table)]
+    natural = f", also where one is a whole key: {', '.join(whole)}" if whole else ""
     example = key.replace(place, delimiter.write(value))
     return (
         f"`{text}` separates the parts of a key. Inside such a part, `{text}` is stored as "
@@ -105,7 +122,7 @@ def _note(template: Template, part: KeyPart, entity: EntityMap) -> str:
         f"`{_template(example, entity)}`. "
         "A program that uses boto3 writes a text as "
         f"`text.replace({escape!r}, {escape * 2!r}).replace({text!r}, {written!r})` in keys, and "
-        "unchanged in other attributes."
+        f"unchanged in other attributes{natural}."
     )
 
 
@@ -135,14 +152,14 @@ def pattern_chart(patterns: list[AccessPattern], table: TableMap) -> Chart:
         order = [_order_by(found.plan), shape.order if shape.order == "descending" else ""]
         notes = [", ".join(filter(None, order))] if any(order) else []
         if shape.filter:
-            notes.append(f"if {shape.filter}")
+            notes.append(f"{'only' if _is_read(shape) else 'if'} {shape.filter}")
         rows.append(
             [
                 ", ".join(dict.fromkeys(shape.entity.split(", "))),
                 found.doc.partition("\n")[0],
                 Code(found.name),
                 _operations(shape),
-                shape.index or "table",
+                shape.index or _indexes(shape) or "table",
                 Code(conditions),
                 shape.units,
                 "; ".join(notes),
@@ -155,9 +172,19 @@ def pattern_chart(patterns: list[AccessPattern], table: TableMap) -> Chart:
 
 def _operations(shape: Shape) -> str:
     """Return the operations of a pattern, with the reads before and after a write."""
-    requests = [request.operation for request in shape.requests]
-    is_read = all(operation in READS for operation in requests)
-    return shape.operation if is_read else " + ".join(dict.fromkeys(requests))
+    if _is_read(shape):
+        return shape.operation
+    return " + ".join(dict.fromkeys(request.operation for request in shape.requests))
+
+
+def _is_read(shape: Shape) -> bool:
+    return all(request.operation in READS for request in shape.requests)
+
+
+def _indexes(shape: Shape) -> str:
+    """Return the indexes whose keys the actions of a transaction change."""
+    names = [step.index for step in shape.steps if step.index]
+    return ", ".join(dict.fromkeys(name for each in names for name in each.split(", ")))
 
 
 def inefficient_chart(functions: Iterable[Callable[..., Any]]) -> Chart:
@@ -198,18 +225,34 @@ def item_collections(table: TableMap, items: list[Item], limit: int) -> Chart:
     rows: list[list[str]] = []
     for text, members in list(groups.items())[:limit]:
         for position, item in enumerate(members[:limit]):
-            hidden = {partition, *sort, *_composed(table, item)}
-            others = ", ".join(
-                f"{name}={_content(value)}" for name, value in item.items() if name not in hidden
-            )
+            others = _others(table, item)
             sort_key = [Code(_content(item[name])) for name in sort]
             shown = Code(text) if position == 0 else ""
-            rows.append([shown, *sort_key, Plain(_truncate(others))])
+            rows.append([shown, *sort_key, Plain(others)])
         if len(members) > limit:
             rows.append(["", f"… {len(members) - limit} more", ""])
     if len(groups) > limit:
         rows.append([f"… {len(groups) - limit} more partitions", *("" for _ in sort), ""])
     return Chart("Sample items by partition", [partition, *sort, "attributes"], rows)
+
+
+def _others(table: TableMap, item: Item) -> str:
+    """Render the attributes of an item, without those that the library composes for keys.
+
+    If they are too long, those that are keys of an index are shown first, and others are cut.
+    """
+    hidden = {*table.attributes, *_composed(table, item)}
+    names = [name for name in item if name not in hidden]
+    text = _assignments(item, names)
+    if len(text) <= MAX_ATTRIBUTES:
+        return text
+    keys = {name for index in table.indexes.values() for name in index.attributes}
+    text = _assignments(item, sorted(names, key=lambda name: name not in keys))
+    return text[: MAX_ATTRIBUTES - 1] + "…"
+
+
+def _assignments(item: Item, names: Iterable[str]) -> str:
+    return ", ".join(f"{name}={_content(item[name])}" for name in names)
 
 
 def _composed(table: TableMap, item: Item) -> set[str]:
@@ -225,7 +268,3 @@ def _content(value: dict[str, Any]) -> str:
     if tag == "L":
         return f"[{', '.join(map(_content, content))}]"
     return str(content)
-
-
-def _truncate(text: str, width: int = 110) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"

@@ -31,7 +31,8 @@ from tablewright.verify.run import Scanner, load_sample, verify
 
 #: The number of partitions, and of items in each, that the document shows.
 MAX_SAMPLES = 8
-COST_NOTE = (
+PATTERN_NOTE = (
+    "For a write, Table/Index names the indexes whose keys it sets. "
     "The cost is in capacity units, for one page of a query: an estimate for items of typical "
     "size and, in parentheses, the lowest and the highest possible value."
 )
@@ -98,7 +99,7 @@ def _table_blocks(
     yield from _tenancy(table, design)
     if patterns:
         yield Heading(level, "Access patterns")
-        yield Prose(COST_NOTE)
+        yield Prose(PATTERN_NOTE)
         yield charts.pattern_chart(patterns, table)
     if table.indexes:
         yield Heading(level, "Indexes")

@@ -23,7 +23,7 @@ def _read(shape: Shape, table: TableMap) -> str:
         return "point read by the whole primary key"
     text = "one partition"
     if shape.index is not None:
-        text += f" of an index{_contents(shape.index, table)}"
+        text += f" of an index{_contents(shape, table)}"
     if "begins_with(" in shape.condition:
         text += ", by a prefix of the sort key"
     elif " AND " in shape.condition:
@@ -35,16 +35,25 @@ def _read(shape: Shape, table: TableMap) -> str:
     return text
 
 
-def _contents(name: str, table: TableMap) -> str:
-    """Say which entities a sparse index contains; nothing for an index that contains all."""
-    entities = [
-        entity.name
+def _contents(shape: Shape, table: TableMap) -> str:
+    """Say which entities a sparse index contains, or only the partition that the query reads."""
+    keys = [
+        (entity.name, key)
         for entity in table.entities
-        if any(key.index is not None and key.index.name == name for key in entity.index_keys)
+        for key in entity.indexes
+        if key.index is not None and key.index.name == shape.index
     ]
-    if len(entities) == len(table.entities):
+    asked = [key for name, key in keys if name in shape.entity.split(", ")]
+    names = {
+        name: None
+        for name, key in keys
+        if any(each.can_equal(each.partition_attributes, key.templates) for each in asked)
+    }
+    if len(names) == len(table.entities):
         return ""
-    return f" that contains only {', '.join(entities)}"
+    if len({name for name, _ in keys}) == 1:
+        return f" that contains only {', '.join(names)}"
+    return f", with items of {' and '.join(names)} only"
 
 
 def _reads_before(reads: list[Shape], write: Shape) -> list[str]:

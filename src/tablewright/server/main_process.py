@@ -11,8 +11,9 @@ of two workers often gets six.)
 
 Invariants:
 - The server starts when all workers are ready, and its limit of connections is for all of them.
-- If a worker ends unexpectedly, the server stops: the other workers respond to the requests that
-  they have received.
+- A worker that a signal has ended is replaced; the others continue. If it ends by itself, because
+  it cannot read the file, or before it was ready, the server stops: the other workers respond to
+  the requests that they have received.
 - `stop` stops the workers first. So relayed writes are committed and acknowledged.
 """
 
@@ -21,7 +22,8 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -29,7 +31,7 @@ from tablewright.engine import Engine, Step
 from tablewright.policy import Principal
 from tablewright.server.authentication import SignatureAuthenticator
 from tablewright.server.preparation import parse_json
-from tablewright.server.processes import WorkerProcess
+from tablewright.server.processes import WorkerProcess, Workers
 from tablewright.server.relay import Alone, CloseIdle, Relayed, Released, WorkerReport
 from tablewright.server.relay_writer import RelayWriter
 from tablewright.server.server import GRACE_SECONDS, IDLE_GRACE_SECONDS, Server, Settings
@@ -52,12 +54,13 @@ class MainServer(Server):
 
     engine: Engine
 
-    def __init__(
-        self, engine: Engine, settings: Settings, processes: Sequence[WorkerProcess]
-    ) -> None:
+    def __init__(self, engine: Engine, settings: Settings, workers: Workers) -> None:
         # Workers log their own requests.
         super().__init__(engine, replace(settings, access_log=None, logs_requests=False))
-        self._members = [Member(process) for process in processes]
+        self._workers = workers
+        self._members = [Member(process) for process in workers.processes]
+        #: The last reports of workers that were replaced.
+        self._past_reports: list[WorkerReport] = []
         #: The worker that has been told that it has the only connection.
         self._alone: Member | None = None
 
@@ -139,12 +142,38 @@ class MainServer(Server):
                 self._add_up()
 
     def _end(self, member: Member) -> None:
-        """Stop the server if a worker has ended that was not stopped."""
+        """Replace a worker that has ended, or stop the server, unless it is stopping."""
         member.has_ended.set()
+        was_ready = member.is_ready.is_set()
         member.is_ready.set()
-        if not self.is_stopping:
-            outcome = member.process.wait()
-            self._fail(ChildProcessError(f"the server stopped because a worker {outcome}"))
+        if self.is_stopping or self.failure is not None:
+            return
+        outcome = member.process.wait()
+        if was_ready and member.process.was_killed:
+            with suppress(OSError):
+                self._replace(member, self._workers.replace(member.process))
+                self.failures.report(f"a worker {outcome}, and another one replaces it")
+                return
+        self._fail(ChildProcessError(f"the server stopped because a worker {outcome}"))
+
+    def _replace(self, ended: Member, process: WorkerProcess) -> None:
+        """Give the place of a worker to another one."""
+        number = self._members.index(ended)
+        self._members[number] = Member(process)
+        self._past_reports.append(
+            replace(ended.report, connections=0, buffered_bytes=0, waiting_bodies=0)
+        )
+        if self._alone is ended:
+            self._alone = None
+        self._relay_writer.replace(number, process.relay)
+        process.start()
+        self._tell_who_is_alone()
+        self._room_made()
+
+    def _reports(self) -> Iterator[WorkerReport]:
+        yield from self._past_reports
+        for member in self._members:
+            yield member.report
 
     # --- called by the listener ----------------------------------------------------------------
 
@@ -184,10 +213,10 @@ class MainServer(Server):
         assert self.telemetry is not None
         requests: Counter[tuple[str, int]] = Counter()
         latencies: dict[str, Latency] = {}
-        for member in self._members:
-            for operation, status, count in member.report.requests:
+        for report in self._reports():
+            for operation, status, count in report.requests:
                 requests[operation, status] += count
-            for operation, counts, seconds in member.report.latencies:
+            for operation, counts, seconds in report.latencies:
                 latency = latencies.setdefault(operation, Latency())
                 latency.counts = [a + b for a, b in zip(latency.counts, counts, strict=True)]
                 latency.sum += seconds
@@ -203,15 +232,15 @@ class MainServer(Server):
             ("committed_writes_total", "committed"),
         ):
             kind, text, value = gauges[name]
-            total = sum(getattr(member.report, attribute) for member in self._members)
+            total = sum(getattr(report, attribute) for report in self._reports())
             gauges[name] = (kind, text, value + total)
         return gauges
 
     def _key_accesses(self) -> Iterator[tuple[dict[str, str], int]]:
         totals: Counter[tuple[tuple[str, str], ...]] = Counter()
         reported: list[tuple[dict[str, str], int]] = [*super()._key_accesses()]
-        for member in self._members:
-            reported += member.report.keys
+        for report in self._reports():
+            reported += report.keys
         for labels, count in reported:
             totals[tuple(labels.items())] += count
         for key, count in totals.items():

@@ -48,8 +48,9 @@ RECEIVE_BYTES = 256 * 1024
 class Peer:
     """The main process's end of the relay to one worker. Used by the thread only."""
 
-    def __init__(self, relay: socket.socket) -> None:
+    def __init__(self, number: int, relay: socket.socket) -> None:
         relay.setblocking(False)
+        self.number = number
         self.socket = relay
         self.messages: Messages[FromWorker] = Messages(FromWorker)
         self.unsent = bytearray()
@@ -82,6 +83,9 @@ class RelayWriter:
         self._record = record
         self._notify = notify
         self._peers: list[Peer] = []
+        #: The relays to workers that replace others, which the thread does not wait for yet.
+        self._new_peers: deque[Peer] = deque()
+        self._is_ending = False
         #: Messages to workers from other threads.
         self._outgoing: deque[tuple[Peer, ToWorker]] = deque()
         self._selector = selectors.DefaultSelector()
@@ -94,9 +98,17 @@ class RelayWriter:
         """Start the thread, with the sockets of the workers."""
         self._selector.register(self._wake, selectors.EVENT_READ)
         for number, relay in enumerate(relays):
-            self._peers.append(Peer(relay))
-            self._selector.register(relay, selectors.EVENT_READ, number)
+            peer = Peer(number, relay)
+            self._peers.append(peer)
+            self._new_peers.append(peer)
         self._thread.start()
+
+    def replace(self, number: int, relay: socket.socket) -> None:
+        """Use the socket of a worker that replaces one that has ended, from any thread."""
+        peer = Peer(number, relay)
+        self._new_peers.append(peer)
+        self._peers[number] = peer
+        self._wake_up()
 
     def send(self, number: int, message: ToWorker) -> None:
         """Send a message to a worker, from any thread."""
@@ -104,6 +116,8 @@ class RelayWriter:
 
     def join(self) -> None:
         """Wait until all workers have ended and all their requests are done."""
+        self._is_ending = True
+        self._wake_up()
         self._thread.join()
         self._pool.shutdown()
         for each in (self._wake, self._waker, self._selector):
@@ -117,7 +131,8 @@ class RelayWriter:
             os._exit(1)  # workers end, too; otherwise their requests would wait forever
 
     def _serve(self) -> None:
-        while any(peer.is_open for peer in self._peers):
+        while not self._is_ending or any(peer.is_open for peer in self._peers):
+            self._register_new()
             writes: list[tuple[Peer, int, WriteStep]] = []
             for key, events in self._selector.select():
                 if key.fileobj is self._wake:
@@ -127,15 +142,20 @@ class RelayWriter:
             if writes:
                 self._commit(writes)
             while self._outgoing:
+                self._register_new()  # a message is sent after its peer was added
                 peer, message = self._outgoing.popleft()
                 peer.unsent += encode(message)
             for peer in self._peers:
                 if peer.unsent:
                     self._flush(peer)
 
-    def _receive(self, number: int, writes: list[tuple[Peer, int, WriteStep]]) -> None:
+    def _register_new(self) -> None:
+        while self._new_peers:
+            peer = self._new_peers.popleft()
+            self._selector.register(peer.socket, selectors.EVENT_READ, peer)
+
+    def _receive(self, peer: Peer, writes: list[tuple[Peer, int, WriteStep]]) -> None:
         """Run what a worker has sent, and collect the writes in it."""
-        peer = self._peers[number]
         try:
             data = peer.socket.recv(RECEIVE_BYTES)
         except OSError:
@@ -143,12 +163,12 @@ class RelayWriter:
         if not data:
             peer.is_open = False
             self._selector.unregister(peer.socket)
-            self._notify(number, None)
+            self._notify(peer.number, None)
         for message in peer.messages.feed(data):
             if isinstance(message, Relayed):
                 self._handle(peer, message, writes)
             else:
-                self._notify(number, message)
+                self._notify(peer.number, message)
 
     def _handle(
         self, peer: Peer, message: Relayed, writes: list[tuple[Peer, int, WriteStep]]
@@ -191,7 +211,7 @@ class RelayWriter:
         if peer.is_open and peer.is_blocked != bool(peer.unsent):
             peer.is_blocked = bool(peer.unsent)
             events = selectors.EVENT_READ | (selectors.EVENT_WRITE if peer.is_blocked else 0)
-            self._selector.modify(peer.socket, events, self._peers.index(peer))
+            self._selector.modify(peer.socket, events, peer)
 
     # --- in other threads ----------------------------------------------------------------------
 
@@ -218,5 +238,8 @@ class RelayWriter:
 
     def _send_later(self, peer: Peer, message: ToWorker) -> None:
         self._outgoing.append((peer, message))
+        self._wake_up()
+
+    def _wake_up(self) -> None:
         with suppress(BlockingIOError):  # the thread will look anyway
             self._waker.send(b"w")

@@ -270,7 +270,11 @@ def test_atomic_order_root_and_items_write(db: Database, sent: CapacityTransport
     assert shape.operation == "TransactWriteItems"
     assert [(step.operation, step.condition) for step in shape.steps] == [
         ("PutItem", 'PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"'),
-        ("PutItem", 'PK="CUST#{customer_id}" AND SK="ORDER#{order_id}#ITEM#{item_id}"'),
+        (
+            "PutItem",
+            'PK="CUST#{items[].customer_id}" AND '
+            'SK="ORDER#{items[].order_id}#ITEM#{items[].item_id}"',
+        ),
     ]
     new, lines = order("O500"), [line("I1"), line("I2")]
     db.run(create_order_with_items(new, lines))

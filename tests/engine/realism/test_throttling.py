@@ -17,6 +17,7 @@ from tablewright.errors import (
     TransactionCanceledException,
 )
 from tablewright.server import serving
+from tests.engine.authorization.principals import scoped
 from tests.engine.database import Json, item, table_request, values
 from tests.engine.realism.clock import Clock, realistic
 
@@ -237,6 +238,18 @@ def test_throttled_statements_of_a_batch_have_errors(engine: Engine, clock: Cloc
     assert insert("6") == [None, wrong]
     found = engine.call("Scan", {"TableName": "shop", "ConsistentRead": True})["Items"]
     assert {one["sk"]["S"] for one in found} == {"1", "2", "6"}
+
+
+def test_statements_of_a_batch_can_be_throttled_and_denied(engine: Engine) -> None:
+    create(engine, write=1)
+    texts = [f"INSERT INTO shop VALUE {{'pk': '{pk}', 'sk': '1'}}" for pk in "baca"]
+    texts[3] = texts[3].replace("'1'", "'2'")
+    request = {"Statements": [{"Statement": text} for text in texts]}
+    answer = engine.call("BatchExecuteStatement", request, policy=scoped("a"))
+    codes = [one.get("Error", {}).get("Code") for one in answer["Responses"]]
+    assert codes == ["AccessDenied", None, "AccessDenied", "ProvisionedThroughputExceeded"]
+    found = engine.call("Scan", {"TableName": "shop"})["Items"]
+    assert found == [item(pk="a", sk="1")]
 
 
 def test_a_batch_of_statements_that_are_all_throttled(engine: Engine) -> None:

@@ -223,6 +223,17 @@ def test_update_checks_its_operands(db: Database, table: str) -> None:
     )
 
 
+@pytest.mark.parametrize("statement", ["UPDATE {} SET n = 1", "DELETE FROM {}"])
+def test_a_key_attribute_has_one_value(db: Database, table: str, statement: str) -> None:
+    text = statement.format(f'"{table}"')
+    refuses(
+        db,
+        "Multiple conditions on same key sk. Only single item Update/Insert/Delete are supported",
+        f"{text} WHERE pk = 'a' AND sk = 'absent' AND sk = 'b'",
+    )
+    execute(db, f"{text} {WHERE} AND pk = 'a' AND sk <> 'x'")
+
+
 # -- DELETE
 
 

@@ -1,4 +1,4 @@
-"""Entities without a table pass their attributes on to subclasses."""
+"""Entities without a table pass what they declare on to subclasses."""
 
 from __future__ import annotations
 
@@ -6,8 +6,21 @@ from datetime import datetime
 
 import pytest
 
-from tablewright import Attr, Entity, Table, attr, connect, create, created_at, key, updated_at
-from tablewright.errors import DeclarationError
+from tablewright import (
+    GSI,
+    Attr,
+    Entity,
+    Table,
+    attr,
+    connect,
+    create,
+    created_at,
+    index,
+    key,
+    unique,
+    updated_at,
+)
+from tablewright.errors import DeclarationError, UniqueViolation
 from tests.model.declaring.declarations import raw, refused
 
 
@@ -27,6 +40,10 @@ OWNER: Attr[str] = vars(Owned)["owner"]
 
 
 class Mixing(Table, name="mixing"): ...
+
+
+class Indexed(Table, name="mixing_indexed"):
+    statuses = GSI("GSI1PK")
 
 
 class Document(Dated, Owned, table=Mixing):
@@ -97,6 +114,46 @@ def test_a_child_of_an_entity_with_a_table_keeps_what_its_parent_declared_or_is_
         return
     assert Gift.__entity__.attributes["order"].stored == "orderId"
     assert Gift(order="O1", gift="G1").note == "none"
+
+
+class Tracked(Entity):
+    status: Attr[str] = attr(default="new")
+
+    by_status = index(Indexed.statuses, "STATUS" / status)
+
+
+class Coded(Entity):
+    code: Attr[str] = attr()
+
+    codes = unique("CODE" / code)
+
+
+class Lamp(Tracked, Coded, table=Indexed):
+    lamp: Attr[str] = attr()
+    primary = key("LAMP" / lamp, "LAMP")
+
+
+class Chair(Tracked, table=Indexed):
+    chair: Attr[str] = attr()
+    primary = key("CHAIR" / chair, "CHAIR")
+    by_status = index(Indexed.statuses, "CHAIR" / Tracked.status)
+
+
+def test_indexes_and_unique_values_of_abstract_entities_are_their_childrens() -> None:
+    db = connect(":memory:", Indexed)
+    lamp = db.run(create(Lamp(lamp="L1", code="x")))
+    chair = db.run(create(Chair(chair="C1")))
+    assert db.run(Lamp.by_status("new")) == [lamp]
+    assert db.run(Chair.by_status("new")) == [chair]  # its own place in the index
+    assert db.run(Lamp.codes("x")) == lamp
+    with pytest.raises(UniqueViolation):
+        db.run(create(Lamp(lamp="L2", code="x")))
+    keys = {item["SK"]["S"]: item.get("GSI1PK") for item in raw(db, Indexed)}
+    assert keys == {
+        "LAMP": {"S": "STATUS#new"},
+        "CHAIR": {"S": "CHAIR#new"},
+        "CODE#x": None,
+    }
 
 
 def test_a_class_adds_nothing_to_an_entity_that_is_complete() -> None:

@@ -7,6 +7,7 @@ from types import new_class
 from typing import Annotated, Any
 
 import pytest
+from pydantic import Field
 
 from tablewright import (
     GSI,
@@ -397,3 +398,14 @@ def test_an_error_in_a_format_has_one_location() -> None:
             primary = key("ORDER", "WEIGHT" / weight)
 
     assert str(caught.value).count(caught.value.location) == 1
+
+
+def test_a_field_of_pydantic_as_the_value_of_an_attribute_is_refused() -> None:
+    class Notes(Table, name="notes"): ...
+
+    with refused("write size: Attr[Annotated[…, Field(…)]] = attr()", "test_attributes.py:"):
+
+        class Note(Entity, table=Notes):
+            note: Attr[str] = attr()
+            size: Attr[int] = Field(ge=0)
+            primary = key("NOTE" / note, "NOTE")

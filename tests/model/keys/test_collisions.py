@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import StrEnum
 from types import new_class
@@ -14,6 +14,7 @@ from tablewright import Attr, Entity, Table, attr, key
 from tablewright.errors import DeclarationError
 from tablewright.formats import (
     Codec,
+    casefold,
     coded,
     day,
     descending,
@@ -26,6 +27,7 @@ from tablewright.formats import (
     padded,
     shard,
     truncated,
+    upper,
     week,
     year,
     year_month,
@@ -46,6 +48,7 @@ FIELDS: dict[str, Any] = {
     "price": Decimal,
     "status": Status,
     "choice": Literal["a", "b#c"],
+    "grade": Literal["A", "A+"],
     "flag": bool,
 }
 HEX = Codec[str](encode=str, decode=str, alphabet="0123456789abcdef", width=4, ordered=True)
@@ -109,6 +112,15 @@ def collide(one: Any, other: Any, *, delimiter: str | None = None) -> bool:
             lambda f: "A" / fixed_point(f["price"], 4, 3),
         ),
         (lambda f: "A" / truncated(f["text"], 3), "A#long"),
+        (lambda f: "A" / lower(f["text"]), "A#META"),
+        (lambda f: "A" / truncated(lower(f["text"]), 4), "A#META"),
+        (lambda f: "A" / upper(f["text"]), "A#meta"),
+        (lambda f: "A" / casefold(f["text"]), lambda f: "A" / f["status"]),
+        (lambda f: "A" / shard(f["text"], of=4), "A#4"),
+        (
+            lambda f: "A" / iso(f["at"], "seconds", zone=""),
+            lambda f: "A" / iso(f["at"], "seconds", zone=timezone(timedelta(hours=9))),
+        ),
         (lambda f: "A" / coded(f["text"], HEX), "A#beeg"),
         (lambda f: "A" / coded(f["text"], HEX), "A#abcde"),
         (lambda f: "A" / f["text"], lambda f: "A" / f["text"] / f["number"]),
@@ -141,6 +153,9 @@ def test_keys_that_cannot_be_equal_are_accepted(one: Any, other: Any) -> None:
         (lambda f: "A" / f["number"], "A#007"),
         (lambda f: "A" / f["number"], lambda f: "A" / shard(f["text"], of=500)),
         (lambda f: "A" / lower(f["text"]), "A#b"),
+        (lambda f: "A" / lower(f["text"]), "A#é"),
+        (lambda f: "A" / lower(f["text"]), lambda f: "A" / upper(f["text"])),
+        (lambda f: "A" / shard(f["text"], of=4), "A#3"),
         (lambda f: "A" / truncated(f["text"], 3), "A#Ann"),
         (lambda f: "A" / coded(f["text"], HEX), "A#beef"),
         (lambda f: "A" / coded(f["text"], HEX), lambda f: "A" / padded(f["number"], 4)),
@@ -194,8 +209,8 @@ def test_numbers_and_texts_are_not_mixed_in_a_key_attribute() -> None:
             "between them, or give text a fixed width",
         ),
         (
-            lambda f: "A" / f["status"] + f["at"],
-            "One.primary: nothing separates status from at, so a key cannot be read",
+            lambda f: "A" / f["grade"] + f["at"],
+            "One.primary: nothing separates grade from at, so a key cannot be read",
         ),
         (
             lambda f: "A" / f["text"] + "X",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from types import new_class
 from typing import Any
@@ -35,6 +35,7 @@ from tablewright.formats import (
 )
 
 AT = datetime(2026, 1, 15, 10, 15, 30, 123_456, tzinfo=UTC)
+INDIA = timezone(timedelta(hours=5, minutes=30))
 
 
 class Reversed:
@@ -117,6 +118,8 @@ def _entity(sort: Any) -> tuple[type[Table], Any]:
         (lambda f: iso(f["at"], "milliseconds"), "2026-01-15T10:15:30.123Z", AT),
         (lambda f: iso(f["at"], "microseconds"), "2026-01-15T10:15:30.123456Z", AT),
         (lambda f: iso(f["at"], "seconds", zone="+00:00"), "2026-01-15T10:15:30+00:00", AT),
+        (lambda f: iso(f["at"], "microseconds", zone=""), "2026-01-15T10:15:30.123456", AT),
+        (lambda f: iso(f["at"], "seconds", zone=INDIA), "2026-01-15T15:45:30+05:30", AT),
         (lambda f: epoch_seconds(f["at"]), "1768472130", AT),
         (lambda f: epoch_millis(f["at"]), "1768472130123", AT),
         (lambda f: padded(f["amount"], 6), "000007", 7),

@@ -21,11 +21,13 @@ from tablewright import (
     index,
     key,
     put,
+    save,
     unique,
 )
 from tablewright.database import Database
 from tablewright.errors import InvalidValue
 from tablewright.formats import day, lower, year_month
+from tests.model.declaring.declarations import refused
 
 AT = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
 
@@ -341,6 +343,59 @@ def test_an_index_follows_the_member_of_a_document(engine: Engine) -> None:
 
     db.run(ann.update(Person.address.set(None)))
     assert index_keys(engine) == {}
+
+
+class Orders(Table, name="orders"): ...
+
+
+class Order(Entity, table=Orders):
+    buyer: Attr[Address] = attr()
+    data: Attr[dict[str, str]] = attr()
+    note: Attr[str] = attr(default="")
+    primary = key("CITY" / lower(buyer.path(lambda b: b.city)), "O" / data.path(lambda d: d["id"]))
+
+
+def test_a_member_of_a_document_in_the_primary_key(engine: Engine) -> None:
+    db = connect(engine, Orders)
+    order = db.run(create(Order(buyer=Address("Bern"), data={"id": "7#1"})))
+    assert keys_of(engine, "orders") == {("CITY#bern", "O#7$!1")}
+    found = db.run(Order.primary("Bern", "7#1"))
+    assert found == order == db.run(Order.primary.within("Bern"))[0]
+
+    db.run(Order.primary("Bern", "7#1").update(Order.note.set("new")))
+    db.run(Order.primary("Bern", "7#1").update(Order.data.path(lambda d: d["id"]).set("8")))
+    assert keys_of(engine, "orders") == {("CITY#bern", "O#8")}
+    found = db.run(Order.primary("Bern", "8"))
+    assert found is not None
+    assert found.note == "new"
+    found.buyer.city = "Basel"
+    db.run(save(found))
+    assert keys_of(engine, "orders") == {("CITY#basel", "O#8")}
+
+
+def test_a_primary_key_needs_the_member_of_a_document(engine: Engine) -> None:
+    db = connect(engine, Orders)
+    message = r"^Order\.primary: data\['id'\] is None; a primary key needs every part"
+    for write in create, put:
+        with pytest.raises(InvalidValue, match=message):
+            db.run(write(Order(buyer=Address("Bern"), data={})))
+    db.run(create(Order(buyer=Address("Bern"), data={"id": "7"})))
+    remove = Order.data.path(lambda d: d["id"]).remove()
+    with pytest.raises(InvalidValue, match=message):
+        db.run(Order.primary("Bern", "7").update(remove))
+    item = {"PK": {"S": "CITY#bern"}, "SK": {"S": "O#9"}, "type": {"S": "Order"}, "data": {"M": {}}}
+    item["buyer"] = {"M": {"city": {"S": "Bern"}}}
+    engine.call("PutItem", {"TableName": "orders", "Item": item})
+    page = db.run(Order.primary.within("Bern"))
+    assert (len(page), len(page.unreadable)) == (1, 1)
+
+
+def test_a_member_that_can_be_none_is_not_part_of_a_primary_key() -> None:
+    with refused("Parcel.primary: buyer.zone can be None, and a primary key needs every part"):
+
+        class Parcel(Entity, table=Orders):
+            buyer: Attr[Address] = attr()
+            primary = key("ZONE" / buyer.path(lambda b: b.zone), "PARCEL")
 
 
 def test_whole_paths_are_joined() -> None:

@@ -323,6 +323,14 @@ def a_set_by_its_class(owner: str, names: list[str]) -> Put[Tags]:
     return put(Tags(owner=owner, values=set(names)))
 
 
+def a_misspelled_attribute(post: str, user: str) -> Update[Like]:
+    return Like.primary(user, post).update(Like.strs.set(1))  # type: ignore[attr-defined]
+
+
+def a_misspelled_name(post: str, user: str) -> Update[Like]:
+    return Like.primary(user, psot).update(Like.stars.set(1))  # type: ignore[name-defined] # noqa: F821
+
+
 MISTAKES: dict[Callable[..., Any], str] = {
     a_wrong_value: r"Like\.stars: 9: Input should be less than or equal to 5",
     a_wrong_member: r"Tags\.ordered\.1: 5: Input should be a valid string",
@@ -332,6 +340,8 @@ MISTAKES: dict[Callable[..., Any], str] = {
     a_stamp: r"Like\.revision is set by the library",
     a_wrong_assignment: r"Like\.stars: 9: Input should be",
     a_look_up: r"the code looks up 'user' by its value",
+    a_misspelled_attribute: r"AttributeError: .*'strs'; did you mean 'stars'\?",
+    a_misspelled_name: r"NameError: name 'psot' is not defined \(",
     a_set_by_its_class: r".*Write a set of arguments as \{a, b\} or \{\*tags\}",
 }
 

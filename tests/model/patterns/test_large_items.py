@@ -31,6 +31,7 @@ from tablewright import (
     update_all,
 )
 from tablewright.database import Database
+from tablewright.observe import RequestEvent
 from tablewright.plans import Plan, backfill
 from tests.costs import run_within_range
 
@@ -93,6 +94,12 @@ PLANS: dict[str, Callable[[], Plan[Any]]] = {
     "transact_get": lambda: transact_get(File.primary("d", "f", 1), Folder.primary("d", "f")),
     "query": lambda: FILES,
     "page": lambda: FILES.page_size(5),
+    "page above a number": lambda: FILES.gt(0).page_size(1),
+    "page below a number": lambda: FILES.lt(9).desc().page_size(1),
+    "page of an index above a number": lambda: File.by_state("open").gt(0).page_size(1),
+    "page of some attributes": lambda: FILES.select(File.number).page_size(COUNT),
+    "segmented scan": lambda: File.scan(reason="a test").segments(3),
+    "union": lambda: Folder.primary.within("d").union(File.primary.within("d")).page_size(5),
     "filter": lambda: FILES.filter(File.state == "closed").page_size(1),
     "first": lambda: FILES.desc().first(),
     "first of a filter": lambda: FILES.filter(File.state == "closed").first(),
@@ -126,3 +133,37 @@ PLANS: dict[str, Callable[[], Plan[Any]]] = {
 @pytest.mark.parametrize("name", PLANS)
 def test_a_plan_stays_within_its_range(db: Database, name: str) -> None:
     run_within_range(db, PLANS[name](), items=COUNT + 2)  # the folder, and a sentinel
+
+
+@pytest.mark.parametrize("name", ["page above a number", "page below a number"])
+def test_a_page_beside_an_item_that_is_left_out_is_one_request(db: Database, name: str) -> None:
+    events: list[RequestEvent] = []
+    (found,) = run_within_range(db, PLANS[name](), events=events)
+    assert found.number == (1 if name == "page above a number" else 8)
+    assert len(events) == 1
+
+
+def test_the_last_item_that_is_left_out_ends_the_pages(db: Database) -> None:
+    page = db.run(FILES.lt(1).page_size(2))
+    assert [found.number for found in page] == [0]
+    assert page.next_cursor is None
+
+
+def test_a_page_of_some_attributes_is_one_request(db: Database) -> None:
+    """As one of whole items: it ends with the item that reaches 1 MB."""
+    events: list[RequestEvent] = []
+    page = run_within_range(db, PLANS["page of some attributes"](), events=events)
+    assert page == [(0,), (1,), (2,)]
+    assert page.next_cursor is not None
+    assert len(events) == 1
+    assert len(list(db.iterate(FILES.select(File.number).page_size(COUNT)))) == COUNT
+
+
+def test_a_page_that_ends_with_the_root_ends_the_aggregate() -> None:
+    with connect(":memory:", Drive) as db:
+        db.run(create(Folder(drive="d", folder="f", body=LARGE)))
+        for number in range(2):
+            db.run(put(file(number)))
+        found = run_within_range(db, WHOLE.desc())
+        assert found is not None
+        assert [each.number for each in found.files] == [1, 0]

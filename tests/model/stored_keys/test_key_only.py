@@ -122,6 +122,55 @@ def test_a_value_that_the_key_would_shorten_is_refused() -> None:
             db.run(create(Line(at=whole, host="Web")))
 
 
+@pytest.mark.parametrize("is_sparse", [True, False])
+def test_an_attribute_whose_index_key_can_be_missing_is_refused(is_sparse: bool) -> None:
+    class Shelves(Table, name="shelves"):
+        by_row = GSI("GSI1PK", "GSI1SK")
+
+    with refused("Book.row is key_only, but only in Book.by_row", "its value would be lost"):
+
+        class Book(Entity, table=Shelves):
+            book_id: Attr[str] = attr()
+            shelf: Attr[str | None] = attr(default=None)
+            row: Attr[int] = attr(pad=3, key_only=True)
+            primary = key("BOOK" / book_id, "BOOK")
+            by_row = index(
+                Shelves.by_row,
+                "SHELF" / (shelf if is_sparse else book_id),
+                row,
+                when=None if is_sparse else shelf.exists(),
+            )
+
+
+def test_a_value_that_no_key_of_the_item_would_contain_is_refused() -> None:
+    class Shelves(Table, name="shelves"):
+        by_row = GSI("GSI1PK", "GSI1SK")
+
+    class Book(Entity, table=Shelves):
+        book_id: Attr[str] = attr()
+        shelf: Attr[str | None] = attr(default=None)
+        is_lent: Attr[bool] = attr(default=False)
+        row: Attr[int | None] = attr(pad=3, key_only=True, default=None)
+        primary = key("BOOK" / book_id, "BOOK")
+        by_row = index(Shelves.by_row, "SHELF" / shelf, row, when=is_lent == False)  # noqa: E712
+
+    with connect(":memory:", Shelves) as db:
+        for book in Book(book_id="A"), Book(book_id="B", shelf="S", row=7):
+            db.run(create(book))
+            assert db.run(Book.primary(book.book_id)) == book
+        message = r"^Book\.row is 7, and is stored only in 'GSI1SK'"
+        with pytest.raises(InvalidValue, match=message):
+            db.run(create(Book(book_id="C", row=7)))
+        assert db.run(Book.primary("C")) is None
+        with pytest.raises(InvalidValue, match=message):
+            db.run(Book.primary("B").update(Book.shelf.set(None)))
+        book_b = Book(book_id="B", shelf="S", row=7)
+        assert db.run(Book.primary("B")) == book_b
+        with pytest.raises(InvalidValue, match=message):
+            db.run(Book.primary("B").update(Book.is_lent.set(True)))
+        assert db.run(Book.primary("B")) == book_b
+
+
 def test_an_attribute_that_no_key_gives_back_is_refused() -> None:
     class Logs(Table, name="logs"): ...
 

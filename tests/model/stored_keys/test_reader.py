@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright import Attr, Entity, Table, attr, key
+from tablewright import GSI, Attr, Entity, Table, attr, index, key
 from tablewright.errors import UnreadableItem
-from tablewright.formats import day, lower
+from tablewright.formats import day, hour, iso, lower, year
 from tablewright.ids import KSUID, ULID
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap
@@ -34,6 +34,30 @@ class Line(Entity, table=Log):
     owner: Attr[str] = attr()
     at: Attr[datetime] = attr()
     primary = key("OWNER" / owner, "AT" / at / owner.again)
+
+
+class Places(Table, name="places", pk="key_id", sk="at"):
+    by_day = GSI("GSI1PK", "GSI1SK")
+    by_seen = GSI("GSI2PK", "seen")
+
+
+class Place(Entity, table=Places):
+    """Its keys are in indexes, in alternative places, or attributes themselves."""
+
+    key_id: Attr[UUID] = attr()
+    at: Attr[datetime] = attr()
+    owner: Attr[str] = attr()
+    number: Attr[int] = attr(pad=3, default=7)
+    seen: Attr[datetime | None] = attr(default=None)
+    primary = key(key_id, at)
+    by_day = index(Places.by_day, "DAY" / day(at) / hour(at), owner / at / number, when=number > 5)
+    by_number = index(
+        Places.by_day, "N" / number, iso(at, "seconds") / number.again, when=number <= 5
+    )
+    by_seen = index(Places.by_seen, "SEEN" / year(seen) / owner, seen)
+
+
+PLACE = Place(key_id=UUID(int=5), at=MOMENT, owner="a#b", seen=MOMENT)
 
 
 class Color(Enum):
@@ -114,8 +138,7 @@ def usual(entity: EntityMap, item: Mapping[str, Any]) -> Any:
     read = make_reader(
         entity.type,
         tuple(entity.attributes.values()),
-        entity.primary,
-        entity._stored_key.names,
+        entity._stored_key,
         tracking=entity.tracking,
         absent=entity.value_if_absent,
         otherwise=lambda stored: None,
@@ -150,7 +173,8 @@ def check(entity: EntityMap, item: Mapping[str, Any]) -> None:
 def test_usual_items_are_read_by_the_generated_function() -> None:
     line = Line(owner="ann", at=MOMENT)
     event = Event(source=KSUID.new(), event_id=ULID.new())
-    for each in (line, event, BOX):
+    low = Place(key_id=UUID(int=5), at=MOMENT, owner="a", number=3)
+    for each in (line, event, BOX, PLACE, low):
         entity = each.__entity__
         item = entity.encode(vars(each))
         assert usual(entity, item) == each
@@ -199,6 +223,58 @@ def test_other_spellings_of_a_key_are_left_to_the_general_way(
         if usual(Line.__entity__, item) is not None:
             assert Line.__entity__.key_of({"owner": owner, "at": MOMENT}).items() <= item.items()
         check(Line.__entity__, item)
+
+
+KEYS: st.SearchStrategy[Any] = st.one_of(
+    st.none(),
+    st.builds(
+        lambda form, at, text: form.format(at=at, day=at[:10], text=text),
+        st.sampled_from(
+            [
+                "DAY#{day}#{day}T10",
+                "N#{text}",
+                "{text}#{at}#007",
+                "{at}#3",
+                "SEEN#2026#{text}",
+                "{at}",
+            ]
+        ),
+        MOMENTS,
+        TEXTS,
+    ).map(lambda text: {"S": text}),
+)
+
+
+@given(
+    name=st.sampled_from(["key_id", "at", "seen", "GSI1PK", "GSI1SK", "GSI2PK"]),
+    other=st.sampled_from(["at", "seen", "number", "GSI1SK"]),
+    values=st.tuples(KEYS, KEYS),
+)
+def test_other_spellings_of_keys_in_indexes(name: str, other: str, values: tuple[Any, Any]) -> None:
+    item: Item = Place.__entity__.encode(vars(PLACE))
+    check(Place.__entity__, item | {name: values[0]})
+    check(Place.__entity__, item | {name: values[0], other: values[1]})
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"GSI1SK": "a$!b#2026-01-15T10:15:30Z#007"},
+        {"GSI1SK": "a$!b#2026-01-15T10:15:30.000000Z#7"},
+        {"GSI1PK": "DAY#20260115#2026-01-15T10"},
+        {"at": "2026-01-15T10:15:30Z"},
+        {"seen": "2026-01-15T10:15:30Z"},
+        {"key_id": "00000000000000000000000000000005"},
+    ],
+)
+def test_a_key_in_another_spelling_is_not_usual(changed: dict[str, str]) -> None:
+    item = Place.__entity__.encode(vars(PLACE))
+    item |= {name: {"S": text} for name, text in changed.items()}
+    assert usual(Place.__entity__, item) is None
+    check(Place.__entity__, item)
+    read = Place.__entity__.decode(item)
+    assert read == PLACE
+    assert Place.__entity__.stored_item(read, vars(read)) == item
 
 
 @pytest.mark.parametrize(

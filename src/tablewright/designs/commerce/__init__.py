@@ -17,8 +17,8 @@ Decisions where the source document is unclear or contradicts itself:
 - `put_order` creates an order, or replaces the stored one and increments its version. In the source
   document it is a plain PutItem, which would set the version back to 1; the next event would then
   have the key of an older one. So here the order is read first, and replacing it adds an event.
-- Statuses are plain strings. `OrderStatus` and `ItemStatus` have those of the source document, and
-  orders with other ones are read, too.
+- Statuses are plain strings, so orders and items with other ones are read, too. `OrderStatus` has
+  those of the source document. It does not list those of items; `ItemStatus` has usual ones.
 - An update of the status without an expected version is the same transaction as with one. The
   source document also calls it a single UpdateItem.
 - An order and its items are read as the range of keys that belong to the order.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from decimal import Decimal
 
 from tablewright.designs.commerce import (
     CustomerOrder,
@@ -64,8 +65,10 @@ def _feed(
 
 
 def _history(stored: Stored) -> list[OrderStatusEvent]:
-    """Return the two changes of order O1, newest first, with their stored times."""
+    """Return the updates of order O1, newest first, with their stored times."""
     steps = [
+        (5, OrderStatus.PAID, OrderStatus.PAID, None, None),
+        (4, OrderStatus.PAID, OrderStatus.PAID, "till", "receipt"),
         (3, OrderStatus.AWAITING_PAYMENT, OrderStatus.PAID, "till", "card"),
         (2, OrderStatus.CREATED, OrderStatus.AWAITING_PAYMENT, None, None),
     ]
@@ -163,6 +166,13 @@ def _writes(stored: Stored) -> Iterator[Check]:
         update_order_status_with_history("C3", "O1", OrderStatus.CANCELLED, 2, "web", "late"),
         Raises(VersionConflict),
     )
+    yield Check(
+        "Update status with history, the status stays the same",
+        update_order_status_with_history("C3", "O1", OrderStatus.PAID, 3, "till", "receipt"),
+        changed(new, status=OrderStatus.PAID, version=4),
+    )
+    replaced = changed(new, status=OrderStatus.PAID, total=Decimal("59.70"))
+    yield Check("Create order root, replaces it", put_order(replaced), changed(replaced, version=5))
     yield Check(
         "List status change history for one order",
         status_history("C3", "O1", 10),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
+from typing import Any, TypeVar
 
+from tablewright import Entity
 from tablewright.designs.market import (
     Account,
     Bill,
     Cart,
     InventoryItem,
+    MarketItem,
     Order,
     OrderItem,
     OrderWithItems,
@@ -72,7 +75,10 @@ from tablewright.designs.market.samples import (
 )
 from tablewright.errors import AlreadyExists
 from tablewright.ids import ULID
+from tablewright.plans import Plan
 from tablewright.verify.checks import Check, Raises, Stored, changed
+
+E = TypeVar("E", bound=Entity)
 
 
 def checks(stored: Stored) -> Iterator[Check]:
@@ -84,13 +90,14 @@ def checks(stored: Stored) -> Iterator[Check]:
     yield from _writes(stored)
 
 
+def _one(stored: Stored, kind: type[E], **values: object) -> E:
+    """Return the stored entity that has these values."""
+    return next(entity for entity in stored(kind) if values.items() <= vars(entity).items())
+
+
 def _four_patterns(stored: Stored) -> Iterator[Check]:
     orders = [order for order in stored(Order) if order.user_id == RABINOVICH]
-    yield Check(
-        "Get user profile",
-        user_profile(ANNA),
-        next(user for user in stored(User) if user.user_id == ANNA),
-    )
+    yield Check("Get user profile", user_profile(ANNA), _one(stored, User, user_id=ANNA))
     yield Check(
         "Get the list of last N orders for user",
         last_orders(RABINOVICH, 1),
@@ -133,103 +140,51 @@ def _other_shards(stored: Stored) -> Iterator[Check]:
 
 
 def _by_system_key(stored: Stored) -> Iterator[Check]:
-    first_item = next(
-        item for item in stored(OrderItem) if item.order_id == FIRST_ORDER and item.number == 1
+    lookups: tuple[tuple[str, Plan[Any], Entity], ...] = (
+        ("account", account_by_system_key(ACCOUNT), _one(stored, Account, account_id=ACCOUNT)),
+        ("bill", bill_by_system_key(BILL), _one(stored, Bill, bill_id=BILL)),
+        ("cart", cart_by_system_key(CART), _one(stored, Cart, cart_id=CART)),
+        (
+            "inventory item",
+            inventory_item_by_system_key(TEAPOT),
+            _one(stored, InventoryItem, item_id=TEAPOT),
+        ),
+        ("order", order_by_system_key(ANNAS_ORDER), _one(stored, Order, order_id=ANNAS_ORDER)),
+        (
+            "order item",
+            order_item_by_system_key(FIRST_ORDER, 1),
+            _one(stored, OrderItem, order_id=FIRST_ORDER, number=1),
+        ),
+        ("payment", payment_by_system_key(PAYMENT), _one(stored, Payment, payment_id=PAYMENT)),
+        ("product", product_by_system_key(PRODUCT), _one(stored, Product, product_id=PRODUCT)),
+        ("reward", reward_by_system_key(REWARD), _one(stored, Reward, reward_id=REWARD)),
+        ("user", user_by_system_key(RABIN), _one(stored, User, user_id=RABIN)),
     )
-    yield Check("Lookup by system key: account", account_by_system_key(ACCOUNT), stored(Account)[0])
-    yield Check(
-        "Lookup by system key: bill",
-        bill_by_system_key(BILL),
-        next(bill for bill in stored(Bill) if bill.bill_id == BILL),
-    )
-    yield Check(
-        "Lookup by system key: cart",
-        cart_by_system_key(CART),
-        next(found for found in stored(Cart) if found.cart_id == CART),
-    )
-    yield Check(
-        "Lookup by system key: inventory item",
-        inventory_item_by_system_key(TEAPOT),
-        next(item for item in stored(InventoryItem) if item.item_id == TEAPOT),
-    )
-    yield Check(
-        "Lookup by system key: order",
-        order_by_system_key(ANNAS_ORDER),
-        next(order for order in stored(Order) if order.order_id == ANNAS_ORDER),
-    )
-    yield Check(
-        "Lookup by system key: order item", order_item_by_system_key(FIRST_ORDER, 1), first_item
-    )
-    yield Check(
-        "Lookup by system key: payment",
-        payment_by_system_key(PAYMENT),
-        next(payment for payment in stored(Payment) if payment.payment_id == PAYMENT),
-    )
-    yield Check(
-        "Lookup by system key: product",
-        product_by_system_key(PRODUCT),
-        next(product for product in stored(Product) if product.product_id == PRODUCT),
-    )
-    yield Check(
-        "Lookup by system key: reward",
-        reward_by_system_key(REWARD),
-        next(reward for reward in stored(Reward) if reward.reward_id == REWARD),
-    )
-    yield Check(
-        "Lookup by system key: user",
-        user_by_system_key(RABIN),
-        next(user for user in stored(User) if user.user_id == RABIN),
-    )
+    for name, plan, found in lookups:
+        yield Check(f"Lookup by system key: {name}", plan, found)
 
 
 def _by_business_id(stored: Stored) -> Iterator[Check]:
-    yield Check(
-        "Lookup by business id: account",
-        account_by_id("tea-circle"),
-        next(account for account in stored(Account) if account.business_id == "tea-circle"),
+    lookups: tuple[tuple[str, Callable[[str], Plan[Any]], type[MarketItem], str], ...] = (
+        ("account", account_by_id, Account, "tea-circle"),
+        ("bill", bill_by_id, Bill, "B-0001"),
+        ("cart", cart_by_id, Cart, "C-0001"),
+        ("product", product_by_id, Product, "JAM-01"),
+        ("inventory item", inventory_item_by_id, InventoryItem, "TEA-02"),
+        ("order", order_by_id, Order, "2025-0002"),
+        ("payment", payment_by_id, Payment, "P-0001"),
+        ("user", user_by_id, User, "rabinovich"),
     )
-    yield Check(
-        "Lookup by business id: bill",
-        bill_by_id("B-0001"),
-        next(bill for bill in stored(Bill) if bill.business_id == "B-0001"),
-    )
-    yield Check(
-        "Lookup by business id: cart",
-        cart_by_id("C-0001"),
-        next(found for found in stored(Cart) if found.business_id == "C-0001"),
-    )
-    yield Check(
-        "Lookup by business id: product",
-        product_by_id("JAM-01"),
-        next(product for product in stored(Product) if product.business_id == "JAM-01"),
-    )
+    for name, lookup, entity, business_id in lookups:
+        found = _one(stored, entity, business_id=business_id)
+        yield Check(f"Lookup by business id: {name}", lookup(business_id), found)
     yield Check("Lookup by business id: reward", reward_by_id("R-0009"), None)
     yield Check("Lookup by business id: order item", order_item_by_id("2025-0001"), None)
-    yield Check(
-        "Lookup by business id: inventory item",
-        inventory_item_by_id("TEA-02"),
-        next(item for item in stored(InventoryItem) if item.business_id == "TEA-02"),
-    )
-    yield Check(
-        "Lookup by business id: order",
-        order_by_id("2025-0002"),
-        next(order for order in stored(Order) if order.business_id == "2025-0002"),
-    )
-    yield Check(
-        "Lookup by business id: payment",
-        payment_by_id("P-0001"),
-        next(payment for payment in stored(Payment) if payment.business_id == "P-0001"),
-    )
-    yield Check(
-        "Lookup by business id: user",
-        user_by_id("rabinovich"),
-        next(user for user in stored(User) if user.business_id == "rabinovich"),
-    )
     yield Check("Lookup by business id: an id of another type", order_by_id("B-0001"), None)
 
 
 def _writes(stored: Stored) -> Iterator[Check]:
-    leah = next(user for user in stored(User) if user.user_id == RABIN)
+    leah = _one(stored, User, user_id=RABIN)
     yield Check(
         "Update user profile",
         update_profile(RABIN, ["+972 3 555 0001"], ["1 Dizengoff Street, Tel Aviv"]),
@@ -248,7 +203,7 @@ def _writes(stored: Stored) -> Iterator[Check]:
         put_into_cart("C-0002", "TEA-01", 1),
         (new_cart, changed(new_cart, lines={"TEA-03": 2, "TEA-01": 1})),
     )
-    annas = next(cart for cart in stored(Cart) if cart.user_id == ANNA)
+    annas = _one(stored, Cart, user_id=ANNA)
     yield Check(
         "Put an inventory item into the newest cart, which has no business id",
         put_into_newest_cart(ANNA, "TEA-01", 1),

@@ -43,6 +43,8 @@ class MarketItem(Entity):
     business_id: Attr[Annotated[str, Field(min_length=1)] | None] = attr(name="id", default=None)
     expires: Attr[datetime | None] = ttl(name="ttl", default=None)
 
+    by_id = index(Market.id_lookup, business_id)
+
 
 class Account(MarketItem, table=Market, type_name="account"):
     """A group of users."""
@@ -52,7 +54,6 @@ class Account(MarketItem, table=Market, type_name="account"):
 
     primary = key("A" / account_id, "A" / account_id.again)
     by_system_key = index(Market.reverse, "A" / account_id, "A" / account_id.again)
-    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
 class User(MarketItem, table=Market, type_name="user"):
@@ -65,7 +66,6 @@ class User(MarketItem, table=Market, type_name="user"):
 
     primary = key("U" / user_id, "U" / user_id.again)
     by_system_key = index(Market.reverse, "U" / user_id, "U" / user_id.again)
-    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
 class Cart(MarketItem, table=Market, type_name="cart"):
@@ -75,10 +75,9 @@ class Cart(MarketItem, table=Market, type_name="cart"):
 
     primary = key("U" / user_id, "C" / cart_id)
     by_system_key = primary.swapped(Market.reverse)
-    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
-class InventoryItem(MarketItem, table=Market, type_name="inventory"):
+class InventoryItem(MarketItem, table=Market, type_name="inventory_item"):
     item_id: Attr[ULID] = attr(default_factory=ULID.new)
     name: Attr[str] = attr()
     price: Attr[Decimal] = attr()
@@ -86,7 +85,6 @@ class InventoryItem(MarketItem, table=Market, type_name="inventory"):
 
     primary = key("I" / item_id, "I" / item_id.again)
     by_system_key = index(Market.reverse, "I" / item_id, "I" / item_id.again)
-    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
 class Order(MarketItem, table=Market, type_name="order"):
@@ -97,7 +95,6 @@ class Order(MarketItem, table=Market, type_name="order"):
 
     primary = key("U" / user_id / "O", "O" / order_id)
     by_system_key = primary.swapped(Market.reverse)
-    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
 class OrderItem(MarketItem, table=Market, type_name="order_item"):
@@ -110,7 +107,6 @@ class OrderItem(MarketItem, table=Market, type_name="order_item"):
 
     primary = key("U" / user_id / "O", "O" / order_id / number)
     by_system_key = primary.swapped(Market.reverse)
-    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
 class Bill(MarketItem, table=Market, type_name="bill"):
@@ -121,7 +117,6 @@ class Bill(MarketItem, table=Market, type_name="bill"):
 
     primary = key("U" / user_id / "O", "B" / bill_id)
     by_system_key = primary.swapped(Market.reverse)
-    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
 class Payment(MarketItem, table=Market, type_name="payment"):
@@ -132,7 +127,6 @@ class Payment(MarketItem, table=Market, type_name="payment"):
 
     primary = key("U" / user_id / "O", "P" / payment_id)
     by_system_key = primary.swapped(Market.reverse)
-    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
 class Product(MarketItem, table=Market, type_name="product"):
@@ -145,7 +139,6 @@ class Product(MarketItem, table=Market, type_name="product"):
 
     primary = key("U" / user_id / "P", "I" / product_id)
     by_system_key = primary.swapped(Market.reverse)
-    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
 class Reward(MarketItem, table=Market, type_name="reward"):
@@ -156,7 +149,6 @@ class Reward(MarketItem, table=Market, type_name="reward"):
 
     primary = key("U" / user_id / "R", "R" / reward_id)
     by_system_key = primary.swapped(Market.reverse)
-    by_id = index(Market.id_lookup, MarketItem.business_id)
 
 
 class OrderWithItems(Aggregate):

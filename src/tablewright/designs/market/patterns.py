@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from tablewright import (
     Create,
@@ -96,49 +96,56 @@ def products(user_id: str) -> Query[Product]:
 E = TypeVar("E", bound=MarketItem)
 #: What follows the letter of a system key: a ULID, or the id of a user.
 Id = TypeVar("Id")
+Ps = ParamSpec("Ps")
 
 
 def _lookups(
-    name: str, by_system_key: Callable[[Id], Query[E]], by_id: Callable[[str], Query[E]]
+    entity: type[E], by_system_key: Callable[[Id], Query[E]]
 ) -> tuple[Callable[[Id], First[E]], Callable[[str], First[E]]]:
     """Return the two lookups of an entity: in ReverseIndex, and in IdLookupIndex."""
 
     def system_key_lookup(system_id: Id) -> First[E]:
         return by_system_key(system_id).first()
 
+    by_key = _lookup(entity, "by_system_key", "system key", system_key_lookup)
+    return by_key, _id_lookup(entity)
+
+
+def _id_lookup(entity: type[E]) -> Callable[[str], First[E]]:
     def id_lookup(business_id: str) -> First[E]:
-        return by_id(business_id).first()
+        return entity.by_id(business_id).first()
 
-    system_key_lookup.__name__ = system_key_lookup.__qualname__ = f"{name}_by_system_key"
-    system_key_lookup.__doc__ = f"Look up by system key: {name.replace('_', ' ')}"
-    id_lookup.__name__ = id_lookup.__qualname__ = f"{name}_by_id"
-    id_lookup.__doc__ = f"Look up by business id: {name.replace('_', ' ')}"
-    return access_pattern(system_key_lookup), access_pattern(id_lookup)
+    return _lookup(entity, "by_id", "business id", id_lookup)
 
 
-account_by_system_key, account_by_id = _lookups("account", Account.by_system_key, Account.by_id)
-bill_by_system_key, bill_by_id = _lookups("bill", Bill.by_system_key, Bill.by_id)
-cart_by_system_key, cart_by_id = _lookups("cart", Cart.by_system_key, Cart.by_id)
+def _lookup(
+    entity: type[E], suffix: str, by: str, lookup: Callable[Ps, First[E]]
+) -> Callable[Ps, First[E]]:
+    """Declare a lookup as an access pattern, with a name and a description of its own."""
+    name = entity.__entity__.type_name
+    lookup.__name__ = lookup.__qualname__ = f"{name}_{suffix}"
+    lookup.__doc__ = f"Look up by {by}: {name.replace('_', ' ')}"
+    return access_pattern(lookup)
+
+
+account_by_system_key, account_by_id = _lookups(Account, Account.by_system_key)
+bill_by_system_key, bill_by_id = _lookups(Bill, Bill.by_system_key)
+cart_by_system_key, cart_by_id = _lookups(Cart, Cart.by_system_key)
 inventory_item_by_system_key, inventory_item_by_id = _lookups(
-    "inventory_item", InventoryItem.by_system_key, InventoryItem.by_id
+    InventoryItem, InventoryItem.by_system_key
 )
-order_by_system_key, order_by_id = _lookups("order", Order.by_system_key, Order.by_id)
-payment_by_system_key, payment_by_id = _lookups("payment", Payment.by_system_key, Payment.by_id)
-product_by_system_key, product_by_id = _lookups("product", Product.by_system_key, Product.by_id)
-reward_by_system_key, reward_by_id = _lookups("reward", Reward.by_system_key, Reward.by_id)
-user_by_system_key, user_by_id = _lookups("user", User.by_system_key, User.by_id)
+order_by_system_key, order_by_id = _lookups(Order, Order.by_system_key)
+payment_by_system_key, payment_by_id = _lookups(Payment, Payment.by_system_key)
+product_by_system_key, product_by_id = _lookups(Product, Product.by_system_key)
+reward_by_system_key, reward_by_id = _lookups(Reward, Reward.by_system_key)
+user_by_system_key, user_by_id = _lookups(User, User.by_system_key)
+order_item_by_id = _id_lookup(OrderItem)
 
 
 @access_pattern
 def order_item_by_system_key(order_id: ULID, number: int) -> First[OrderItem]:
     """Look up by system key: order item"""
     return OrderItem.by_system_key(order_id, number).first()
-
-
-@access_pattern
-def order_item_by_id(business_id: str) -> First[OrderItem]:
-    """Look up by business id: order item"""
-    return OrderItem.by_id(business_id).first()
 
 
 # -- writes by a user ----------------------------------------------------------------------------

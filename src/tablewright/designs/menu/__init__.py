@@ -6,12 +6,14 @@
     composite    GetItem                 Query, by prefix          Query, by prefix
     document     Query, an index         inside the menu           inside the menu
 
-Each variant is a package with a table, entities and patterns. Patterns with the same purpose have
-the same name. A rename changes every key that contains the name. In `collection` and `composite`,
-these are the keys of whole items; in `joins`, the key of one item and the index keys of its
-children; in `document`, only the key of the index by name. A rename or a delete that is complete
-leaves no section without its menu and no product without its section, also if one was added at the
-same time.
+Each variant is a package with a table, entities and patterns. It can be copied without the others,
+so the variants repeat what they have in common. Patterns with the same purpose have the same name.
+
+A rename changes every key that contains the name. In `collection` and `composite`, these are the
+keys of whole items; in `joins`, the key of one item and the index keys of its children; in
+`document`, only the key of the index by name. A delete also deletes the items below; in `joins`, it
+is refused if there are any. A rename or a delete that is complete leaves no section without its
+menu and no product without its section, also if one was added at the same time.
 
 `compare` measures all four variants with the same menus. Each variant has its own list of
 decisions. The source document is mistaken in three places:

@@ -19,8 +19,12 @@ The entity chart of the source document, completed:
 A further item, the sentinel, keeps each name unique. It is written in the same transaction as the
 category or the ingredient, and contains its id and its name, as in the source document. The key of
 an ingredient contains its category, so two categories could have ingredients with the same id.
-Another sentinel keeps the id unique. The id of a category never changes: an update of it is
-refused.
+Another sentinel keeps the id unique. The ids of categories and ingredients never change: an update
+of them is refused.
+
+Items that another program has written as in the source document are read like all others. They lack
+two things: the sentinel of an ingredient's id, so this id is not protected, and the GSI1 key of a
+category with a `shopOrder`, which `tablewright backfill` adds.
 
 Option 2 of the source document has its own table, in the module `option2`. There the sort key of an
 ingredient begins with `#`, so it sorts before the key of its category. A query in descending order

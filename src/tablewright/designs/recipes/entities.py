@@ -67,7 +67,7 @@ class Category(Entity, table=Recipes):
 
 
 class Ingredient(Entity, table=Recipes):
-    id: Attr[str] = attr()
+    id: Attr[str] = attr(immutable=True)
     name: Attr[str] = attr()
     category_id: Attr[str] = attr(name="categoryId")
 

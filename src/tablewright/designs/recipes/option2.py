@@ -43,7 +43,7 @@ class Category(Entity, table=RecipesOption2):
 
 
 class Ingredient(Entity, table=RecipesOption2):
-    id: Attr[str] = attr()
+    id: Attr[str] = attr(immutable=True)
     name: Attr[str] = attr()
     category_id: Attr[str] = attr(name="categoryId")
 

@@ -30,9 +30,10 @@ Decisions where the source document is unclear or contradicts itself:
 - `users_created_since` includes all users of the given second, because a KSUID contains whole
   seconds. Its condition `SK > "USER#<ksuid_prefix_time>"` finds the same users.
 - Times in keys are seconds since 1970, as in its example `AT#1719473962`.
-- The products of a brand are sorted by category, then by creation, because this is the order of the
-  sort key. Its table of access patterns says by creation only. The same applies to the products of
-  a category, which are sorted by brand first.
+- The products of a brand are sorted by the creation of their category, then by their own, because
+  this is the order of the sort key: the id of a category is a KSUID. Those of a brand and a
+  category are sorted by their own creation. Its table of access patterns has these two notes
+  exchanged. The same applies to the products of a category, which are sorted by brand first.
 - The items of an order do not contain the id of the order.
 - Prices are exact decimals, not floats.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TypeVar
 
@@ -82,6 +82,11 @@ def _reads_of_users_categories_brands(stored: Stored) -> Iterator[Check]:
     yield Check(
         "List users filter by created_at",
         users_created_since(moment),
+        _by_creation([user for user in all_users if user.created_at >= moment]),
+    )
+    yield Check(
+        "List users filter by created_at, later in the same second",
+        users_created_since(moment + timedelta(milliseconds=500)),
         _by_creation([user for user in all_users if user.created_at >= moment]),
     )
     yield Check(

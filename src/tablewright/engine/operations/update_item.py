@@ -6,7 +6,7 @@ result (paths, operand types, size, index keys).
 
 from __future__ import annotations
 
-from tablewright.encoding.items import normalise_item
+from tablewright.encoding.items import item_size, normalise_item
 from tablewright.engine.capacity import Charge
 from tablewright.engine.conditions import check_condition
 from tablewright.engine.expressions import read_update
@@ -72,9 +72,18 @@ def apply_update(
         raise ValidationException(_TOO_LARGE)
     if update:
         table.check_updated_item(row.item, row.size, update.names)
+        if row.size + update.added_size > MAX_ITEM_SIZE:
+            _check_written_size(update, row)
     if row.size > MAX_ITEM_SIZE:
         raise ValidationException(_TOO_LARGE)
     return row
+
+
+def _check_written_size(update: CompiledUpdate, row: ItemRow) -> None:
+    """Check the size of what an update writes, for which DynamoDB counts its actions, too."""
+    written = {name: row.item[name] for name in update.names if name in row.item}
+    if item_size(written) + update.added_size > MAX_ITEM_SIZE:
+        raise ValidationException(_TOO_LARGE)
 
 
 def select_returned(

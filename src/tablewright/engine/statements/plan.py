@@ -22,7 +22,13 @@ from typing import Literal, TypeAlias
 
 from tablewright.engine.paging import Source, lacks_projected
 from tablewright.engine.statements.selected import SelectedAttributes
-from tablewright.engine.statements.where import Branch, KeyTest, find_branches, find_key
+from tablewright.engine.statements.where import (
+    Branch,
+    KeyTest,
+    find_branches,
+    find_key,
+    find_repeated,
+)
 from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import tree
@@ -72,6 +78,8 @@ class WritePlan:
     operation: Literal["PutItem", "UpdateItem", "DeleteItem", "ConditionCheck"]
     table: StoredTable
     key: tuple[KeyTest, ...] = ()  # none for PutItem
+    #: Further equalities on key attributes, which must have the same values.
+    repeated: tuple[KeyTest, ...] = ()
     #: The part of WHERE that is not the key.
     rest: tree.Condition | None = None
     #: The condition of the write: `rest`, and that the item exists or does not.
@@ -150,6 +158,7 @@ def plan_write(parsed: ParsedStatement, table: StoredTable, names: Names) -> Wri
         _OPERATIONS[type(statement)],
         table,
         key,
+        find_repeated(rest, table.key_names),
         rest,
         ConditionForm(condition, names) if condition else None,
         returning,

@@ -81,6 +81,13 @@ def find_key(
     return tuple(key), _join(terms)
 
 
+def find_repeated(rest: tree.Condition | None, key_names: Iterable[str]) -> tuple[KeyTest, ...]:
+    """Return further equalities on key attributes, in what `find_key` has left."""
+    names = frozenset(key_names)
+    tests = (_key_test(term) for term in _split(rest))
+    return tuple(test for test in tests if test and test.operator == "=" and test.name in names)
+
+
 def _split(condition: tree.Condition | None) -> list[tree.Condition]:
     """Return the terms of a conjunction, without nested conjunctions."""
     if condition is None:

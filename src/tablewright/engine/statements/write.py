@@ -64,6 +64,13 @@ class StatementWrite(TransactionWrite):
         self.condition = plan.condition.bind(self._values) if plan.condition else None
         if self.put_row is None:
             self.key_values = key_values(plan.key, self._values)
+            for test in plan.repeated:
+                if self._values[test.operands[0]] != self.key_values[test.name]:
+                    # The text of DynamoDB Local.
+                    raise ValidationException(
+                        f"Multiple conditions on same key {test.name}. Only single item "
+                        "Update/Insert/Delete are supported"
+                    )
 
     def check_key(self) -> None:
         """Check the key, with the messages that statements have."""

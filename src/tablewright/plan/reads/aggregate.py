@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Generic, Self, TypeVar
 
+from msgspec.structs import replace
+
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
@@ -206,22 +208,19 @@ class Load(Plan[T | None], Generic[T]):
 
         A page that ended between the root and the rows below it continues behind what lies there.
         """
-        root, sort = self._root_sort_key(), self._key.sort
-        if not self._layout.has_rows_between or root is None or sort is None:
+        root, condition = self._root_sort_key(), request.selection.condition
+        if not self._layout.has_rows_between or root is None or condition is None:
             return request.next_page(last)
-        if self._sort_key(last) >= root + sort.delimiter.text:
+        below, end = root + self._key.partition.delimiter.text, self._sort_key(last)
+        if condition.sort is None or end >= below or (self._descending and end == root):
             return request.next_page(last)
         if self._descending:
             (name,) = self._key.sort_attributes
-            partition = self._key.partition_values(self._arguments)
-            return request.for_condition(KeyCondition({**partition, name: {"S": root}}))
+            return request.for_condition(KeyCondition({**condition.equal, name: {"S": root}}))
         if not any(row.sort_key == root for row in rows):
             return request.next_page(last)
-        condition = request.selection.condition
-        assert condition is not None
-        assert condition.sort is not None
-        high = condition.sort.values[-1]["S"].removeprefix(root)
-        return request.for_condition(self._behind_root(sort.delimiter.text, high))
+        behind = replace(condition.sort, values=({"S": below}, condition.sort.values[-1]))
+        return request.for_condition(KeyCondition(condition.equal, behind))
 
     def _next_limit(self, missing: int, found: int, read: int, limit: int) -> int:
         """Return how many rows to ask for; a filter for tenants leaves some of them out."""

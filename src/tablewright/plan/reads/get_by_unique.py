@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
+from msgspec.structs import replace
+
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap, UniqueMap
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import key_from, read_item
-from tablewright.plan.reads.single import Single
+from tablewright.plan.reads.single import Single, in_turn
 from tablewright.plan.shape import Shape, key_condition, key_template, read_units, typical_size
-from tablewright.plan.units import UnitRange, item_read
+from tablewright.plan.units import item_read
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -68,13 +70,4 @@ class GetByUnique(Single[E], Generic[E]):
                 (entity.name, key_template(entity)),
             )
         )
-        return Shape(
-            operation="GetItem",
-            table=entity.table.name,
-            entity=entity.name,
-            condition=key_condition(self._key),
-            page="1",
-            read_units=sum(step.read_units for step in steps),
-            read_range=UnitRange(steps[0].read_range.low, 2 * steps[0].read_range.high),
-            steps=steps,
-        )
+        return replace(in_turn(*steps), entity=entity.name)

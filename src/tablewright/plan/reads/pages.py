@@ -125,7 +125,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             request = request.next_page(start)  # of a page before: only cursors of ours open
         size = smaller(self._size, remaining)
         if filtered or excluding is not None or self._columns:
-            read = yield from self._filtered_page(request, filtered, excluding, size)
+            read = yield from self._read_items(request, filtered, excluding, size)
             results, unreadable = self._results(read.items, read.unknown)
             last = read.last
         else:
@@ -149,12 +149,39 @@ class Pages(Plan[Page[R]], Generic[R]):
         """Return the results in an answer of which all are wanted, and where it ended."""
         return self._entity.decode_page(answer)  # straight from the bytes
 
-    def _filtered_page(
+    def _read_items(
         self,
         request: QueryRequest,
         filtered: bool,
         excluding: SortCondition | None,
         size: int | None,
+    ) -> Steps[PageItems]:
+        """Read the items of a page: in one request, or until it is full if some are left out."""
+        if filtered:
+            return (yield from self._filtered_page(request, excluding, size))
+        is_first = excluding is not None and self._is_first(excluding)
+        if size is not None:  # and the item to leave out, if it is the first of all
+            request = request.with_members(Limit=size + (is_first and not request.continues))
+        page = decode_page((yield request))
+        if excluding is None and not self._columns:
+            return PageItems(page.items, page.last_evaluated_key)
+        found, last = self._matching(page.items, excluding), page.last_evaluated_key
+        unknown: list[Item] = []
+        if len(found) < len(page.items):
+            unknown = self._unknown(page.items, excluding)
+        if size is not None and len(found) > size:
+            del found[size:]
+            last = self._position(found[-1])
+        elif excluding is not None and not is_first and last is not None:
+            last = None if last[excluding.attribute] == excluding.excluded else last
+        return PageItems(found, last, unknown)
+
+    def _is_first(self, excluding: SortCondition) -> bool:
+        """Return whether the item that a comparison leaves out is the first, not the last."""
+        return (excluding.excluded == excluding.values[0]) is not self._descending
+
+    def _filtered_page(
+        self, request: QueryRequest, excluding: SortCondition | None, size: int | None
     ) -> Steps[PageItems]:
         """Read until a page from which items are left out is full, or all is read.
 
@@ -183,7 +210,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         if size is not None and len(found) > size:
             del found[size:]
             last = self._position(found[-1])
-        elif last is not None and filtered and found:
+        elif last is not None and found:
             last = self._position(found[-1])  # DynamoDB may have stopped at an item of another kind
         return PageItems(found, last, unknown)
 
@@ -219,14 +246,33 @@ class Pages(Plan[Page[R]], Generic[R]):
         if self._is_consistent:
             members["ConsistentRead"] = True
         selection = Selection(condition, self._filters(), self._paths())
+        excluding = self._excluding(condition)
         filtered = (
             bool(selection.filters)
             or self._may_contain_others
             or members.get("IndexName") in context.filtered
+            or self._excludes_any_number(excluding)
         )
-        request = QueryRequest(self._operation, members, selection)
+        return QueryRequest(self._operation, members, selection), filtered, excluding
+
+    def _excluding(self, condition: KeyCondition) -> SortCondition | None:
+        """Return the condition on the sort key if a key that matches it has to be left out."""
         sort = condition.sort
-        return request, filtered, None if sort is None or sort.excluded is None else sort
+        return None if sort is None or sort.excluded is None else sort
+
+    def _excludes_any_number(self, excluding: SortCondition | None) -> bool:
+        """Return whether several items can have the key that is left out, as in an index."""
+        return excluding is not None and self._key.index is not None
+
+    @property
+    def _leaves_out(self) -> bool:
+        """Whether any number of items may be read that are not results."""
+        return (
+            self._filter is not None
+            or self._may_contain_others
+            or self._is_filtered_for_tenants
+            or self._excludes_any_number(self._excluding(self._key_condition()))
+        )
 
     def _is_projected(self, stored: str) -> bool:
         return is_projected(self._entity, self._key, stored)
@@ -360,9 +406,8 @@ class Pages(Plan[Page[R]], Generic[R]):
 
     def _shape(self) -> Shape:
         self._check_projection()
-        filtered = (
-            self._filter is not None or self._may_contain_others or self._is_filtered_for_tenants
-        )
+        condition, leaves_out = self._key_condition(), self._leaves_out
+        excludes_one = self._excluding(condition) is not None
         sizes = [size for size in (self._size, self._total) if isinstance(size, int)]
         size = min(sizes, default=TYPICAL_PAGE)
         type_attribute = self._type_to_filter()
@@ -377,7 +422,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             table=self._entity.table.name,
             entity=", ".join(entity.name for entity in self._entities()),
             index=None if self._key.index is None else self._key.index.name,
-            condition=query_condition(self._key_condition()),
+            condition=query_condition(condition),
             order="descending" if self._descending else "ascending",
             page=self._page_shape(bool(filters)),
             filter=" AND ".join(filters),
@@ -386,9 +431,9 @@ class Pages(Plan[Page[R]], Generic[R]):
                 size * typical_size(self._entity), consistent=self._is_consistent
             ),
             read_range=page_read(
-                size if sizes and not filtered else None,
+                size + excludes_one if sizes and not leaves_out else None,
                 consistent=self._is_consistent,
-                requests=MAX_REQUESTS if filtered else 1,
+                requests=MAX_REQUESTS if leaves_out else 1,
             ),
         )
 

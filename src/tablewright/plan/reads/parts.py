@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from tablewright.plan.plan import Context, Plan, Steps, Together
 from tablewright.plan.reads.cursor import open_cursor, seal_cursor
 from tablewright.plan.reads.page import Page
-from tablewright.plan.reads.pages import PageItems, Pages, decode_page
+from tablewright.plan.reads.pages import PageItems, Pages
 from tablewright.plan.reads.results import Count
 from tablewright.plan.shape import Shape
 from tablewright.values import Item
@@ -36,12 +36,8 @@ class PartRead(Plan[PageItems]):
         request, filtered, excluding = self._query._request(context)
         if self._start:
             request = request.next_page(self._start)
-        if filtered or excluding is not None or self._query._columns:
-            return (yield from self._query._filtered_page(request, filtered, excluding, self._size))
-        if self._size is not None:
-            request = request.with_members(Limit=self._size)
-        page = decode_page((yield request))
-        return PageItems(page.items, page.last_evaluated_key)
+        query = self._query
+        return (yield from query._read_items(request, filtered, excluding, self._size))
 
 
 class PartsCursor:
@@ -117,3 +113,9 @@ def parts_shape(steps: Sequence[Shape], name: str) -> Shape:
         read_range=replace(first.read_range * len(steps), per_item=first.read_range.per_item),
         steps=tuple(steps),
     )
+
+
+def page_of_parts_shape(steps: Sequence[Shape], name: str) -> Shape:
+    """Return the shape of a page: one after others reads only parts that are not finished."""
+    shape = parts_shape(steps, name)
+    return replace(shape, read_range=replace(shape.read_range, low=steps[0].read_range.low))

@@ -14,7 +14,7 @@ from tablewright.plan.reads.projection import key_paths
 from tablewright.plan.reads.query_request import Selection
 from tablewright.plan.reads.single import Single, in_turn
 from tablewright.plan.shape import Shape
-from tablewright.plan.units import all_read, page_read
+from tablewright.plan.units import all_read
 
 R = TypeVar("R")
 
@@ -38,9 +38,7 @@ class First(Single[R], Generic[R]):
 
     def _shape(self) -> Shape:
         shape = self._query._shape()
-        if shape.requests[0].read_range.high <= page_read(1, consistent=True).high:
-            return shape
-        return _of_all(shape, self._query)
+        return _of_all(shape, self._query) if self._query._leaves_out else shape
 
 
 class FirstByKey(First[R], Generic[R]):

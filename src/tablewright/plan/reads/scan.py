@@ -22,7 +22,7 @@ from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps, Together
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.pages import MAX_REQUESTS, smaller
-from tablewright.plan.reads.parts import PartRead, PartsCount, PartsCursor, parts_shape
+from tablewright.plan.reads.parts import PartRead, PartsCount, PartsCursor, page_of_parts_shape
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.reads.results import Count
@@ -148,11 +148,9 @@ class SegmentedScan(Scan[R]):
         return cursor.page(found, ends, unknown)
 
     def _shape(self) -> Shape:
-        shape = parts_shape([scan._shape() for scan in self._segments()], "segment")
-        # A small page, or one after others are finished, reads only some of the segments.
-        units = replace(shape.read_range, low=shape.read_range.low / self._count)
-        reason = f"{self._reason}, in {self._count} segments"
-        return replace(shape, condition=reason, read_range=units)
+        # A small page reads only some of the segments, too.
+        shape = page_of_parts_shape([scan._shape() for scan in self._segments()], "segment")
+        return replace(shape, condition=f"{self._reason}, in {self._count} segments")
 
 
 def _shares(size: int | None, numbers: list[str]) -> dict[str, int | None]:

@@ -28,7 +28,7 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.plan.plan import Context, Steps, Together
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.pages import PageItems, smaller
-from tablewright.plan.reads.parts import PartRead, PartsCount, PartsCursor, parts_shape
+from tablewright.plan.reads.parts import PartRead, PartsCount, PartsCursor, page_of_parts_shape
 from tablewright.plan.reads.range import Range
 from tablewright.plan.reads.results import Count
 from tablewright.plan.shape import Shape
@@ -128,4 +128,4 @@ class ShardedRange(Range[R, *Rest]):
         return [_COMPARABLE[tag](content) for tag, content in values]
 
     def _shape(self) -> Shape:
-        return parts_shape([shard._shape() for shard in self._shards()], "shard")
+        return page_of_parts_shape([shard._shape() for shard in self._shards()], "shard")

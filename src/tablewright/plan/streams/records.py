@@ -10,7 +10,9 @@ They are one `Moved` event if both are among the records that are converted toge
 - the new version is the next one, if the entity has a version;
 - the time of creation is the same, if the entity has `created_at()`;
 - for an entity with neither, the item was deleted first, and all attributes that are not part of
-  the primary key are equal, and there are some.
+  the primary key are equal, and there are some;
+- the item of the earlier record has no other change between the two, so that the changes of each
+  item stay in order.
 
 If several pairs are possible, the one with the most equal attributes is taken. A `Moved` event
 takes the place of the later record.
@@ -125,11 +127,16 @@ def _pair_moves(found: Sequence[Converted]) -> None:
     if not removed:
         return
     positions = {id(each): position for position, each in enumerate(found)}
+    following = _following_changes(found)
     for inserted in filter(lambda each: _is(each, "INSERT"), found):
         place = positions[id(inserted)]
         candidates = removed.get(_signature(inserted, "NewImage"), [])
         likeness, best = max(
-            ((_likeness(each, inserted, positions[id(each)] < place), each) for each in candidates),
+            (
+                (_likeness(each, inserted, positions[id(each)] < place), each)
+                for each in candidates
+                if _keeps_order(positions[id(each)], place, following)
+            ),
             key=lambda pair: pair[0],
             default=(-1, inserted),
         )
@@ -139,6 +146,22 @@ def _pair_moves(found: Sequence[Converted]) -> None:
             earlier, later = sorted((best, inserted), key=lambda each: positions[id(each)])
             later.event = Moved(inserted.entity, inserted.record, old, new)
             earlier.partner = later
+
+
+def _following_changes(found: Sequence[Converted]) -> list[int]:
+    """Return, for each record, the position of the next record of the same item."""
+    following = [len(found)] * len(found)
+    latest: dict[bytes, int] = {}
+    for position in reversed(range(len(found))):
+        key = _encode(_change(found[position].record)["Keys"])
+        following[position] = latest.get(key, len(found))
+        latest[key] = position
+    return following
+
+
+def _keeps_order(one: int, other: int, following: Sequence[int]) -> bool:
+    """Return whether the event of two records can take the place of the later one."""
+    return following[min(one, other)] > max(one, other)
 
 
 def _is(each: Converted, name: str) -> bool:

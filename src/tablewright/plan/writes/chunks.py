@@ -39,9 +39,18 @@ def fit(*groups: Sequence[Action]) -> bool:
 
 
 def take_fitting(groups: list[list[Action]], *others: Sequence[Action]) -> list[list[Action]]:
-    """Remove and return the first groups, as many as fit into one transaction with others."""
+    """Remove and return the first groups, as many as fit into one transaction with others.
+
+    DynamoDB allows one action on an item: a row that reserves the sentinel of another one is left
+    for the next transaction, which reports it.
+    """
     taken = [groups.pop(0)]
+    seen = {action.identity for action in joined(*others, *taken)}
     while groups and fit(*others, *taken, groups[0]):
+        identities = {action.identity for action in groups[0]}
+        if not seen.isdisjoint(identities):
+            break
+        seen |= identities
         taken.append(groups.pop(0))
     return taken
 

@@ -55,7 +55,10 @@ def unique_names(unique: UniqueMap) -> frozenset[str]:
 @lru_cache(maxsize=1024)
 def affected_by(entity: EntityMap, names: frozenset[str]) -> Affected:
     """Return what a write of these attributes can change."""
-    indexes = tuple(key for key in entity.index_keys if key.composed and key.depends_on & names)
+    depending = [key for key in entity.index_keys if key.composed and key.depends_on & names]
+    attributes = {name for key in depending for name in key.composed}
+    # An attribute that another index shares stays while the item is in one of them.
+    indexes = tuple(key for key in entity.index_keys if attributes.intersection(key.composed))
     uniques = tuple(unique for unique in entity.uniques if unique_names(unique) & names)
     histories = tuple(history for history in entity.histories if history.attribute in names)
     compared = frozenset(history.attribute for history in histories)
@@ -163,14 +166,14 @@ def read_values(entity: EntityMap, item: Mapping[str, Value], names: Iterable[st
     return values
 
 
-def with_index_keys(item: Item, values: Values, keys: Collection[IndexKeys]) -> Item:
+def with_index_keys(
+    entity: EntityMap, item: Item, values: Values, keys: Collection[IndexKeys]
+) -> Item:
     """Return an item with the keys of these indexes as its values give them."""
-    changed = dict(item)
+    left = {name for key in keys for name in key.composed}
+    changed = {name: value for name, value in item.items() if name not in left}
     for key in keys:
-        composed = key.compose(values)
-        for attribute in key.composed:
-            if composed is None:
-                changed.pop(attribute, None)
-            else:
-                changed[attribute] = composed[attribute]
-    return changed
+        changed |= key.compose(values) or {}
+    if entity.only_in_indexes:
+        entity.check_only_in_indexes(changed, values)
+    return entity.keep_spelling(changed, item, values)

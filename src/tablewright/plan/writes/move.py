@@ -83,7 +83,7 @@ class Move(Update[E], Generic[E]):
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, audit = self._entity, self._audit(context)
         old = yield from self._read_existing(context)
-        new = entity.rekey(self._apply(self._encode(audit.at), old))
+        new = _rekeyed(entity, self._apply(self._encode(audit.at), old), old)
         key = entity.table.key(new)
         if key == self._key:  # another spelling of the same key, or the same value
             return (yield from self._without_key_changes()._prepare(context, attempt, alone=alone))
@@ -252,10 +252,16 @@ def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> Wr
         moved[entity.version.stored] = {"N": str(stored_version(entity, row) + 1)}
     if entity.updated_at is not None:
         moved[entity.updated_at.stored] = entity.updated_at.converter.encode(audit.at)
-    new = entity.rekey(moved)
+    new = _rekeyed(entity, moved, row)
     new_values = vars(entity.decode(new))
     key = entity.table.key(new)
     return write_effect(entity, key, row, new, new_values, affected_by_all(entity), audit)
+
+
+def _rekeyed(entity: EntityMap, changed: Item, old: Item) -> Item:
+    """Return a changed item with its keys; what the change does not concern keeps its spelling."""
+    new = entity.rekey(changed)
+    return entity.keep_spelling(new, old, entity.values(new))
 
 
 def _move_actions(

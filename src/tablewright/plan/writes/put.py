@@ -170,7 +170,7 @@ class Put(EntityWrite[E], Generic[E]):
         entity, audit = self._entity, self._audit(context)
         version = None if entity.version is None else vars(self._instance)[entity.version.name]
         values = self._values(None if version is None else version + 1, audit.at)
-        new = entity.encode(values) | entity.stored_key(self._instance)
+        new = entity.stored_item(self._instance, values)
         key = entity.table.key(new)
         guards = version_snapshot(entity, version)
         old: Item | None = None
@@ -233,7 +233,7 @@ class Create(EntityWrite[E], Generic[E]):
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity = self._entity
         values = self._values(1, context.clock())
-        new = entity.encode(values)
+        new = entity.stored_item(self._instance, values)
         key = entity.table.key(new)
         effect = write_effect(entity, key, None, new, values, affected_by_all(entity))
 

@@ -28,7 +28,7 @@ from tablewright.errors import (
     WriteRejected,
 )
 from tablewright.mapping.entity import STAMPS, EntityMap, Values
-from tablewright.mapping.keys import AlternativeKeys, KeyMap
+from tablewright.mapping.keys import KeyMap, places_of
 from tablewright.mapping.variants import VariantsMap
 from tablewright.plan.change import (
     ZERO,
@@ -208,9 +208,8 @@ class Update(Write[E, E | None], Generic[E]):
             known = self._known_values(self._changes)
             needed &= {
                 name
-                for key in self._affected.indexes
-                for place in (key.keys if isinstance(key, AlternativeKeys) else (key,))
-                if not _leaves(place, known)
+                for place in places_of(self._affected.indexes)
+                if not _leaves(place, known) or self._entity.only_in_indexes
                 for name in place.depends_on
             }
         return needed
@@ -225,7 +224,7 @@ class Update(Write[E, E | None], Generic[E]):
             if not needed:
                 return None, guards
             # An instance may have values that were never stored; so those needed are guarded too.
-            item = entity.encode(vars(instance))
+            item = entity.stored_item(instance, vars(instance))
             return item, guards | snapshot(item, self._stored_names(needed))
         stored = yield from self._read_existing(context)
         return stored, self._guards_on(stored)
@@ -269,14 +268,14 @@ class Update(Write[E, E | None], Generic[E]):
         entity, affected = self._entity, self._affected
         if old is None:
             values = self._known_values(change for change, _ in changes)
-            new = with_index_keys(self._key, values, affected.indexes)
+            new = with_index_keys(entity, self._key, values, affected.indexes)
             return WriteEffect(entity, self._key, None, new, values, is_partial=True)
         new = self._apply(changes, old)
         if affected.has_side_items:
             values = vars(entity.decode(new))
         else:
             values = read_values(entity, new, affected.index_sources)
-        new = with_index_keys(new, values, affected.indexes)
+        new = with_index_keys(entity, new, values, affected.indexes)
         return write_effect(entity, self._key, old, new, values, affected, audit)
 
     def _known_values(self, changes: Iterable[Change[Any]]) -> Values:
@@ -329,11 +328,10 @@ class Update(Write[E, E | None], Generic[E]):
             zero, one = update.marks.value(ZERO), update.marks.value({"N": "1"})
             update.set(path, f"if_not_exists({path}, {zero}) + {one}")
             names.add(version.stored)
-        for key in self._affected.indexes:
-            for attribute in key.composed:
-                update.set_or_remove(attribute, new.get(attribute))
-            names.update(key.composed)
-        return names
+        composed = dict.fromkeys(name for key in self._affected.indexes for name in key.composed)
+        for attribute in composed:
+            update.set_or_remove(attribute, new.get(attribute))
+        return names.union(composed)
 
     def _change_conditions(self) -> list[Condition[Any]]:
         """Return the conditions without which a change is not made."""
