@@ -382,12 +382,8 @@ class EntityMap:
     def _decode_any(self, fields: tuple[Value | None, ...]) -> Any:
         """Return the entity of these fields, which keeps a key in another spelling."""
         entity = self._build(fields)
-        stored = {
-            name: value
-            for name, value in zip(self._fields, fields, strict=True)
-            if value is not None
-        }
-        different = self._stored_key.check(entity.__dict__, stored)
+        stored = dict(zip(self._fields, fields, strict=True))
+        different = self._stored_key.check(entity.__dict__, stored, self._compose)
         if different is not None:
             _keep(entity, "_stored_key", different)
         self.tracking.keep_fields(entity, self._divide(fields)[1])

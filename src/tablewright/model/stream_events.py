@@ -59,7 +59,9 @@ class _Events(Generic[T]):
         if start not in ("TRIM_HORIZON", "LATEST"):
             raise InvalidValue(f"start={start!r} is neither 'TRIM_HORIZON' nor 'LATEST'")
         checkpoint = Checkpoint.parse(after) if after else Checkpoint()
-        self._reader = StreamReader(entities, checkpoint, start=start, poll_seconds=poll_seconds)
+        self._reader = StreamReader(
+            entities, checkpoint, start=start, poll_seconds=poll_seconds if follow else 0
+        )
         self._plan = ReadStream(self._reader, next(iter(entities.values()))[0])
         self._follow = follow
 

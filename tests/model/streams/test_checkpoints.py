@@ -52,7 +52,7 @@ def test_a_checkpoint_forgets_what_is_gone() -> None:
         checkpoint, sizes = None, []
         for number in range(4):
             db.run(put(Order(customer="a", order_id=str(number))))
-            events = db.stream_events(Order, after=checkpoint, poll_seconds=0)
+            events = db.stream_events(Order, after=checkpoint)
             assert len(list(events)) == 1
             engine.rotate_shards("shop")
             assert not list(events)  # it reads to the end of the closed shard
