@@ -21,6 +21,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from tablewright.errors import DeclarationError
+
 T = TypeVar("T")
 
 
@@ -29,6 +31,29 @@ class SupportsCodec(Protocol[T]):
 
     def encode(self, value: T, /) -> str: ...
     def decode(self, text: str, /) -> T: ...
+
+
+#: What a codec may raise for a value or a text that is none of its own.
+FAILURES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
+def check_codec_members(codec: object) -> None:
+    """Raise DeclarationError for an object that is not a codec."""
+    name = codec.__name__ if isinstance(codec, type) else type(codec).__name__
+    if isinstance(codec, type) and hasattr(codec, "encode") and hasattr(codec, "decode"):
+        raise DeclarationError(f"coded(…, {name}) takes an object of the class; write {name}()")
+    if not (callable(getattr(codec, "encode", None)) and callable(getattr(codec, "decode", None))):
+        raise DeclarationError(
+            f"coded(…, {codec!r}): a codec has encode and decode; write a class with both, or "
+            "Codec(encode=…, decode=…)"
+        )
+    width, alphabet = getattr(codec, "width", None), getattr(codec, "alphabet", None)
+    if width is not None and (type(width) is not int or width < 1):
+        raise DeclarationError(f"{name}: width = {width!r} is not a number of characters, or None")
+    if alphabet is not None and not (isinstance(alphabet, str) and alphabet):
+        raise DeclarationError(
+            f"{name}: alphabet = {alphabet!r} is not a text with the characters, or None"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,17 @@ def unannotated(kind: Any) -> Any:
     return get_args(kind)[0] if get_origin(kind) is Annotated else kind
 
 
+def is_positive(kind: Any) -> bool:
+    """Return whether the constraints of a type say that its values are above zero."""
+    if get_origin(kind) is not Annotated:
+        return False
+    added = [each for part in get_args(kind)[1:] for each in getattr(part, "metadata", (part,))]
+    bounds = [(getattr(each, "gt", None), getattr(each, "ge", None)) for each in added]
+    return any(
+        (isinstance(gt, int) and gt >= 0) or (isinstance(ge, int) and ge > 0) for gt, ge in bounds
+    )
+
+
 def constraint_check(kind: Any, where: str) -> Check | None:
     """Return the check of the constraints of a type; None if it has none."""
     if not is_constrained(kind):

@@ -38,7 +38,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.codec import SupportsCodec
+from tablewright.mapping.codec import FAILURES, SupportsCodec, check_codec_members
 from tablewright.mapping.language import (
     ANYTHING,
     DIGITS,
@@ -235,15 +235,11 @@ def iso(precision: Precision, zone: Zone) -> Format:
             raise InvalidValue(f"is {value!r}, which is out of range in {offset}") from None
         return local.isoformat(timespec=precision)[:length] + suffix
 
-    def read(text: str) -> datetime:
-        moment = datetime.fromisoformat(text)  # without an offset, it is in this zone
-        return (moment if moment.tzinfo else moment.replace(tzinfo=offset)).astimezone(UTC)
-
     made = _moments(
         f"iso({{}}, {precision!r}" + (f", zone={suffix!r})" if zone != "Z" else ")"),
         f"0000-00-00T00:00:00{_FRACTIONS[precision]}{suffix}",
         text,
-        read,
+        lambda written: read_moment(written, offset),
         (length, suffix) if offset is UTC else None,
     )
     if precision != "microseconds":
@@ -490,6 +486,7 @@ def shard(count: int) -> Format:
 
 def coded(codec: SupportsCodec[Any], label: str) -> Format:
     """Return the format by a codec of the user's."""
+    check_codec_members(codec)
     alphabet, width = getattr(codec, "alphabet", None), getattr(codec, "width", None)
     is_ordered = bool(getattr(codec, "ordered", False))
     member = Chars(frozenset(), negated=True) if alphabet is None else Chars(frozenset(alphabet))
@@ -500,7 +497,7 @@ def coded(codec: SupportsCodec[Any], label: str) -> Format:
             raise InvalidValue("is not known yet")  # its name is shown instead
         try:
             text = codec.encode(value)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except FAILURES as error:
             raise InvalidValue(f"is {value!r}, which {label} does not encode: {error}") from None
         if type(text) is not str or not text:
             raise InvalidValue(f"is {value!r}, for which {label} gives {text!r}; give a text")
@@ -514,6 +511,12 @@ def coded(codec: SupportsCodec[Any], label: str) -> Format:
             )
         return text
 
+    def decode(text: str) -> Any:
+        try:
+            return codec.decode(text)
+        except FAILURES as error:
+            raise ValueError(f"{label} does not decode {text!r}: {error}") from None
+
     def apply(inner: Notation) -> Notation:
         _refuse_descending(inner)
         if inner.kind in (str, datetime) and not inner.is_exact:
@@ -521,7 +524,7 @@ def coded(codec: SupportsCodec[Any], label: str) -> Format:
         return replace(
             inner,
             encode=encode,
-            decode=codec.decode,
+            decode=decode,
             language=language,
             is_ordered=is_ordered,
             is_free_text=alphabet is None,

@@ -19,9 +19,21 @@ from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.formats import Format
-from tablewright.mapping.language import ANYTHING, NOTHING, Language, may_contain, width_of
+from tablewright.mapping.language import (
+    ANYTHING,
+    DIGITS,
+    NOTHING,
+    Language,
+    characters,
+    may_contain,
+    sequence,
+    width_of,
+)
 from tablewright.mapping.notation import Notation, no_notation, notation_of
 from tablewright.symbol import Symbol
+
+#: The texts of whole numbers above zero.
+POSITIVE = sequence(characters(DIGITS[1:], 1, 1), characters(DIGITS, 0))
 
 
 class KeyPart(Struct, frozen=True):
@@ -103,9 +115,12 @@ def make_part(
     pad: int | None,
     delimiter: Delimiter,
     where: str,
+    is_positive: bool = False,
 ) -> KeyPart:
     """Return the part of an attribute of a type; `where` names the key in messages."""
     notation, label = _notation(attribute, kind, formats, pad, where)
+    if is_positive and notation.tag == "N" and notation.kind is int and notation.derive is None:
+        notation = replace(notation, language=POSITIVE)
     if notation.derive is not None:
         notation = replace(notation, derive=_named(notation.derive, attribute, f"{where}: {label}"))
     is_escaped = (
@@ -125,10 +140,12 @@ def make_part(
     )
 
 
-def natural_part(attribute: str, converter: Converter) -> KeyPart:
+def natural_part(attribute: str, converter: Converter, *, is_positive: bool = False) -> KeyPart:
     """Return the part of an attribute that is a key attribute itself, as it is stored."""
     notation = notation_of(converter.kind, None) if converter.tag == "S" else None
     language = ANYTHING if notation is None else notation.language
+    if is_positive and converter.kind is int:
+        language = POSITIVE
     has_one_text = converter.tag != "S" or (notation is not None and notation.has_one_text)
     stored = Notation(converter.kind, str, str, language, has_one_text=has_one_text)
     return KeyPart(attribute, attribute, stored, str, str, language)

@@ -16,11 +16,12 @@ are what its values give. Most items are. What the function for a small entity l
             f1 = stored.a4
             f2 = stored.a5
             v0 = int(f0.N)
-            v1 = moment(f1.S)
+            t1 = f1.S
+            v1 = moment(t1)
             if (
-                k0.S == f'CUSTOMER#{f0.N.zfill(7)}' and 0 <= v0 < 10000000
-                and k1.S == f'AT#{f1.S}' and is_default_text(v1, f1.S)
-                and (k2 is None or k2.S == f'DAY#{f1.S[:10]}')
+                k0.S == f"CUSTOMER#{f0.N.zfill(7)}" and k1.S == f"AT#{t1}"
+                and 0 <= v0 < 10000000 and is_default_text(v1, t1)
+                and (k2 is None or k2.S == f"DAY#{t1[:10]}")
             ):
                 entity = new(owner)
                 values = entity.__dict__
@@ -45,8 +46,9 @@ all errors. This module must not know requests or plans.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import defstruct, field
@@ -135,6 +137,12 @@ class _Source:
         self._forms = [stored_form(each.converter) for each in attributes]
         self._is_typed = is_typed
         self._member = of_struct if is_typed else of_dict
+        #: The positions of moments that are never absent; `t0` is the text of such a moment.
+        self._moments = [
+            n
+            for n, each in enumerate(attributes)
+            if each.converter.kind is datetime and self._forms[n] and not each.may_be_absent
+        ]
         #: Conditions that hold if the primary key is what the values give.
         self._known: list[str] = []
         self.names: dict[str, Any] = {
@@ -142,6 +150,7 @@ class _Source:
             "keep": object.__setattr__,
             "pack": pack,
             "moment": datetime.fromisoformat,
+            "UTC": UTC,
         }
 
     @property
@@ -177,18 +186,23 @@ class _Source:
         kept = ", ".join(f"f{n}" for n in snapshot)
         fields = [f"k{n}" for n in range(len(self._keys.names))]
         fields += [f"f{n}" for n in range(len(self._attributes))]
-        own = list(self._own_conditions())
-        conditions = [*own, *self._natural_conditions(), *self._index_conditions()]
+        conditions = [
+            *self._own_conditions(),
+            *self._natural_conditions(),
+            *self._zone_conditions(),
+            *self._index_conditions(),
+        ]
         in_own = {self._position[name] for name in self._primary.depends_on}
-        compared = sorted(in_own | self._in_index_keys())
+        compared = sorted(in_own | self._in_index_keys() | set(self._moments))
         return "\n".join(
             (
                 "def read(stored):",
                 "    try:",
                 *(f"        {line}" for line in self._unpack(fields)),
                 *(
-                    f"        v{n} = {self._decoded_for_key(n, is_own=n in in_own)}"
+                    f"        {line}"
                     for n in compared
+                    for line in self._assigned(n, is_own=n in in_own)
                 ),
                 f"        if {' and '.join(conditions) or 'True'}:",
                 "            entity = new(owner)",
@@ -222,14 +236,13 @@ class _Source:
         self.names[f"decode{n}"] = self._attributes[n].converter.decode
         return f"decode{n}(f{n})"
 
-    def _decoded_for_key(self, n: int, *, is_own: bool) -> str:
-        """Return the same for an attribute that is compared with keys."""
-        if not is_own:
-            return self._decoded_or_absent(n)
-        content = self._content(n, "S")
-        if _is_default_text(f"v{n}", content) in self._known:
-            return f"moment({content})"  # it must be in UTC then
-        return self._decoded(n)
+    def _assigned(self, n: int, *, is_own: bool) -> Iterator[str]:
+        """Yield the lines that decode an attribute before the conditions."""
+        if n in self._moments:  # a call of stored_form's function takes as long as the rest
+            yield f"t{n} = f{n}{self._member('S')}"
+            yield f"v{n} = moment(t{n})"
+        else:
+            yield f"v{n} = {self._decoded(n) if is_own else self._decoded_or_absent(n)}"
 
     def _decoded_or_absent(self, n: int) -> str:
         attribute = self._attributes[n]
@@ -239,6 +252,8 @@ class _Source:
 
     def _content(self, n: int, tag: str) -> str:
         """Return the expression for the content of a stored attribute."""
+        if n in self._moments:
+            return f"t{n}"
         return f"f{n}" + (of_dict if self._forms[n] is None else self._member)(tag)
 
     # -- conditions --------------------------------------------------------------------------
@@ -250,6 +265,12 @@ class _Source:
             self._known += others
             yield comparison
         yield from dict.fromkeys(self._known)
+
+    def _zone_conditions(self) -> Iterator[str]:
+        """Yield the conditions under which moments are in UTC."""
+        for n in self._moments:
+            if _is_default_text(f"v{n}", f"t{n}") not in self._known:
+                yield f"v{n}.tzinfo is UTC"
 
     def _natural_conditions(self) -> Iterator[str]:
         """Yield the conditions under which attributes that are keys are in their usual spelling."""
@@ -311,10 +332,9 @@ class _Source:
         texts, others = [], []
         for part in template.parts:
             text, *conditions = self._part(part, template)
-            texts.append(f"{text}, ")
+            texts.append(text)
             others += conditions
-        form = Composer(template).form
-        yield f"{self._key(name, template.tag)} == {form!r} % ({''.join(texts)})"
+        yield f"{self._key(name, template.tag)} == {_composed(template, texts)}"
         yield from others
 
     def _part(self, part: KeyPart, template: Template) -> Iterator[str]:
@@ -347,10 +367,36 @@ class _Source:
         return name
 
 
+def _composed(template: Template, texts: list[str]) -> str:
+    """Return the expression for a key with these expressions for the texts of its parts."""
+    if '"' in "".join(texts):  # Python 3.11 has no quotes of a string inside of it
+        return f"{Composer(template).form!r} % ({', '.join(texts)}, )"
+    remaining = iter(texts)
+    pieces = [
+        _in_quotes(piece) if isinstance(piece, str) else f"{{{next(remaining)}}}"
+        for piece in template.pieces
+    ]
+    return f'f"{"".join(pieces)}"'
+
+
+def _in_quotes(literal: str) -> str:
+    """Return a literal as it is written in an f-string."""
+    escaped = literal.encode("unicode_escape").decode().replace('"', '\\"')
+    return escaped.replace("{", "{{").replace("}", "}}")
+
+
 def _is_default_text(moment: str, text: str) -> str:
-    """Return the condition under which the text of a moment is its default one, which `utc_text`
-    gives: the separators have their places, and the hour is not 24."""
+    """Return the condition under which a text that `moment` was read from is its default one.
+
+    It has the right length and separators: no other date of ten characters has a second hyphen
+    there, no other time of fifteen characters a point. From Python 3.14 on, the hour can be 24.
+    """
+    condition = (
+        f"len({text}) == {MOMENT_WIDTH} and {text}[7] == '-' and {text}[10] == 'T' "
+        f"and {text}[19] == '.' and {text}[26] == 'Z'"
+    )
     return (
-        f"{text}[4:20:3] == '--T::.' and len({text}) == {MOMENT_WIDTH} and {text}[26] == 'Z' "
-        f"and ({moment}.hour or {text}[11] == '0')"
+        condition
+        if sys.version_info < (3, 14)
+        else f"{condition} and {moment}.hour == int({text}[11:13])"
     )

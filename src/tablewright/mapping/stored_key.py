@@ -14,7 +14,7 @@ Most texts have no other spelling, and are not looked at: see `Notation.has_one_
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -98,65 +98,66 @@ class StoredKey:
         """The key attributes that can give values which are stored nowhere else."""
         return self._own + tuple(
             each
-            for key in places_of(self._indexes)
-            for each in _attributes(key)
+            for each in self._in_places
             if self._needed & {part.attribute for part in each.template.parts}
         )
 
     @cached_property
+    def _in_places(self) -> tuple[_ComposedAttribute, ...]:
+        """The composed attributes of all places in indexes."""
+        return tuple(each for key in places_of(self._indexes) for each in _attributes(key))
+
+    @cached_property
     def _spelled(self) -> dict[str, list[_ComposedAttribute | NaturalAttribute]]:
         """The key attributes that may be in another spelling."""
-        places = [each for key in places_of(self._indexes) for each in _attributes(key)]
         attributes: list[_ComposedAttribute | NaturalAttribute] = [
             *self._own,
             *self.natural,
-            *(each for each in places if each.name in self.index_templates),
+            *(each for each in self._in_places if each.name in self.index_templates),
         ]
         names = dict.fromkeys(each.name for each in attributes)
         return {name: [each for each in attributes if each.name == name] for name in names}
 
-    def check(self, values: Mapping[str, Any], stored: Mapping[str, Value]) -> Item | None:
+    def check(
+        self,
+        values: Mapping[str, Any],
+        stored: Mapping[str, Value | None],
+        compose: Callable[[Mapping[str, Any]], Item],
+    ) -> Item | None:
         """Return the stored keys whose spelling differs from that of the values; None if none do.
 
-        Raise UnreadableItem if the entity's values do not explain its primary key.
+        `compose` returns all keys of an entity. Raise UnreadableItem if the entity's values do not
+        explain its primary key.
         """
+        try:
+            composed = compose(values)
+        except InvalidValue:
+            composed = self._own_key(values)
+        different: Item = {}
+        for name in (*self.primary.composed, *self.index_templates):
+            found = stored[name]
+            if found is not None and found != composed.get(name):
+                different[name] = found
+        for natural in self.natural:
+            found = stored[natural.name]
+            if found is not None and found != natural.converter.encode(values[natural.attribute]):
+                different[natural.name] = found
+        if not different:
+            return None
+        for each in self._own:
+            if each.name in different and not each.stands_for(different[each.name], values):
+                raise self._unreadable(each, different[each.name], composed[each.name])
+        return different
+
+    def _own_key(self, values: Mapping[str, Any]) -> Item:
+        """Return the primary key of an entity that cannot be in all indexes; or UnreadableItem."""
         try:
             composed = self.primary.compose(values)
         except InvalidValue as error:
             raise UnreadableItem(str(error)) from None
         if composed is None:
             raise UnreadableItem(f"{self.primary.name}: the item lacks the value of a part")
-        different: Item = {}
-        for each in self._own:
-            found = stored.get(each.name)
-            if found is not None and found != composed[each.name]:
-                if not each.stands_for(found, values):
-                    raise self._unreadable(each, found, composed[each.name])
-                different[each.name] = found
-        for natural in self.natural:
-            found = stored.get(natural.name)
-            if found is not None and found != natural.converter.encode(values[natural.attribute]):
-                different[natural.name] = found
-        if self.index_templates:
-            different |= self._in_indexes(values, stored)
-        return different or None
-
-    def _in_indexes(self, values: Mapping[str, Any], stored: Mapping[str, Value]) -> Item:
-        """Return the stored keys of indexes that differ from those of the values."""
-        different: Item = {}
-        for key in self._indexes:
-            names = [name for name in key.composed if name in self.index_templates]
-            if any(name in stored for name in names):
-                try:
-                    composed = key.compose(values) or {}
-                except InvalidValue:
-                    continue
-                different |= {
-                    name: stored[name]
-                    for name in names
-                    if name in stored and stored[name] != composed.get(name)
-                }
-        return different
+        return composed
 
     def _unreadable(
         self, each: _ComposedAttribute, stored: Value, composed: Value
@@ -195,16 +196,18 @@ class StoredKey:
             if part.attribute == attribute and part.notation.derive is None
         ]
 
-    def values(self, stored: Mapping[str, Value]) -> dict[str, Any]:
+    def values(self, stored: Mapping[str, Value | None]) -> dict[str, Any]:
         """Return the attributes whose values the key determines; raise UnreadableItem if none."""
         found: dict[str, Any] = {}
         for each in self._parsed:
-            text = stored.get(each.name, {}).get(each.template.tag)
+            text = (stored.get(each.name) or {}).get(each.template.tag)
             if text is None:
                 continue
             try:
                 read = each.parse(text)
             except ValueError as error:
+                if self._is_in_another_place(each, text):
+                    continue
                 reason = "" if each.parse.texts(text) is None else f": {error}"
                 raise UnreadableItem(
                     f"{self.primary.name}: the stored {each.name} is {text!r}, which is not "
@@ -214,6 +217,13 @@ class StoredKey:
                 if part.notation.derive is None:
                     found.setdefault(part.attribute, value)
         return found
+
+    def _is_in_another_place(self, attribute: _ComposedAttribute, text: str) -> bool:
+        """Whether a key is that of another place of the entity in the same index."""
+        return any(
+            each.name == attribute.name and each.parse.texts(text) is not None
+            for each in self._in_places
+        )
 
 
 def _composed_templates(indexes: Iterable[IndexKeys]) -> Iterator[tuple[str, list[Template]]]:

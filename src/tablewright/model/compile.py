@@ -34,7 +34,7 @@ def compile_entity(
         for name, value in declared.members.items()
         if isinstance(value, IndexPlace)
     )
-    _refuse_shared_attributes(declared, indexes)
+    _refuse_shared_attributes(declared, primary, indexes)
     uniques = tuple(
         _unique(declared, name, value, primary)
         for name, value in declared.members.items()
@@ -189,7 +189,9 @@ def _type_name(declared: EntityDeclaration) -> str:
     return str(vars(declared.owner).get("__type_name__", declared.name))
 
 
-def _refuse_shared_attributes(declared: EntityDeclaration, indexes: tuple[KeyMap, ...]) -> None:
+def _refuse_shared_attributes(
+    declared: EntityDeclaration, primary: KeyMap, indexes: tuple[KeyMap, ...]
+) -> None:
     """Raise DeclarationError for two places that need the same attribute of one item."""
     for position, key in enumerate(indexes):
         for other in indexes[:position]:
@@ -207,7 +209,7 @@ def _refuse_shared_attributes(declared: EntityDeclaration, indexes: tuple[KeyMap
                     f"{key.name} and {other.name} can both hold for one item, which has one place "
                     "in an index; give them conditions that exclude each other: when=…"
                 )
-            _check_distinguishable(key, other)
+            _check_distinguishable(declared, primary, key, other)
 
 
 def _check_same_template(name: str, key: KeyMap, other: KeyMap) -> None:
@@ -231,11 +233,26 @@ def _check_own_attribute(key: KeyMap, other: KeyMap) -> None:
         )
 
 
-def _check_distinguishable(key: KeyMap, other: KeyMap) -> None:
-    """Raise DeclarationError if a query of one place cannot leave out the items of the other."""
+def _check_distinguishable(
+    declared: EntityDeclaration, primary: KeyMap, key: KeyMap, other: KeyMap
+) -> None:
+    """Raise DeclarationError if it must be known in which of two places an item is, and is not.
+
+    A query of one place leaves out the items of the other; a value that is only in the key of one
+    place is parsed from it.
+    """
     index = key.index
     assert index is not None
-    if key.can_equal(key.attributes, other.templates) and index.projection != "ALL":
+    if not key.can_equal(key.attributes, other.templates):
+        return
+    for name in sorted((key.depends_on ^ other.depends_on) - primary.depends_on):
+        if declared.maps[name].is_key_only:
+            raise DeclarationError(
+                f"{key.name} and {other.name} can have the same key in {index.name}, so it does "
+                f"not say whether it contains {name!r}, which is key_only; begin each sort key "
+                "with its own literal, or store the attribute"
+            )
+    if index.projection != "ALL":
         raise DeclarationError(
             f"{key.name} and {other.name} can have the same key in {index.name}, which does not "
             'contain whole items, so a query cannot tell them apart; use project="ALL", or begin '

@@ -14,7 +14,7 @@ from typing import Any
 
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.hints import did_you_mean
-from tablewright.mapping.constraints import constraint_check, member_check
+from tablewright.mapping.constraints import constraint_check, is_positive, member_check
 from tablewright.mapping.converters import Converter, converter
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import AttributeMap
@@ -235,9 +235,15 @@ class EntityDeclaration:
                     f"{where}: {name!r} is {kind}, which cannot be a key of DynamoDB; use a text, "
                     "a number or bytes"
                 )
-            return natural_part(name, natural)
+            return natural_part(name, natural, is_positive=is_positive(self.kinds[name]))
         return make_part(
-            name, kind, piece.formats, pad=declared.pad, delimiter=delimiter, where=where
+            name,
+            kind,
+            piece.formats,
+            pad=declared.pad,
+            delimiter=delimiter,
+            where=where,
+            is_positive=is_positive(self.kinds[name]),
         )
 
     def key_map(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import StrEnum
 from types import new_class
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
+from pydantic import Field
 
 from tablewright import Attr, Entity, Table, attr, key
 from tablewright.errors import DeclarationError
@@ -24,6 +26,7 @@ from tablewright.formats import (
     hour,
     iso,
     lower,
+    number,
     padded,
     shard,
     truncated,
@@ -195,6 +198,36 @@ def test_numbers_and_texts_are_not_mixed_in_a_key_attribute() -> None:
     declare(Mixed, "Text", "0")
     with refused("Number: the key attribute 'SK' of Mixed has type N here and type S"):
         declare(Mixed, "Number", 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_collision"),
+    [
+        (int, True),
+        (Annotated[int, Field(ge=0)], True),
+        (Annotated[int, Field(ge=1)], False),
+        (Annotated[int, Field(gt=0, lt=9)], False),
+    ],
+)
+@pytest.mark.parametrize("form", [lambda version: version, number], ids=["natural", "number"])
+def test_a_number_that_is_above_zero_is_not_the_number_0(
+    kind: Any, is_collision: bool, form: Any
+) -> None:
+    """Version 0 is the latest one, and the others have numbers from 1."""
+
+    class Documents(Table, name="documents", sk="version"): ...
+
+    class Latest(Entity, table=Documents):
+        name: Attr[str] = attr()
+        primary = key("DOC" / name, 0)
+
+    told = ["Version.primary: PK=DOC#{name}, version=", "can be the same key as Latest.primary"]
+    with refused(*told) if is_collision else nullcontext():
+
+        class Version(Entity, table=Documents):
+            name: Attr[str] = attr()
+            number: Attr[kind] = attr(name="version" if form is not number else "number")
+            primary = key("DOC" / name, form(number))
 
 
 # -- parts that run into each other --------------------------------------------------------------

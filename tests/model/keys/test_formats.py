@@ -6,13 +6,14 @@ import zlib
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from types import new_class
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from tablewright import GSI, Attr, Engine, Entity, Table, attr, connect, create, index, key
 from tablewright.database import Database
 from tablewright.formats import (
+    Codec,
     binary,
     casefold,
     coded,
@@ -33,6 +34,7 @@ from tablewright.formats import (
     year,
     year_month,
 )
+from tests.model.declaring.declarations import refused
 
 AT = datetime(2026, 1, 15, 10, 15, 30, 123_456, tzinfo=UTC)
 INDIA = timezone(timedelta(hours=5, minutes=30))
@@ -281,3 +283,54 @@ def test_a_sort_key_of_a_number_literal() -> None:
         }
         assert db.run(User.primary("ann")) == User(user="ann")
         assert db.run(Draft.primary("ann", 0)) == Draft(user="ann", version=0)
+
+
+class Letters:
+    """Numbers as letters, by a table: it raises KeyError for any other text."""
+
+    numbers: ClassVar[dict[str, int]] = {"a": 1, "b": 2}
+
+    def encode(self, number: int) -> str:
+        return next(letter for letter, each in self.numbers.items() if each == number)
+
+    def decode(self, text: str) -> int:
+        return self.numbers[text]
+
+
+@pytest.mark.parametrize(
+    ("codec", "told"),
+    [
+        (Letters, "coded(…, Letters) takes an object of the class; write Letters()"),
+        (hex, "a codec has encode and decode; write a class with both, or Codec(encode=…"),
+        (Codec[int](encode=str, decode=int, width=-1), "Codec: width = -1 is not a number"),
+        (Codec[int](encode=str, decode=int, alphabet=""), "Codec: alphabet = '' is not a text"),
+    ],
+)
+def test_what_is_not_a_codec_is_refused(codec: Any, told: str) -> None:
+    class Coded(Table, name="coded"): ...
+
+    with refused(told, "test_formats.py:"):
+
+        class One(Entity, table=Coded):
+            value: Attr[int] = attr()
+            primary = key("V" / coded(value, codec), "V")
+
+
+def test_a_text_that_a_codec_does_not_decode_is_unreadable() -> None:
+    class Coded(Table, name="coded"): ...
+
+    class One(Entity, table=Coded):
+        value: Attr[int] = attr(key_only=True)
+        primary = key("V" / coded(value, Letters()), "V")
+
+    with Engine(":memory:") as engine:
+        db = connect(engine, Coded)
+        db.run(create(One(value=2)))
+        strange = {"PK": {"S": "V#z"}, "SK": {"S": "V"}, "type": {"S": "One"}}
+        engine.call("PutItem", {"TableName": "coded", "Item": strange})
+        page = db.run(One.scan(reason="test"))
+        assert [each.value for each in page] == [2]
+        (error,) = page.unreadable
+        assert "the stored PK is 'V#z', which is not V#{Letters(value)}: Letters does not" in str(
+            error
+        )

@@ -170,10 +170,12 @@ def with_index_keys(
     entity: EntityMap, item: Item, values: Values, keys: Collection[IndexKeys]
 ) -> Item:
     """Return an item with the keys of these indexes as its values give them."""
-    left = {name for key in keys for name in key.composed}
-    changed = {name: value for name, value in item.items() if name not in left}
+    changed = dict(item)
     for key in keys:
-        changed |= key.compose(values) or {}
+        for name in key.composed:
+            changed.pop(name, None)
+    for key in keys:
+        changed.update(key.compose(values) or {})
     if entity.only_in_indexes:
         entity.check_only_in_indexes(changed, values)
     return entity.keep_spelling(changed, item, values)
