@@ -114,6 +114,10 @@ def _declare(
         raise DeclarationError(
             f"pattern {name} is async; a pattern only makes a plan: define it without async"
         )
+    if not isinstance(rebinds, tuple):
+        raise DeclarationError(
+            f"pattern {name}: rebinds={rebinds!r} must be a tuple of names, such as ('owner',)"
+        )
     hints = _hints(function, local)
     for rebound in rebinds:
         if rebound not in hints:
