@@ -196,11 +196,11 @@ class StoredKey:
             if part.attribute == attribute and part.notation.derive is None
         ]
 
-    def values(self, stored: Mapping[str, Value]) -> dict[str, Any]:
+    def values(self, stored: Mapping[str, Value | None]) -> dict[str, Any]:
         """Return the attributes whose values the key determines; raise UnreadableItem if none."""
         found: dict[str, Any] = {}
         for each in self._parsed:
-            text = stored.get(each.name, {}).get(each.template.tag)
+            text = (stored.get(each.name) or {}).get(each.template.tag)
             if text is None:
                 continue
             try:
