@@ -230,6 +230,11 @@ class EntityMap:
         """Return whether the items of an entity are items of this one."""
         return entity is self
 
+    def has_attribute(self, attribute: AttributeMap) -> bool:
+        """Return whether an attribute is one of this entity; those of its base are."""
+        own = self.attributes.get(attribute.name)
+        return own is attribute or (self.base is not None and self.base.has_attribute(attribute))
+
     def kind_of(self, item: Mapping[str, Value]) -> EntityMap:
         """Return the entity of an item at a key of this one."""
         return self

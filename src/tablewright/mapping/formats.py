@@ -528,6 +528,7 @@ def coded(codec: SupportsCodec[Any], label: str) -> Format:
             language=language,
             is_ordered=is_ordered,
             is_free_text=alphabet is None,
+            codec=codec,
             has_one_text=False,
             beginning=None,
         )

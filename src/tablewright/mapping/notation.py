@@ -82,6 +82,8 @@ class Notation(Struct, frozen=True):
     tag: Literal["S", "N", "B"] = "S"
     #: The number of shards, for the number of one; 0 for anything else.
     shards: int = 0
+    #: The user's codec that writes it.
+    codec: object = None
     #: No other text is read as the same value; a number can also be read from `07`.
     has_one_text: bool = False
     #: Of a datetime in UTC: how much of its default text it is, and the end that is added.

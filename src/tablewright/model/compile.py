@@ -14,6 +14,7 @@ from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import AttributeMap, EntityMap, HistoryMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.paths import without_none
+from tablewright.mapping.template import Template
 from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece
 from tablewright.model.declared import EntityDeclaration
 from tablewright.model.exclusion import exclude_each_other
@@ -215,11 +216,18 @@ def _refuse_shared_attributes(
 def _check_same_template(name: str, key: KeyMap, other: KeyMap) -> None:
     """Raise DeclarationError if two indexes need different values of one attribute."""
     one, two = key.templates[name], other.templates[name]
-    if (one.show(), one.delimiter, one.tag) != (two.show(), two.delimiter, two.tag):
+    if _identity(one) != _identity(two):
         raise DeclarationError(
             f"{key.name}: {name!r} is {one.show()} here and {two.show()} in {other.name}, and an "
             "item has it once; write the same path, or use another attribute for one of the indexes"
         )
+
+
+def _identity(template: Template) -> tuple[Any, ...]:
+    """Return what templates of one entity with equal values share."""
+    codecs = [part.notation.codec for part in template.parts]
+    states = [(type(each), getattr(each, "__dict__", each)) for each in codecs]
+    return template.show(), template.delimiter, template.tag, states
 
 
 def _check_own_attribute(key: KeyMap, other: KeyMap) -> None:
