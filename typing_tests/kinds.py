@@ -97,6 +97,9 @@ def variants_are_read_through_their_base_and_by_themselves() -> None:
                     pass
         assert_type(db.run(Person.primary("ann").update(Person.plan.set("pro"))), Person)
         assert_type(db.run(Account.primary("ann").update(Account.plan.set("free"))), Account)
+        stored = db.run(Account.primary("ann"))
+        assert stored is not None
+        assert_type(update(stored, Account.plan.set("free")), Update[Account])
 
 
 class Owned(Entity):

@@ -1,7 +1,8 @@
-"""A design can be copied: its package, with another name in its imports, is a design of its own."""
+"""The modules of the designs: they can be copied, are short, and name what the documents name."""
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,3 +55,22 @@ def test_a_module_of_a_design_is_short(name: str) -> None:
         for file in (DESIGNS / name).rglob("*.py")
     }
     assert {file: length for file, length in lengths.items() if length > 400} == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "documented"),
+    [
+        ("shop", "User Category Brand Product Order OrderItem"),
+        ("market", "Account Bill Cart InventoryItem Order Payment Reward User"),
+        ("recipes", "Menu MenuItem Recipe RecipeIngredient Ingredient Category"),
+        ("menu.collection", "Menu Section Product"),
+        ("menu.joins", "Menu Section Product"),
+        ("menu.composite", "Menu Section Product"),
+        ("menu.document", "Menu Section Product"),
+        ("commerce", "CustomerProfile CustomerOrder OrderLineItem"),
+    ],
+)
+def test_classes_have_the_names_of_the_source_document(name: str, documented: str) -> None:
+    module = importlib.import_module(f"tablewright.designs.{name}")
+    classes = {each for each, value in vars(module).items() if isinstance(value, type)}
+    assert set(documented.split()) <= classes

@@ -15,7 +15,7 @@ DESIGN = '''
 
 from __future__ import annotations
 from tablewright import Attr, Entity, Get, Query, Table, access_pattern, attr, create, key
-from tablewright import batch_get, transact_get
+from tablewright import batch_get, put, transact, transact_get
 from tablewright.plans import Scan
 from tablewright.verify import Check, Raises, changed
 from tablewright.errors import AlreadyExists
@@ -133,6 +133,24 @@ def test_a_difference_is_shown_as_a_diff(tmp_path: Path) -> None:
         "     )",
     ]
     assert lines[-1] == "1 of 1 checks failed"
+
+
+def test_a_transaction_is_compared_with_a_tuple_or_by_what_it_stores(tmp_path: Path) -> None:
+    new = 'create(Note(note_id="n")), Note.primary("0").delete()'
+    again = 'put(Note(note_id="n", text="again"))'
+    code, lines = verify(
+        tmp_path,
+        f'Check("tuple", transact({new}), (Note(note_id="n"), None))',
+        f'Check("stored", transact({again}), None)',
+        f'Check("wrong", transact({again}), (None,))',
+    )
+    assert code == 1
+    assert [line.split()[:2] for line in lines[2:5]] == [
+        ["ok", "tuple"],
+        ["ok", "stored"],
+        ["FAIL", "wrong"],
+    ]
+    assert "    +  Note(" in lines
 
 
 def test_another_order_is_called_so(tmp_path: Path) -> None:

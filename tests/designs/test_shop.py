@@ -368,6 +368,11 @@ def test_the_id_of_an_entity_is_a_new_ksuid_by_default(db: Database, client: Any
     assert client.get_item(TableName="shop", Key=key)["Item"]["id"] == {"S": str(first.id)}
 
 
+def test_an_id_that_is_not_a_text_is_rejected() -> None:
+    with pytest.raises(InvalidValue, match=r"^User\.id\.KSUID: 5: .*; User\.id\.str: 5: "):
+        User(id=5, name="N", email="n@example.com", password="x")  # type: ignore[arg-type]
+
+
 def test_an_id_is_read_with_its_type(db: Database, client: Any) -> None:
     db.run(shop.register(User(id="001", name="N", email="n@example.com", password="x")))
     stored = query(client, "shop", 'PK="USER"')

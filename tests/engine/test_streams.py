@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from tablewright.engine.describe import stream_label
 from tests.engine.database import Database, Json, item, table_request, values
-from tests.engine.streaming import enabled, read_stream, stream_arn
+from tests.engine.streaming import describe_stream, enabled, read_stream, stream_arn
 
 KEY = item(pk="a", sk="1")
 
@@ -236,4 +237,7 @@ def test_create_table_describes_the_stream(db: Database) -> None:
         label = description["LatestStreamLabel"]
         assert description["StreamSpecification"] == enabled("OLD_IMAGE")
         assert description["LatestStreamArn"] == f"{description['TableArn']}/stream/{label}"
+        assert label == stream_label(description["CreationDateTime"])
     assert created["LatestStreamArn"] == described["LatestStreamArn"]
+    stream = describe_stream(db.call, described["LatestStreamArn"])
+    assert stream["CreationRequestDateTime"] == described["CreationDateTime"]

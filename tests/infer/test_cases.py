@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tablewright.infer import infer_design, write_module
 from tablewright.infer.sample import SampleIndex
+from tablewright.schema import KeyAttribute, KeySchema
 from tablewright.values import Item
 from tablewright.verify import compare_stored
 from tests.infer.inferred import gsi, import_source, infer_source, item, keys, lines_of, sample_of
@@ -231,6 +232,96 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
         {},
         ["class Account(Entity, table=Things):", "type: Attr[str] = attr()"],
     ),
+    "variants": (
+        [
+            item(PK=f"ACCOUNT#{name}", SK="ACCOUNT", type=kind, plan="free", **{kind: 1})
+            for name, kind in (("ann", "User"), ("bob", "User"), ("acme", "Company"))
+        ]
+        + [item(PK="ACCOUNT#acme", SK="REPO#tw", type="Repo")],
+        {},
+        [
+            'class Things(Table, name="things", escape=False):',
+            "class Account(Entity, table=Things, variants=True):",
+            "plan: Attr[str] = attr()",
+            'primary = key("ACCOUNT" / account_id, "ACCOUNT")',
+            "class User(Account):",
+            'user: Attr[int] = attr(name="User")',
+            "class Company(Account):",
+        ],
+    ),
+    "variants without attributes of their own": (
+        [
+            item(PK=f"ACCOUNT#{n}", SK="ACCOUNT", type=kind)
+            for n, kind in enumerate(("user", "user", "companies"))
+        ]
+        + [item(PK="ACCOUNT#0", SK="REPO#tw", type="repo")],
+        {},
+        [
+            'class User(Account, type_name="user"):',
+            'class Company(Account, type_name="companies"):',
+        ],
+    ),
+    "keys of ElectroDB": (
+        [
+            item(
+                PK=f"$app#org_{org}",
+                SK=f"$members_1#id_{n}",
+                GSI1PK=f"$app#name_{name.lower()}",
+                GSI1SK=f"$people#members_1#status_open#id_{n}",
+                org=org,
+                id=n,
+                name=name,
+                status="Open",
+                __edb_e__="members",
+                __edb_v__="1",
+            )
+            for org, n, name in (("abc", "u17", "Ann"), ("abc", "u18", "Bob"), ("xyz", "u19", "C"))
+        ],
+        BY_KEY,
+        [
+            'class Member(Entity, table=Things, type_name="members"):',
+            'primary = key("$app#org_" + org, "$members_1#id_" + id)',
+            'gsi1 = index(Things.gsi1, "$app#name_" + lower(name), '
+            '("$people#members_1#status_" + lower(status)) / "id_" + id)',
+        ],
+    ),
+    "another case of one value": (
+        [item(PK="LIKE#APPLE#ann", SK="LIKE", brand="Apple", user="ann")],
+        {},
+        ['primary = key("LIKE" / upper(brand) / user, "LIKE")'],
+    ),
+    "a literal that an attribute has in another case": (
+        [item(PK=f"USER#{n}", SK="PROFILE", part="Profile") for n in range(3)],
+        {},
+        ['primary = key("USER" / user_id, "PROFILE")'],
+    ),
+    "a value of another entity in an only item": (
+        [
+            item(PK="REPO#aws#sdk", SK="REPO", owner="aws", name="sdk"),
+            item(PK="REPO#gnu#gcc", SK="REPO", owner="gnu", name="gcc"),
+            item(PK="STAR#aws#7#sdk", SK="STAR"),
+        ],
+        {},
+        ['primary = key("STAR" / star_id / pk / key_pk, "STAR")'],
+    ),
+    "entities with the same word": (
+        [item(PK=f"USER#u{n}", SK=f"#METADATA#u{n}") for n in range(2)]
+        + [item(PK=f"GAME#g{n}", SK=f"USER#u{n}") for n in range(2)]
+        + [item(PK=f"ORDER#o{n}", SK="ORDER") for n in range(2)]
+        + [item(PK=f"ORDER#o{n}#ITEM#i{n}", SK="ORDER") for n in range(2)],
+        {},
+        [
+            "class User(Entity, table=Things):",
+            "class GameUser(Entity, table=Things):",
+            "class Order(Entity, table=Things):",
+            "class OrderItem(Entity, table=Things):",
+        ],
+    ),
+    "the model of a thing": (
+        [item(PK=f"CAR#{n}", SK="CAR", model="T") for n in range(3)] + [item(PK="SHOP", SK="SHOP")],
+        {},
+        ['class Things(Table, name="things", type_attribute=None, escape=False):'],
+    ),
     "in an index under a condition": (
         orders("status", "open", "paid", "open", "paid", is_in="open"),
         BY_KEY,
@@ -300,6 +391,106 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
         [item(PK="USER#1", SK="USER", GSI1PK="A#1"), item(PK="USER#2", SK="USER")],
         BY_KEY,
         ['gsi1_pk: Attr[str | None] = attr(name="GSI1PK", default=None)'],
+    ),
+    "several attributes in a key": (
+        [
+            item(PK=f"SALE#{n}", SK="SALE", site=site, kind="eu", level=n, at=MOMENT)
+            for n, site in enumerate(("bern", "rome", "oslo"))
+        ]
+        + [item(PK="USER#1", SK="USER", site="bern")],
+        {
+            "indexes": (
+                SampleIndex(
+                    "wide",
+                    False,
+                    KeySchema(
+                        (KeyAttribute("site", "S"), KeyAttribute("kind", "S")),
+                        (KeyAttribute("level", "N"), KeyAttribute("at", "S")),
+                    ),
+                ),
+            )
+        },
+        [
+            'wide = GSI(("site", "kind"), ("level", "at"))',
+            "level: Attr[int] = attr()",
+            "wide = index(Things.wide, (site, kind), (level, at))",
+        ],
+    ),
+    "several attributes beside a composed key": (
+        [
+            item(PK=f"SALE#{n}", SK="SALE", GSI1PK=f"TENANT#{n}", tenant=f"{n}", level=n, at="x")
+            for n in range(3)
+        ],
+        {
+            "indexes": (
+                SampleIndex(
+                    "wide",
+                    False,
+                    KeySchema(
+                        (KeyAttribute("GSI1PK", "S"),),
+                        (KeyAttribute("level", "N"), KeyAttribute("at", "S")),
+                    ),
+                ),
+            )
+        },
+        ['wide = index(Things.wide, "TENANT" / tenant, (level, at))'],
+    ),
+    "a composed key among several": (
+        [item(PK=f"SALE#{n}", SK="SALE", kind="x", level=n) for n in range(3)],
+        {
+            "indexes": (
+                SampleIndex(
+                    "wide",
+                    False,
+                    KeySchema(
+                        (KeyAttribute("PK", "S"), KeyAttribute("kind", "S")),
+                        (KeyAttribute("level", "N"),),
+                    ),
+                ),
+            )
+        },
+        ['# Items are in wide, too; it shares the key "PK".'],
+    ),
+    "two places in an index": (
+        [
+            item(PK="REPO#tw", SK=f"ISSUE#{n}", number=f"{n}", status=status)
+            | item(GSI1PK="REPO#tw", GSI1SK=place)
+            for n, status, place in (
+                (1, "open", "ISSUE#OPEN#1"),
+                (2, "closed", "#ISSUE#2"),
+                (3, "open", "ISSUE#OPEN#3"),
+            )
+        ],
+        BY_KEY,
+        [
+            "number: Attr[str] = attr()",
+            'gsi1 = index(Things.gsi1, "REPO" / repo_id, "ISSUE#OPEN" / number, '
+            'when=status == "open")',
+            'gsi1_2 = index(Things.gsi1, "REPO" / repo_id, "#ISSUE" / number, '
+            'when=status == "closed")',
+        ],
+    ),
+    "a place of its own for some": (
+        [
+            item(PK="REPO#a", SK="REPO", name="a", GSI1PK="REPO#a", GSI1SK="#REPO"),
+            item(PK="REPO#b", SK="REPO", name="b", GSI1PK="REPO#b", GSI1SK="#REPO"),
+            item(PK="REPO#c", SK="REPO", name="c", parent="a", GSI1PK="REPO#a", GSI1SK="FORK#c"),
+        ],
+        BY_KEY,
+        [
+            'gsi1 = index(Things.gsi1, "REPO" / name, "#REPO", when=parent.not_exists())',
+            'gsi1_2 = index(Things.gsi1, "REPO" / parent, "FORK" / name, when=parent.exists())',
+        ],
+    ),
+    "two places in a local index": (
+        [
+            item(PK="USER#1", SK=f"TASK#{n}", number=f"{n}", done=done, LSI1=place)
+            for n, done, place in ((1, True, "DONE#1"), (2, False, "OPEN#x#2"))
+        ],
+        {"indexes": (SampleIndex("LSI", True, keys("PK", "LSI1")),)},
+        [
+            'lsi = primary.local(Things.lsi, "DONE" / number, when=done.in_([True]))',
+        ],
     ),
     "expiry": (
         [item(PK="USER#1", SK="USER", expires=1700000000), item(PK="USER#2", SK="USER")],

@@ -439,7 +439,7 @@ def test_json_and_markdown_exclude_each_other() -> None:
 def test_markdown_has_the_table_and_the_reasons() -> None:
     printed = commands.run("cost", "commerce", "--markdown").stdout
     assert "| `update_order_status` |  | 1 | 4 | 10 |  |" in printed
-    assert "- `put_order`: 1 unit in gsi_status_orders, 1 write: the item enters" in printed
+    assert "- `update_order_status`: 4 units in gsi_status_orders, 2 writes: its key" in printed
 
 
 # -- a comparison with another revision ----------------------------------------------------------

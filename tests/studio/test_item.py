@@ -119,7 +119,7 @@ def test_an_item_without_a_design_shows_its_places() -> None:
     put(engine, KEYS, item)
     with serving_studio(Workspace(None, engine)) as link:
         text = text_of(Browser(link).get(f"/item/{KEYS}?pk=1&sk=AAE%3D").text)
-    assert "The item has no b and no c and no d" in text
+    assert "Key declares no key for it: the item has no b and no c and no d" in text
     assert "alone in its partition" in text
     assert "[1]" in text
 

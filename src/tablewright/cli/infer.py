@@ -66,7 +66,7 @@ def infer(
     write(write_module(design), output)
     if output is None:
         return
-    entities = ", ".join(entity.name for entity in design.entities)
+    entities = ", ".join(name for entity in design.entities for name in entity.class_names)
     typer.echo(f"{output}: {entities}, from {len(design.sample.items)} items")
     typer.echo(f"Next: tablewright verify {output} --stored {target} compares all items with it.")
 

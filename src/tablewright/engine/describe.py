@@ -162,7 +162,13 @@ def describe_key_schema(keys: KeySchema) -> list[dict[str, str]]:
 
 
 def stream_label(now: float) -> str:
-    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
+    """Return a time as the label of a stream, rounded as the time in descriptions is.
+
+    >>> stream_label(1553170405.7629)
+    '2019-03-21T12:13:25.763'
+    """
+    seconds, milliseconds = divmod(round(now * 1000), 1000)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{milliseconds:03}"
 
 
 def _describe_index(

@@ -5,9 +5,11 @@
     structure   literals and variables of key texts
     kinds       types of attributes
     spellings   formats of values in keys
+    conditions  what distinguishes the items in an index, or in one of its places
     attributes  what the items of a class store, and what that explains
     declaration attributes, keys and places, as the module will declare them
     entity      the declarations of one class of items
+    variants    classes of items with different types at one key
     design      all entities, without collisions, and their names
     module      the source text
     literals    values as source text

@@ -96,7 +96,7 @@ class StoredAttributes:
                 if values is None:
                     continue
                 for spelling in spellings(kind, key.type, variable.texts):
-                    if spelling.formats and not _is_evidence(kind, variable.texts):
+                    if spelling.formats and not _is_evidence(spelling, variable.texts):
                         continue
                     if spells(spelling, delimiter, values, variable.texts, sorts=sorts):
                         yield attribute, spelling
@@ -125,27 +125,6 @@ class StoredAttributes:
         if is_natural:
             kinds = _exact(kinds, attribute.values.values())
         attribute.kinds = (max(kinds, key=lambda kind: votes.get(kind, 0)),)
-
-    def condition(self, inside: list[int], outside: list[int]) -> tuple[Attribute, str] | None:
-        """Return what is true of all items inside of an index, and of none of the others."""
-        for attribute in self.by_name.values():
-            has = [[n in attribute.values for n in numbers] for numbers in (inside, outside)]
-            if all(has[0]) and not any(has[1]):
-                return attribute, "{}.exists()"
-            if not any(has[0]) and all(has[1]):
-                return attribute, "{}.not_exists()"
-        for attribute in self.by_name.values():
-            tag = {"str": "S", "bool": "BOOL"}.get(attribute.kind.source)
-            if tag is None or attribute.is_optional:
-                continue
-            contents = [attribute.values[n].get(tag) for n in range(len(self._items))]
-            within = {contents[n] for n in inside}
-            is_choice = len(set(contents)) <= len(contents) / 2
-            if len(within) == 1 and is_choice and within.isdisjoint(contents[n] for n in outside):
-                content = within.pop()
-                shown = f" == {quoted(str(content))}" if tag == "S" else f".in_([{content}])"
-                return attribute, f"{{}}{shown}"
-        return None
 
 
 def _exact(kinds: tuple[Kind, ...], values: Iterable[Value]) -> tuple[Kind, ...]:
@@ -177,6 +156,10 @@ def rank(explanation: tuple[Attribute, Spelling], word: str) -> tuple[bool, bool
     return bool(spelling.formats), not name.startswith(words[:4]), not name.endswith("id")
 
 
-def _is_evidence(kind: Kind, texts: Sequence[str]) -> bool:
+def _is_evidence(spelling: Spelling, texts: Sequence[str]) -> bool:
     """Whether texts that a format gives are hardly equal by chance."""
-    return len(set(texts)) > 1 or (kind is not STR and min(map(len, texts)) > 3)
+    if len(set(texts)) > 1:
+        return True
+    if spelling.kind is STR:
+        return spelling.source in ("lower({})", "upper({})") and len(texts[0]) > 2
+    return len(texts[0]) > 3

@@ -32,6 +32,8 @@ class ItemClass(Struct, eq=False):
     items: list[Item]
     #: The content of the type attribute; None if they do not have it.
     type_name: str | None = None
+    #: The classes at one key that it joins: variants of one entity.
+    variants: list[ItemClass] = []
 
 
 def find_type_attribute(sample: Sample, delimiter: str) -> str | None:
@@ -45,8 +47,8 @@ def find_type_attribute(sample: Sample, delimiter: str) -> str | None:
     )
     for index in sample.indexes:
         for name in index.keys.names:
-            if _rank(name) == len(_TYPE_NAMES):
-                del counts[name]  # a literal of an index, not a type
+            if name in index.natural or _rank(name) == len(_TYPE_NAMES):
+                del counts[name]  # an attribute or a literal of an index, not a type
     ranked = sorted(counts, key=lambda name: (_rank(name), -counts[name], name))
     skeletons = _skeletons(sample, delimiter)
     for name in ranked:
@@ -66,14 +68,23 @@ def _rank(name: str) -> int:
 def _divides(
     items: Sequence[Item], skeletons: Sequence[Skeleton], name: str, *, is_named: bool
 ) -> bool:
-    """Whether no two values of an attribute have keys of the same form."""
+    """Whether no two values of an attribute have keys of the same form.
+
+    The variants of an entity have such keys; then the attribute must have a usual name, and its
+    values must say which form a key has, in all items.
+    """
     values: dict[Skeleton, set[str]] = defaultdict(set)
     for item, skeleton in zip(items, skeletons, strict=True):
         if name in item:
             values[skeleton].add(item[name].get("S", ""))
     distinct = {value for found in values.values() for value in found}
     if any(len(found) > 1 for found in values.values()):
-        return False
+        is_in_all = all(name in item for item in items)
+        has_one_form = sum(map(len, values.values())) == len(distinct)
+        is_typing = has_one_form and len(values) > 1 and all(map(is_word, distinct))
+        return is_named and is_in_all and is_typing
+    if len(distinct) == 1 and not all(name in item for item in items):
+        return False  # the kind or the model of a thing
     return is_named or (1 < len(distinct) < len(items) and all(map(is_word, distinct)))
 
 

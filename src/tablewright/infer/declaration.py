@@ -66,19 +66,39 @@ class InferredPath(Struct, eq=False):
         return any(use.is_natural for use in self.uses)
 
 
+class InferredCondition(Struct, frozen=True):
+    """When an entity is in an index."""
+
+    attribute: Attribute
+    #: The condition, with {} for the name of the attribute.
+    form: str
+
+    @property
+    def source(self) -> str:
+        return self.form.replace("{}", self.attribute.name, 1)
+
+
 class Place(Struct, eq=False):
     """The place of an entity in an index."""
 
     index: SampleIndex
-    partition: InferredPath
-    sort: InferredPath | None
-    #: The attribute of the condition, and the condition with {} for its name.
-    when: tuple[Attribute, str] | None = None
+    #: The paths of the attributes of the partition key and of the sort key.
+    partition: tuple[InferredPath, ...]
+    sort: tuple[InferredPath, ...]
+    when: InferredCondition | None = None
     delimiter: str | None = None
 
     @property
     def paths(self) -> list[InferredPath]:
-        return [self.partition, *([self.sort] if self.sort else [])]
+        return [*self.partition, *self.sort]
+
+
+class InferredVariant(Struct, eq=False):
+    """A variant of an entity: its type, and the attributes that only its items have."""
+
+    type_name: str
+    attributes: list[Attribute]
+    name: str = ""
 
 
 class InferredEntity(Struct, eq=False):
@@ -97,7 +117,18 @@ class InferredEntity(Struct, eq=False):
     #: Attributes whose names a design cannot have.
     undeclared: list[str] = []
     name: str = ""
+    #: The kinds of items at its key; empty for an entity with one kind.
+    variants: list[InferredVariant] = []
 
     @property
     def paths(self) -> list[InferredPath]:
         return [self.partition, *([self.sort] if self.sort else [])]
+
+    @property
+    def all_attributes(self) -> list[Attribute]:
+        """Its attributes and those of its variants."""
+        return [*self.attributes, *(each for v in self.variants for each in v.attributes)]
+
+    @property
+    def class_names(self) -> list[str]:
+        return [self.name, *(variant.name for variant in self.variants)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from itertools import combinations
+from typing import Any
 
 from msgspec import Struct
 
@@ -31,6 +32,7 @@ from tablewright.infer.names import (
 from tablewright.infer.sample import Sample
 from tablewright.infer.spellings import Spelling
 from tablewright.infer.structure import find_delimiter
+from tablewright.infer.variants import join_classes, split_variants
 from tablewright.mapping.converters import converter
 from tablewright.mapping.delimiter import MARK, Delimiter
 from tablewright.mapping.parts import KeyPart, natural_part
@@ -63,13 +65,18 @@ def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesi
         pair = _colliding(entities, separator or "#")
         if pair is None:
             break
-        if type_attribute is not None:
+        first, second = (classes[n] for n in pair)
+        if type_attribute is None:
+            merged: ItemClass | None = ItemClass([*first.items, *second.items])
+        else:
+            merged = _variants(first, second, entities, pair)
+        if merged is None:
             type_attribute = None  # it does not say what the keys say
             classes = divide(sample, separator, None)
         else:
-            first, second = (classes[n] for n in pair)
-            merged = ItemClass([*first.items, *second.items])
             classes = [merged, *(each for each in classes if each not in (first, second))]
+    for entity, kind in zip(entities, classes, strict=True):
+        split_variants(entity, kind)
     design = InferredDesign(sample, delimiter, type_attribute, entities)
     _name_entities(design, reserved)
     if len(entities) == 1:
@@ -78,6 +85,22 @@ def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesi
         _name_attributes(entity, design)
     entities.sort(key=lambda entity: entity.name)
     return design
+
+
+def _variants(
+    first: ItemClass, second: ItemClass, entities: list[InferredEntity], pair: tuple[int, int]
+) -> ItemClass | None:
+    """Return the class of two whose keys have the same form; None if they are not variants."""
+    forms = [
+        [
+            (each if isinstance(each, str) else None)
+            for path in entities[n].paths
+            for each in (path.key.name, *path.elements)
+        ]
+        for n in pair
+    ]
+    is_ragged = any(path.is_ragged for n in pair for path in entities[n].paths)
+    return join_classes(first, second) if forms[0] == forms[1] and not is_ragged else None
 
 
 def _key_texts(sample: Sample) -> Iterator[str]:
@@ -137,19 +160,25 @@ def _part(use: Use, delimiter: str) -> KeyPart:
 
 def _name_entities(design: InferredDesign, reserved: Collection[str]) -> None:
     design.name = class_name(design.sample.table)
+    table = singular(snake_case(design.sample.table))
     # The name of an entity without a type is its type, too.
-    taken = {entity.type_name for entity in design.entities if entity.type_name is not None}
-    for entity in design.entities:
-        is_free = entity.type_name not in reserved
-        if is_free and entity.type_name and class_name(entity.type_name) == entity.type_name:
-            entity.name = entity.type_name
-            continue
-        table = singular(snake_case(design.sample.table))
-        name = class_name(entity.type_name or _literal_name(entity) or table)
-        if name in taken and entity.type_name is None:
-            name = class_name("_".join([*_words(entity.partition), snake_case(name)]))
-        if name in reserved:
-            name = design.name + name
+    taken = {each.type_name for entity in design.entities for each in _typed(entity)}
+    for each in (each for entity in design.entities for each in _typed(entity)):
+        name = each.type_name
+        if name in reserved or class_name(name) != name:
+            each.name = unused(
+                _class_of(singular(snake_case(name)), design, reserved), {*taken, *reserved}, ""
+            )
+            taken.add(each.name)
+        else:
+            each.name = name
+    # First those whose keys have no other words: a `USER#…` is a User, `GAME#…`, `USER#…` is not.
+    untyped = [each for each in design.entities if each.type_name is None]
+    for entity in sorted(untyped, key=lambda each: len(_distinct_words(each))):
+        name = _class_of(_literal_name(entity) or table, design, reserved)
+        if name in taken:
+            joined = "_".join(_distinct_words(entity))
+            name = _class_of(joined or snake_case(name), design, reserved)
         entity.name = unused(name, {*taken, *reserved}, "")
         taken.add(entity.name)
     if design.name in taken:
@@ -157,20 +186,40 @@ def _name_entities(design: InferredDesign, reserved: Collection[str]) -> None:
     design.name = unused(design.name, reserved, "")
 
 
+def _typed(entity: InferredEntity) -> list[Any]:
+    """Return what has a type: the entity, or its variants."""
+    return list(entity.variants) if entity.type_name is None else [entity]
+
+
+def _class_of(text: str, design: InferredDesign, reserved: Collection[str]) -> str:
+    name = class_name(text)
+    return design.name + name if name in reserved else name
+
+
+def _distinct_words(entity: InferredEntity) -> list[str]:
+    """Return the words in a primary key, without those that say nothing."""
+    words = [
+        singular(snake_case(word).rstrip("_")) for path in entity.paths for word in _words(path)
+    ]
+    return [word for word in dict.fromkeys(words) if word == "item" or word not in GENERIC]
+
+
 def _literal_name(entity: InferredEntity) -> str:
     """Return the last literal of a key that says what the item is, or whose id it begins with."""
-    for path in reversed(entity.paths):
-        for word in reversed(_words(path)):
-            name = singular(snake_case(word).rstrip("_"))
-            if name not in GENERIC | VALUES:
-                return name
+    words = _distinct_words(entity)
+    if len(words) > 1 and words[-1] == "item":
+        return "_".join(words[-2:])
+    for name in reversed(words):
+        if name not in GENERIC | VALUES:
+            return name
     for path in reversed(entity.paths):
         for use in path.uses:
             stored = use.attribute.stored
             is_named = has_own_name(stored) and not use.attribute.is_key_only
             name = snake_case(stored) if is_named else ""
-            name = (name or _common_letters(use.attribute)).removesuffix("_id")
-            if name not in {"", "id", *VALUES}:
+            name = name or _common_letters(use.attribute)
+            name = name.removesuffix("_id").removesuffix("_token")
+            if name not in {"", "id", "token", *VALUES}:
                 return name
     return ""
 
@@ -203,7 +252,7 @@ def _name_attributes(entity: InferredEntity, design: InferredDesign) -> None:
     paths = (*entity.paths, *(path for place in entity.places for path in place.paths))
     formats = " ".join(use.spelling.source for path in paths for use in path.uses)
     taken = set(re.findall(r"\w+(?=\()", formats))
-    stored = [each for each in entity.attributes if not each.is_key_only]
+    stored = [each for each in entity.all_attributes if not each.is_key_only]
     for attribute in stored:
         attribute.name = unused(snake_case(attribute.stored), taken)
         taken.add(attribute.name)
@@ -224,8 +273,7 @@ def _key_only_name(attribute: Attribute, design: InferredDesign) -> str:
         return _name_elsewhere(attribute, design) or ("day" if attribute.kind is DATE else "time")
     if word and (len(word) == 1 or word.lower() not in GENERIC):
         plain = snake_case(word).rstrip("_")
-        owner = None if plain in VALUES else _owner(word, design)
-        return id_name(plain if owner is None or owner.name == class_name(word) else owner.name)
+        return id_name((plain not in VALUES and _owner_name(word, design)) or plain)
     name = _name_elsewhere(attribute, design) or _common_letters(attribute)
     if name:
         return name
@@ -246,7 +294,8 @@ def _name_elsewhere(attribute: Attribute, design: InferredDesign) -> str:
     """Return the name of the stored attribute that is at the same place in another entity."""
     for entity in design.entities:
         for path in (*entity.paths, *(path for place in entity.places for path in place.paths)):
-            if path.key.name == attribute.stored and path.uses:
+            is_other = all(use.attribute is not attribute for use in path.uses)
+            if path.key.name == attribute.stored and path.uses and is_other:
                 use = path.uses[-1]
                 before = [each for each in path.elements if isinstance(each, str)][-1:]
                 if not use.attribute.is_key_only and before == [attribute.word][: len(before)]:
@@ -254,18 +303,21 @@ def _name_elsewhere(attribute: Attribute, design: InferredDesign) -> str:
     return ""
 
 
-def _owner(word: str, design: InferredDesign) -> InferredEntity | None:
-    """Return the entity whose ids follow a literal."""
+def _owner_name(word: str, design: InferredDesign) -> str:
+    """Return the name of the entity whose ids follow a literal; "" if there is none.
+
+    If the key of the entity goes on, its first word has the ids: `o#1` of `OrderItem` is an order.
+    """
     short = singular(word.lower())
     candidates = [each for each in design.entities if is_abbreviation(short, snake_case(each.name))]
     ending = [each for each in candidates if _last_word(each) == word]
     for entity in ending:
         if {_last_literal(path) for path in entity.paths if path.uses} == {word}:
-            return entity
+            return entity.name
     if len(ending) == 1:
-        return ending[0]
-    named = [each for each in candidates if snake_case(each.name).startswith(short)]
-    return min(named, key=lambda each: len(each.name), default=None)
+        return ending[0].name
+    named = [each.name for each in candidates if snake_case(each.name).startswith(short)]
+    return snake_case(min(named, key=len)).partition("_")[0] if named else ""
 
 
 def _last_word(entity: InferredEntity) -> str:

@@ -17,18 +17,28 @@ from msgspec import Struct
 
 from tablewright.infer.attributes import StoredAttributes, rank
 from tablewright.infer.classes import ItemClass
-from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Place, Use
+from tablewright.infer.conditions import find_alternatives, find_condition
+from tablewright.infer.declaration import (
+    Attribute,
+    InferredCondition,
+    InferredEntity,
+    InferredPath,
+    Place,
+    Use,
+)
 from tablewright.infer.kinds import DATETIME, STR, Kind, text_kinds
 from tablewright.infer.names import has_own_name
 from tablewright.infer.sample import Sample, SampleIndex
 from tablewright.infer.spellings import Spelling, key_only_spellings, reads_back
-from tablewright.infer.structure import Element, VaryingPart, find_elements
+from tablewright.infer.structure import Element, VaryingPart, find_elements, form_of, is_word
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item
 
 #: Delimiters of a key in whose values the table's delimiter is.
 _OTHER_DELIMITERS = "|~^;"
+#: The most places that an entity has in one index.
+_MOST_PLACES = 4
 
 
 def infer_entity(
@@ -53,6 +63,7 @@ class _Inference:
         self.delimiter = delimiter or Delimiter(escapes=False)
         self.type_attribute = type_attribute
         self.indexes = [index for index in sample.indexes if self._members(index)]
+        self.natural = self._natural_keys()
         self.partitions = len({str(item[sample.keys.names[0]]) for item in self.items})
         generic = {
             name
@@ -73,8 +84,6 @@ class _Inference:
 
     def _members(self, index: SampleIndex) -> list[int]:
         """Return the numbers of the items in an index."""
-        if not index.is_single:
-            return []
         names = index.keys.names
         return [n for n, item in enumerate(self.items) if all(name in item for name in names)]
 
@@ -82,25 +91,27 @@ class _Inference:
 
     def infer(self) -> InferredEntity:
         everything = list(range(len(self.items)))
-        uses = [(key, everything, n > 0) for n, key in enumerate(self.sample.keys)]
-        for index in self.indexes:
-            members = self._members(index)
-            uses += [(key, members, n > 0) for n, key in enumerate(index.keys)]
+        own = _Placement(None, everything, list(self.sample.keys))
+        placements = [each for index in self.indexes for each in self._placements(index)]
+        uses = [(key, each) for each in (own, *placements) for key in each.keys]
         # First the attributes with names of their own: those that are composed explain nothing.
         found: dict[str, _Draft] = {}
-        for key, members, sorts in sorted(uses, key=lambda use: not has_own_name(use[0].name)):
-            if key.name not in found:
-                draft = found[key.name] = self._elements(key, members, sorts=sorts)
-                if not draft.is_natural:
-                    self.stored.by_name.pop(key.name, None)
-        primary = [found[key.name] for key in self.sample.keys]
-        drafts = [(index, [found[key.name] for key in index.keys]) for index in self.indexes]
-        for each in (primary, *(each for _, each in drafts)):
-            _join_if_ragged(each, self.items, self.split)
-        self._choose_kinds(list(found.values()))
-        paths = [self._path(draft) for draft in primary]
+        for key, placement in sorted(uses, key=lambda use: not has_own_name(use[0].name)):
+            if placement.when is None and key.name in found:
+                placement.drafts[key.name] = found[key.name]
+                continue
+            sorts, is_group = placement.sorts(key), placement.when is not None
+            draft = self._elements(key, placement.members, sorts=sorts, is_group=is_group)
+            placement.drafts[key.name] = found[key.name] = draft
+            if not draft.is_natural:
+                self.stored.by_name.pop(key.name, None)
+        for each in (own, *placements):
+            _join_if_ragged(list(each.drafts.values()), self.items, self.split)
+        drafts = {id(draft): draft for each in (own, *placements) for draft in each.drafts.values()}
+        self._choose_kinds(list(drafts.values()))
+        paths = [self._path(own.drafts[key.name]) for key in own.keys]
         self.own_paths = {path.key.name: path for path in paths}
-        places, shared = self._places(drafts)
+        places, shared = self._places(placements)
         used = {use.attribute for path in self._all(paths, places) for use in path.uses}
         return InferredEntity(
             self.items,
@@ -114,41 +125,114 @@ class _Inference:
             self.stored.undeclared,
         )
 
-    def _elements(self, key: KeyAttribute, members: list[int], *, sorts: bool) -> _Draft:
+    def _placements(self, index: SampleIndex) -> list[_Placement]:
+        """Return the place of the items in an index, or several with conditions."""
+        members, keys = self._members(index), list(index.keys)
+        composed = [key for key in keys if key.name not in self.sample.keys.names]
+        others = {key.name for each in self.indexes if each is not index for key in each.keys}
+        is_plain = all(
+            key.type == "S"
+            and key.name not in others
+            and not has_own_name(key.name)
+            and key.name not in self.natural
+            for key in composed
+        )
+        if is_plain and not self._is_explained(index, composed, members):
+            rows: dict[object, list[int]] = defaultdict(list)
+            for n in members:
+                texts = [self.items[n][key.name]["S"] for key in composed]
+                rows[tuple(form_of(text, self.split) for text in texts)].append(n)
+            groups = list(rows.values())
+            outside = [n for n in range(len(self.items)) if n not in members]
+            if 1 < len(groups) <= _MOST_PLACES:
+                found = find_alternatives(self.stored.by_name.values(), groups, outside)
+                if found:
+                    pairs = zip(groups, found, strict=True)
+                    return [_Placement(index, group, keys, when) for group, when in pairs]
+        return [_Placement(index, members, keys)]
+
+    def _natural_keys(self) -> set[str]:
+        """Return the key attributes that are not composed, but attributes of the items.
+
+        These are one of several in a key, or an item that is not in the index has them, too.
+        """
+        counts = Counter(name for item in self.items for name in item)
+        found: dict[str, bool] = {}
+        for index in self.indexes:
+            count = len(self._members(index))
+            for name in index.keys.names:
+                found.setdefault(name, counts[name] > count)
+                found[name] = found[name] or name in index.natural
+        return {name for name, is_natural in found.items() if is_natural}
+
+    def _is_explained(
+        self, index: SampleIndex, keys: Sequence[KeyAttribute], members: list[int]
+    ) -> bool:
+        """Whether attributes explain all variables of the keys of an index."""
+        drafts = [self._elements(key, members, sorts=key in index.keys.sort) for key in keys]
+        return all(
+            not variable.is_ragged and any(self._explain(draft, variable))
+            for draft in drafts
+            for variable in draft.variables
+        )
+
+    def _elements(
+        self, key: KeyAttribute, members: list[int], *, sorts: bool, is_group: bool = False
+    ) -> _Draft:
         """Return the literals and variables of a key attribute, and who can explain them."""
         contents = [self.items[n][key.name][key.type] for n in members]
         if key.name == self.type_attribute:
             return _Draft(key, members, [contents[0]], sorts)
         is_own = has_own_name(key.name)
+        is_primary = key.name in self.sample.keys.names
+        if key.name in self.natural and not is_primary:
+            self.stored.add(key.name)
+            return _Draft(key, members, [VaryingPart(tuple(contents))], sorts, is_natural=True)
         if key.type != "S":
             variable = VaryingPart(tuple(contents))
             is_constant = len(set(contents)) == 1 and sorts and self.partitions > 1
             explained = self.stored.explain(variable, key, members, self.delimiter, sorts=sorts)
-            if is_constant and not is_own and not any(explained):
+            is_zero = contents[0] == "0"
+            if is_constant and (is_zero or not is_own) and not any(explained):
                 return _Draft(key, members, [contents[0]], sorts)
             return _Draft(key, members, [variable], sorts)
 
         def explains(texts: tuple[str, ...]) -> bool:
             variable = VaryingPart(texts)
-            return any(self.stored.explain(variable, key, members, self.delimiter, sorts=sorts))
+            found = self.stored.explain(variable, key, members, self.delimiter, sorts=sorts)
+            # A key that is one word is a literal, although an attribute has it in another case;
+            # so is a word of a place whose condition says which value the attribute has.
+            is_fixed = len(set(texts)) == 1 and (is_group or texts == tuple(contents))
+            return any(not (is_fixed and each.formats and each.kind is STR) for _, each in found)
 
         def is_value(texts: tuple[str, ...]) -> bool:
-            return text_kinds(texts)[0] is DATETIME or explains(texts)
+            return (
+                text_kinds(texts)[0] is DATETIME or explains(texts) or self._is_known_value(texts)
+            )
 
         elements = find_elements(
             contents, self.split, is_value, sorts=sorts, partitions=self.partitions
         )
         draft = _Draft(key, members, elements, sorts)
-        is_primary = key.name in self.sample.keys.names
         if is_own:
-            is_explained = all(explains(variable.texts) for variable in draft.variables)
+            is_explained = any(explains(variable.texts) for variable in draft.variables)
             draft.is_natural = len(elements) == 1 or not (is_primary or is_explained)
-        elif not is_primary:  # an item with this attribute that is not in the index keeps it
-            draft.is_natural = sum(key.name in item for item in self.items) > len(members)
         if draft.is_natural:
             draft.elements = [VaryingPart(tuple(contents))]
             self.stored.add(key.name)
         return draft
+
+    def _is_known_value(self, texts: tuple[str, ...]) -> bool:
+        """Whether the text of an only item is a value, because an attribute elsewhere has it."""
+        if len(self.items) > 1 or texts[0].isupper() or not is_word(texts[0]):
+            return False
+        names = {*self.sample.keys.names, self.type_attribute}
+        return any(
+            value.get("S") == texts[0]
+            for item in self.sample.items
+            for name, value in item.items()
+            if name not in names
+        )
 
     def _explain(
         self, draft: _Draft, variable: VaryingPart
@@ -247,50 +331,62 @@ class _Inference:
 
     # -- indexes -----------------------------------------------------------------------------
 
-    def _places(
-        self, drafts: list[tuple[SampleIndex, list[_Draft]]]
-    ) -> tuple[list[Place], dict[str, list[str]]]:
-        """Return the places in indexes, and the indexes whose composed keys others have already."""
+    def _places(self, placements: list[_Placement]) -> tuple[list[Place], dict[str, list[str]]]:
+        """Return the places in indexes, and the indexes whose keys cannot be declared.
+
+        These have composed keys that another index has already, or that are one of several.
+        """
         places: list[Place] = []
         shared: dict[str, list[str]] = {}
-        taken: set[str] = set()
-        for index, found in drafts:
-            composed = [draft.key.name for draft in found if self._is_composed(draft)]
-            if taken.isdisjoint(composed):
-                taken.update(composed)
-                places.append(self._place(index, found))
+        taken: dict[str, SampleIndex] = {}
+        for placement in placements:
+            index = placement.index
+            assert index is not None
+            drafts = placement.drafts.values()
+            composed = [draft.key.name for draft in drafts if self._is_composed(draft)]
+            found = [name for name in composed if taken.get(name, index) is not index]
+            found += [
+                draft.key.name
+                for draft in drafts
+                if draft.key.name in index.natural and not self._has_natural_path(draft)
+            ]
+            if found:
+                shared[index.name] = found
+                for name in composed:
+                    if name not in taken:
+                        self.stored.add(name)
                 continue
-            shared[index.name] = [name for name in composed if name in taken]
-            for name in composed:
-                if name not in taken:
-                    self.stored.add(name)
+            taken |= dict.fromkeys(composed, index)
+            places.append(self._place(index, placement))
         return places, shared
+
+    def _has_natural_path(self, draft: _Draft) -> bool:
+        own = self.own_paths.get(draft.key.name)
+        return draft.is_natural or (own is not None and own.is_natural)
 
     @staticmethod
     def _all(paths: list[InferredPath], places: list[Place]) -> list[InferredPath]:
         return [*paths, *(path for place in places for path in place.paths)]
 
-    def _place(self, index: SampleIndex, drafts: list[_Draft]) -> Place:
-        members = self._members(index)
+    def _place(self, index: SampleIndex, placement: _Placement) -> Place:
+        drafts = [placement.drafts[key.name] for key in placement.keys]
         paths = [self.own_paths.get(draft.key.name) or self._path(draft) for draft in drafts]
-        place = Place(index, paths[0], paths[1] if len(paths) > 1 else None)
-        place.delimiter = None if index.is_local else self._other_delimiter(paths)
-        outside = [n for n in range(len(self.items)) if n not in members]
+        outside = [n for n in range(len(self.items)) if n not in placement.members]
         wrong = [n for n in outside if self._has_values(paths, n)]
-        if not wrong:
-            return place
-        place.when = self.stored.condition(members, wrong)
-        if place.when is None:  # nothing of the item says whether it is in the index
-            composed = [n for n, draft in enumerate(drafts) if self._is_composed(draft)]
-            position = min(composed, key=lambda n: not drafts[n].variables)
-            draft = drafts[position]
-            if not draft.variables:
-                draft.elements = [draft.whole(self.items, self.split)]
-            paths[position] = self._path(draft, is_alone=True)
-            place.delimiter = None if index.is_local else self._other_delimiter(paths)
-            paths[position].uses[0].attribute.index = index.name
-            place.partition, place.sort = paths[0], paths[1] if len(paths) > 1 else None
-        return place
+        when = placement.when
+        if wrong and when is None:
+            when = find_condition(self.stored.by_name.values(), placement.members, wrong)
+            if when is None:  # nothing of the item says whether it is in the index
+                composed = [n for n, draft in enumerate(drafts) if self._is_composed(draft)]
+                position = min(composed, key=lambda n: not drafts[n].variables)
+                draft = drafts[position]
+                if not draft.variables:
+                    draft.elements = [draft.whole(self.items, self.split)]
+                paths[position] = self._path(draft, is_alone=True)
+                paths[position].uses[0].attribute.index = index.name
+        delimiter = None if index.is_local else self._other_delimiter(paths)
+        count = len(index.keys.partition)
+        return Place(index, tuple(paths[:count]), tuple(paths[count:]), when, delimiter)
 
     def _is_composed(self, draft: _Draft) -> bool:
         names = {*self.sample.keys.names, self.type_attribute}
@@ -299,6 +395,20 @@ class _Inference:
     def _has_values(self, paths: Sequence[InferredPath], number: int) -> bool:
         values = [use.attribute.values.get(number) for path in paths for use in path.uses]
         return not any(value is None or "NULL" in value for value in values)
+
+
+class _Placement(Struct, eq=False):
+    """The items that have one place in an index, or (None) in the table."""
+
+    index: SampleIndex | None
+    members: list[int]
+    keys: list[KeyAttribute]
+    when: InferredCondition | None = None
+    #: By the names of the key attributes.
+    drafts: dict[str, _Draft] = {}
+
+    def sorts(self, key: KeyAttribute) -> bool:
+        return key in (self.keys[1:] if self.index is None else self.index.keys.sort)
 
 
 class _Draft(Struct, eq=False):

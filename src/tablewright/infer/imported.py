@@ -88,7 +88,7 @@ def import_model(model: ModelFile) -> ImportedModel:
         made = infer_design(sample, taken) if items else _without_rows(table, sample, taken)
         _name_after_facets(made, frame.get("TableFacets") or (), taken)
         designs.append(made)
-        taken |= {made.name, *(entity.name for entity in made.entities)}
+        taken |= {made.name, *(name for entity in made.entities for name in entity.class_names)}
     classes = "\n\n".join(map(declarations, designs))
     summary = _summary(model)
     tables = _declare(join_module(summary, classes), [each.name for each in designs], model.file)
@@ -99,7 +99,7 @@ def import_model(model: ModelFile) -> ImportedModel:
     functions, names = _functions(rows, model.frame)
     return ImportedModel(
         join_module(summary, classes, functions, names),
-        tuple(entity.name for each in designs for entity in each.entities),
+        tuple(name for each in designs for entity in each.entities for name in entity.class_names),
         sum(len(each.instances) for each in rows),
         (*model.warnings, *(warning for each in rows for warning in each.warnings)),
     )
@@ -182,8 +182,9 @@ def _without_rows(table: ModelTable, sample: Sample, taken: set[str]) -> Inferre
     keys = [path(key) for key in table.keys]
     places = []
     for index in table.indexes:
-        paths = [path(key) for key in index.keys]
-        places.append(Place(index, paths[0], paths[1] if len(paths) > 1 else None))
+        sides = (index.keys.partition, index.keys.sort)
+        partition, sort = (tuple(path(key) for key in side) for side in sides)
+        places.append(Place(index, partition, sort))
     name = unused(class_name(f"{singular(snake_case(table.name))}_item"), taken, "")
     entity = InferredEntity(
         items=[],

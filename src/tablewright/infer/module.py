@@ -10,7 +10,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from tablewright import formats
-from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Place
+from tablewright.infer.declaration import (
+    Attribute,
+    InferredEntity,
+    InferredPath,
+    InferredVariant,
+    Place,
+)
 from tablewright.infer.design import InferredDesign
 from tablewright.infer.literals import WIDTH
 from tablewright.infer.names import quoted, snake_case, unused
@@ -124,17 +130,8 @@ def _table(design: InferredDesign, names: dict[str, str]) -> str:
     if sample.billing is not None:
         arguments.append(_billing(sample.billing))
     lines = [wrap_call(f"class {design.name}", arguments, end=":")]
-    lines += [
-        _index(index, names[index.name], sample.billing)
-        for index in sample.indexes
-        if index.is_single
-    ]
+    lines += [_index(index, names[index.name], sample.billing) for index in sample.indexes]
     lines += ["    pass"] * (len(lines) == 1)
-    lines += [
-        f"    # {index.name} has several attributes in a key; declare it yourself."
-        for index in sample.indexes
-        if not index.is_single
-    ]
     return "\n".join(lines)
 
 
@@ -143,8 +140,8 @@ def _billing(capacity: Provisioned) -> str:
 
 
 def _index(index: SampleIndex, name: str, of_table: Provisioned | None) -> str:
-    keys = index.keys.names[1:] if index.is_local else index.keys.names
-    arguments = [quoted(key) for key in keys]
+    sides = [index.keys.sort] if index.is_local else [index.keys.partition, index.keys.sort]
+    arguments = [_tuple([quoted(key.name) for key in side]) for side in sides if side]
     if name != index.name:
         arguments.append(f"name={quoted(index.name)}")
     if isinstance(index.projection, tuple):
@@ -157,11 +154,17 @@ def _index(index: SampleIndex, name: str, of_table: Provisioned | None) -> str:
     return wrap_call(f"{name} = {'LSI' if index.is_local else 'GSI'}", arguments, "    ")
 
 
+def _tuple(sources: Sequence[str]) -> str:
+    return sources[0] if len(sources) == 1 else f"({', '.join(sources)})"
+
+
 # -- entities ------------------------------------------------------------------------------------
 
 
 def _entity(entity: InferredEntity, design: InferredDesign, names: dict[str, str]) -> str:
     arguments = ["Entity", f"table={design.name}"]
+    if entity.variants:
+        arguments.append("variants=True")
     if entity.type_name is not None and entity.type_name != entity.name:
         arguments.append(f"type_name={quoted(entity.type_name)}")
     lines = [wrap_call(f"class {entity.name}", arguments, end=":")]
@@ -186,7 +189,16 @@ def _entity(entity: InferredEntity, design: InferredDesign, names: dict[str, str
         f"    # Items are in {names[index]}, too; it shares the key {', '.join(map(quoted, keys))}."
         for index, keys in entity.shared.items()
     ]
-    return "\n".join(lines)
+    return "\n\n\n".join(["\n".join(lines), *(_variant(v, entity) for v in entity.variants)])
+
+
+def _variant(variant: InferredVariant, entity: InferredEntity) -> str:
+    arguments = [entity.name]
+    if variant.type_name != variant.name:
+        arguments.append(f"type_name={quoted(variant.type_name)}")
+    lines = [wrap_call(f"class {variant.name}", arguments, end=":")]
+    lines += map(_attribute, sorted(variant.attributes, key=lambda each: each.name))
+    return "\n".join([*lines, *(["    pass"] if len(lines) == 1 else [])])
 
 
 def _attribute(attribute: Attribute) -> str:
@@ -214,26 +226,25 @@ def _place(
 ) -> str:
     seen: set[str] = set()
     where = f"{design.name}.{index}"
+    when = [] if place.when is None else [f"when={place.when.source}"]
     if place.index.is_local:
-        assert place.sort is not None
-        _path(place.partition, design, entity.delimiter, seen)
-        sort = _path(place.sort, design, entity.delimiter, seen)
-        return wrap_call(f"{name} = primary.local", [where, sort], "    ")
+        _path(place.partition[0], design, entity.delimiter, seen)
+        sort = _path(place.sort[0], design, entity.delimiter, seen)
+        return wrap_call(f"{name} = primary.local", [where, sort, *when], "    ")
     if _is_swapped(place, entity):
         return wrap_call(f"{name} = primary.swapped", [where], "    ")
-    arguments = [where, _path(place.partition, design, place.delimiter, seen)]
-    if place.sort is not None and place.sort.key.name != design.type_attribute:
-        arguments.append(_path(place.sort, design, place.delimiter, seen))
-    if place.when is not None:
-        attribute, condition = place.when
-        arguments.append(f"when={condition.replace('{}', attribute.name, 1)}")
-    return wrap_call(f"{name} = index", [*arguments, *_delimiter(place.delimiter)], "    ")
+    sides = [place.partition]
+    if place.sort and place.sort[0].key.name != design.type_attribute:
+        sides.append(place.sort)
+    paths = [[_path(each, design, place.delimiter, seen) for each in side] for side in sides]
+    arguments = [where, *map(_tuple, paths), *when, *_delimiter(place.delimiter)]
+    return wrap_call(f"{name} = index", arguments, "    ")
 
 
 def _is_swapped(place: Place, entity: InferredEntity) -> bool:
     """Whether the index has the keys of the table, the sort key first, and no part is repeated."""
     sources = [use.source for path in entity.paths for use in path.uses]
-    has_own_keys = place.sort is entity.partition and place.partition is entity.sort
+    has_own_keys = place.paths == [entity.sort, entity.partition]
     return has_own_keys and len(set(sources)) == len(sources)
 
 

@@ -37,9 +37,10 @@ class SampleIndex(Struct, frozen=True):
     billing: Provisioned | None = None
 
     @property
-    def is_single(self) -> bool:
-        """Whether its keys have one attribute each."""
-        return len(self.keys.partition) == 1 and len(self.keys.sort) < 2
+    def natural(self) -> frozenset[str]:
+        """The key attributes that are one of several, and so never composed."""
+        sides = (self.keys.partition, self.keys.sort)
+        return frozenset(key.name for side in sides if len(side) > 1 for key in side)
 
 
 class Sample(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
     ORDER#1#ITEM#7, ORDER#1#ITEM#8     "ORDER", VaryingPart(1, 1), "ITEM", VaryingPart(7, 8)
     #METADATA#p1                       "#METADATA", VaryingPart(p1)
+    $app#id_7                          "$app", VaryingPart(7), with the prefix "id_"
     METADATA, METADATA                 "METADATA"
 
 A word that all texts have at one place is a literal; what differs, and what contains digits, is a
@@ -16,12 +17,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from msgspec import Struct
 
 #: In the order of preference, where several would do.
 DELIMITERS = "#:|~/_.-"
-_WORD = re.compile(r"[^\W\d]([^\W\d]|[_ -])*|[vV]\d+").fullmatch
+_WORD = re.compile(r"[^\W\d]([^\W\d]|[_ -])*|[vV]\d+|\$[^\W\d][\w-]*").fullmatch
+#: The name of an entity and its version, as ElectroDB writes them: `$assignments#tasks_1#…`.
+_VERSIONED = re.compile(r"[^\W\d]\w*_\d+").fullmatch
 #: A literal that another program put before a value, with a delimiter of its own.
 _PREFIX = re.compile(r"[A-Za-z_]+[:|~/#]").match
 
@@ -44,8 +48,8 @@ Explains = Callable[[tuple[str, ...]], bool]
 def is_word(text: str) -> bool:
     """Whether a text can be a literal.
 
-    >>> is_word("ORDER"), is_word("v0"), is_word("player001"), is_word("2026")
-    (True, True, False, False)
+    >>> is_word("ORDER"), is_word("v0"), is_word("$tasks_1"), is_word("player001"), is_word("2026")
+    (True, True, True, False, False)
     """
     return _WORD(text) is not None
 
@@ -78,6 +82,19 @@ def _first_word(text: str, delimiter: str) -> str:
     return delimiter if rest else ""
 
 
+def form_of(text: str, delimiter: str) -> tuple[str | None, ...]:
+    """Return the words of a key text that can be literals; None for each of the others.
+
+    >>> form_of("#ISSUE#OPEN#0007#abc", "#")
+    ('', 'ISSUE', 'OPEN', None, None)
+    """
+    words = text.split(delimiter) if delimiter else [text]
+    return tuple(
+        word if not word or (is_word(word) and (word.isupper() or number == 0)) else None
+        for number, word in enumerate(words)
+    )
+
+
 def find_elements(
     texts: Sequence[str], delimiter: str, explains: Explains, *, sorts: bool, partitions: int
 ) -> list[Element]:
@@ -95,7 +112,11 @@ def find_elements(
     start = 0
     while start < len(columns):
         end = _explained_end(columns, start, delimiter, explains)
-        if end is None and _is_literal(
+        labelled = _labelled(columns[start], explains) if end is None and start else None
+        if labelled is not None:
+            elements.append(labelled)
+            end = start + 1
+        elif end is None and _is_literal(
             columns, start, elements, sorts=sorts, partitions=partitions
         ):
             _add_literal(elements, columns[start][0], delimiter)
@@ -144,6 +165,8 @@ def _is_literal(
         if sorts:
             return is_word(text) or partitions > 1
         return is_word(text) and (text.isupper() or len(column) > 1)
+    if position and isinstance(before[-1], str) and before[-1][:1] == "$" and _VERSIONED(text):
+        return True
     if not is_word(text):
         return False
     if not any(any(earlier) for earlier in columns[:position]):  # the first, perhaps behind a #
@@ -169,6 +192,22 @@ def _variable(texts: tuple[str, ...], explains: Explains) -> VaryingPart:
             if all(len(text) > len(prefix) for text in texts):
                 return VaryingPart(tuple(text[len(prefix) :] for text in texts), prefix)
     return VaryingPart(texts)
+
+
+def _labelled(texts: tuple[str, ...], explains: Explains) -> VaryingPart | None:
+    """Return a variable behind its name, `project_p1`, if an attribute has its texts."""
+    first, last = min(texts), max(texts)
+    common = "".join(one for one, other in takewhile(_are_equal, zip(first, last, strict=False)))
+    for end in (position + 1 for position, letter in enumerate(common) if letter == "_"):
+        rest = tuple(text[end:] for text in texts)
+        is_evidence = len(set(rest)) > 1 or len(rest[0]) > 2
+        if all(rest) and is_evidence and explains(rest):
+            return VaryingPart(rest, common[:end])
+    return None
+
+
+def _are_equal(pair: tuple[str, str]) -> bool:
+    return pair[0] == pair[1]
 
 
 def _ragged(rows: list[list[str]], delimiter: str) -> list[Element]:

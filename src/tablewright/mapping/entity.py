@@ -189,7 +189,7 @@ class EntityMap:
         if table.type_attribute is not None:
             self._type_item = {table.type_attribute: table.type_value(type_name)}
         self._names = tuple(attribute.stored for attribute in stored)
-        self._readers = tuple((attribute.name, attribute.converter.decode) for attribute in stored)
+        self._readers = tuple((each.name, each.stored, each.converter.decode) for each in stored)
         self._fields = (*self._stored_key.names, *self._names)
         self.tracking = Tracking(stored)
         self._composed = frozenset(name for key in (primary, *indexes) for name in key.composed)
@@ -229,6 +229,11 @@ class EntityMap:
     def includes(self, entity: EntityMap | None) -> bool:
         """Return whether the items of an entity are items of this one."""
         return entity is self
+
+    def has_attribute(self, attribute: AttributeMap) -> bool:
+        """Return whether an attribute is one of this entity; those of its base are."""
+        own = self.attributes.get(attribute.name)
+        return own is attribute or (self.base is not None and self.base.has_attribute(attribute))
 
     def kind_of(self, item: Mapping[str, Value]) -> EntityMap:
         """Return the entity of an item at a key of this one."""
@@ -381,44 +386,33 @@ class EntityMap:
 
     def _decode_any(self, fields: tuple[Value | None, ...]) -> Any:
         """Return the entity of these fields, which keeps a key in another spelling."""
-        entity = self._build(fields)
         stored = dict(zip(self._fields, fields, strict=True))
+        entity = self._build(stored)
         different = self._stored_key.check(entity.__dict__, stored, self._compose)
         if different is not None:
             _keep(entity, "_stored_key", different)
-        self.tracking.keep_fields(entity, self._divide(fields)[1])
+        self.tracking.keep_fields(entity, fields[len(self._stored_key.names) :])
         return entity
 
-    def _build(self, fields: tuple[Value | None, ...]) -> Any:
-        """Return the entity of these fields, whatever its key is."""
+    def _build(self, stored: Mapping[str, Value | None]) -> Any:
+        """Return the entity of an item, whatever its key is."""
         entity: Any = _new(self.type)
         values = entity.__dict__
-        keys, stored = self._divide(fields)
         in_keys: Values | None = None
         if self._key_only:
-            in_keys = self._values_in_keys(keys)
+            in_keys = self._stored_key.values(stored)
             values.update(dict.fromkeys(self.attributes) | in_keys)
-        for (name, decode), value in zip(self._readers, stored, strict=True):
+        for name, stored_name, decode in self._readers:
+            value = stored.get(stored_name)
             if value is not None:
                 values[name] = decode(value)
             elif name in self.primary.depends_on:  # an index that contains only keys
                 if in_keys is None:
-                    in_keys = self._values_in_keys(keys)
+                    in_keys = self._stored_key.values(stored)
                 values[name] = in_keys[name] if name in in_keys else self.value_if_absent(name)
             else:
                 values[name] = self.value_if_absent(name)
         return entity
-
-    def _divide(
-        self, fields: tuple[Value | None, ...]
-    ) -> tuple[tuple[Value | None, ...], tuple[Value | None, ...]]:
-        """Return the fields of the key, and those of the attributes."""
-        count = len(self._stored_key.names)
-        return fields[:count], fields[count:]
-
-    def _values_in_keys(self, keys: tuple[Value | None, ...]) -> Values:
-        stored = zip(self._stored_key.names, keys, strict=True)
-        return self._stored_key.values({name: value for name, value in stored if value is not None})
 
     def key_sources(self, name: str) -> list[str]:
         """Return the key attributes from which the value of an attribute can be parsed."""
@@ -430,7 +424,7 @@ class EntityMap:
 
     def values(self, item: Mapping[str, Value]) -> Values:
         """Return the values of an item's entity, by attribute, whatever its key is."""
-        return dict(vars(self._build(tuple(map(item.get, self._fields)))))
+        return dict(vars(self._build(item)))
 
     def stored_key(self, entity: Any) -> Item:
         """Return the key of an entity in the table: as it was read, if its values are the same."""

@@ -235,15 +235,11 @@ def iso(precision: Precision, zone: Zone) -> Format:
             raise InvalidValue(f"is {value!r}, which is out of range in {offset}") from None
         return local.isoformat(timespec=precision)[:length] + suffix
 
-    def read(text: str) -> datetime:
-        moment = datetime.fromisoformat(text)  # without an offset, it is in this zone
-        return (moment if moment.tzinfo else moment.replace(tzinfo=offset)).astimezone(UTC)
-
     made = _moments(
         f"iso({{}}, {precision!r}" + (f", zone={suffix!r})" if zone != "Z" else ")"),
         f"0000-00-00T00:00:00{_FRACTIONS[precision]}{suffix}",
         text,
-        read,
+        lambda written: read_moment(written, offset),
         (length, suffix) if offset is UTC else None,
     )
     if precision != "microseconds":
@@ -532,6 +528,7 @@ def coded(codec: SupportsCodec[Any], label: str) -> Format:
             language=language,
             is_ordered=is_ordered,
             is_free_text=alphabet is None,
+            codec=codec,
             has_one_text=False,
             beginning=None,
         )

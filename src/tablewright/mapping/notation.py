@@ -20,7 +20,7 @@ This module knows nothing of delimiters: a notation writes the plain text, a par
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
 from enum import Enum
 from types import UnionType
@@ -82,6 +82,8 @@ class Notation(Struct, frozen=True):
     tag: Literal["S", "N", "B"] = "S"
     #: The number of shards, for the number of one; 0 for anything else.
     shards: int = 0
+    #: The user's codec that writes it.
+    codec: object = None
     #: No other text is read as the same value; a number can also be read from `07`.
     has_one_text: bool = False
     #: Of a datetime in UTC: how much of its default text it is, and the end that is added.
@@ -223,10 +225,15 @@ def in_utc(value: datetime) -> datetime:
         raise InvalidValue(f"is {value!r}, which is out of range in UTC") from None
 
 
-def read_moment(text: str) -> datetime:
-    """Return the moment of an ISO text, in UTC; a text without an offset is in UTC."""
+def read_moment(text: str, zone: tzinfo = UTC) -> datetime:
+    """Return the moment of an ISO text, in UTC; a text without an offset is in `zone`."""
     moment = datetime.fromisoformat(text)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=zone)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{text!r} is out of range in UTC") from None
 
 
 def _datetime(kind: Any, pad: int | None) -> Notation:

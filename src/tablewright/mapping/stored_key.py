@@ -98,19 +98,22 @@ class StoredKey:
         """The key attributes that can give values which are stored nowhere else."""
         return self._own + tuple(
             each
-            for key in places_of(self._indexes)
-            for each in _attributes(key)
+            for each in self._in_places
             if self._needed & {part.attribute for part in each.template.parts}
         )
 
     @cached_property
+    def _in_places(self) -> tuple[_ComposedAttribute, ...]:
+        """The composed attributes of all places in indexes."""
+        return tuple(each for key in places_of(self._indexes) for each in _attributes(key))
+
+    @cached_property
     def _spelled(self) -> dict[str, list[_ComposedAttribute | NaturalAttribute]]:
         """The key attributes that may be in another spelling."""
-        places = [each for key in places_of(self._indexes) for each in _attributes(key)]
         attributes: list[_ComposedAttribute | NaturalAttribute] = [
             *self._own,
             *self.natural,
-            *(each for each in places if each.name in self.index_templates),
+            *(each for each in self._in_places if each.name in self.index_templates),
         ]
         names = dict.fromkeys(each.name for each in attributes)
         return {name: [each for each in attributes if each.name == name] for name in names}
@@ -193,16 +196,18 @@ class StoredKey:
             if part.attribute == attribute and part.notation.derive is None
         ]
 
-    def values(self, stored: Mapping[str, Value]) -> dict[str, Any]:
+    def values(self, stored: Mapping[str, Value | None]) -> dict[str, Any]:
         """Return the attributes whose values the key determines; raise UnreadableItem if none."""
         found: dict[str, Any] = {}
         for each in self._parsed:
-            text = stored.get(each.name, {}).get(each.template.tag)
+            text = (stored.get(each.name) or {}).get(each.template.tag)
             if text is None:
                 continue
             try:
                 read = each.parse(text)
             except ValueError as error:
+                if self._is_in_another_place(each, text):
+                    continue
                 reason = "" if each.parse.texts(text) is None else f": {error}"
                 raise UnreadableItem(
                     f"{self.primary.name}: the stored {each.name} is {text!r}, which is not "
@@ -212,6 +217,13 @@ class StoredKey:
                 if part.notation.derive is None:
                     found.setdefault(part.attribute, value)
         return found
+
+    def _is_in_another_place(self, attribute: _ComposedAttribute, text: str) -> bool:
+        """Whether a key is that of another place of the entity in the same index."""
+        return any(
+            each.name == attribute.name and each.parse.texts(text) is not None
+            for each in self._in_places
+        )
 
 
 def _composed_templates(indexes: Iterable[IndexKeys]) -> Iterator[tuple[str, list[Template]]]:

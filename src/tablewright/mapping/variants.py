@@ -92,6 +92,14 @@ class VariantMap(EntityMap):
         return self.decode(item) if kind is self or kind is self.base else None
 
 
+def known_kind(base: EntityMap, item: Mapping[str, Value]) -> EntityMap:
+    """Return the variant of a stored item; raise UnreadableItem if nothing tells it."""
+    kind = base.kind_of(item)
+    if isinstance(kind, VariantsMap):
+        raise unknown_kind(kind, item)
+    return kind
+
+
 def unknown_kind(base: VariantsMap, item: Mapping[str, Value]) -> UnreadableItem:
     """Return the error for an item of which nothing tells the kind."""
     name = str(base.table.type_attribute)

@@ -14,6 +14,7 @@ from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import AttributeMap, EntityMap, HistoryMap, UniqueMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.paths import without_none
+from tablewright.mapping.template import Template
 from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece
 from tablewright.model.declared import EntityDeclaration
 from tablewright.model.exclusion import exclude_each_other
@@ -34,7 +35,7 @@ def compile_entity(
         for name, value in declared.members.items()
         if isinstance(value, IndexPlace)
     )
-    _refuse_shared_attributes(declared, indexes)
+    _refuse_shared_attributes(declared, primary, indexes)
     uniques = tuple(
         _unique(declared, name, value, primary)
         for name, value in declared.members.items()
@@ -52,7 +53,7 @@ def compile_entity(
     )
     entity.uniques = uniques
     entity.histories = tuple(
-        _history(declared, name, value)
+        _history(declared, name, value, primary)
         for name, value in declared.members.items()
         if isinstance(value, History)
     )
@@ -189,7 +190,9 @@ def _type_name(declared: EntityDeclaration) -> str:
     return str(vars(declared.owner).get("__type_name__", declared.name))
 
 
-def _refuse_shared_attributes(declared: EntityDeclaration, indexes: tuple[KeyMap, ...]) -> None:
+def _refuse_shared_attributes(
+    declared: EntityDeclaration, primary: KeyMap, indexes: tuple[KeyMap, ...]
+) -> None:
     """Raise DeclarationError for two places that need the same attribute of one item."""
     for position, key in enumerate(indexes):
         for other in indexes[:position]:
@@ -204,20 +207,27 @@ def _refuse_shared_attributes(declared: EntityDeclaration, indexes: tuple[KeyMap
                 continue
             if not exclude_each_other(key, other, declared.maps):
                 raise DeclarationError(
-                    f"{key.name} and {other.name} can both hold for one item, which has one place "
+                    f"{key.name} and {other.name} can both apply to one item, which has one place "
                     "in an index; give them conditions that exclude each other: when=…"
                 )
-            _check_distinguishable(key, other)
+            _check_distinguishable(declared, primary, key, other)
 
 
 def _check_same_template(name: str, key: KeyMap, other: KeyMap) -> None:
     """Raise DeclarationError if two indexes need different values of one attribute."""
     one, two = key.templates[name], other.templates[name]
-    if (one.show(), one.delimiter, one.tag) != (two.show(), two.delimiter, two.tag):
+    if _identity(one) != _identity(two):
         raise DeclarationError(
             f"{key.name}: {name!r} is {one.show()} here and {two.show()} in {other.name}, and an "
             "item has it once; write the same path, or use another attribute for one of the indexes"
         )
+
+
+def _identity(template: Template) -> tuple[Any, ...]:
+    """Return what templates of one entity with equal values share."""
+    codecs = [part.notation.codec for part in template.parts]
+    states = [(type(each), getattr(each, "__dict__", each)) for each in codecs]
+    return template.show(), template.delimiter, template.tag, states
 
 
 def _check_own_attribute(key: KeyMap, other: KeyMap) -> None:
@@ -231,11 +241,26 @@ def _check_own_attribute(key: KeyMap, other: KeyMap) -> None:
         )
 
 
-def _check_distinguishable(key: KeyMap, other: KeyMap) -> None:
-    """Raise DeclarationError if a query of one place cannot leave out the items of the other."""
+def _check_distinguishable(
+    declared: EntityDeclaration, primary: KeyMap, key: KeyMap, other: KeyMap
+) -> None:
+    """Raise DeclarationError if it must be known in which of two places an item is, and is not.
+
+    A query of one place leaves out the items of the other; a value that is only in the key of one
+    place is parsed from it.
+    """
     index = key.index
     assert index is not None
-    if key.can_equal(key.attributes, other.templates) and index.projection != "ALL":
+    if not key.can_equal(key.attributes, other.templates):
+        return
+    for name in sorted((key.depends_on ^ other.depends_on) - primary.depends_on):
+        if declared.maps[name].is_key_only:
+            raise DeclarationError(
+                f"{key.name} and {other.name} can have the same key in {index.name}, so it does "
+                f"not say whether it contains {name!r}, which is key_only; begin each sort key "
+                "with its own literal, or store the attribute"
+            )
+    if index.projection != "ALL":
         raise DeclarationError(
             f"{key.name} and {other.name} can have the same key in {index.name}, which does not "
             'contain whole items, so a query cannot tell them apart; use project="ALL", or begin '
@@ -278,14 +303,14 @@ def _unique(
     return UniqueMap(key, keeps, value.type_name or f"{holder.name}.{name}")
 
 
-def _history(declared: EntityDeclaration, name: str, value: History) -> HistoryMap:
+def _history(declared: EntityDeclaration, name: str, value: History, primary: KeyMap) -> HistoryMap:
     where = f"{declared.name}.{name}"
     event = getattr(value.event, "__entity__", None)
     if not isinstance(event, EntityMap) or event.table is not declared.table:
         raise DeclarationError(
             f"{where}: {value.event!r} is not an entity of {declared.table.name}"
         )
-    if declared.attributes.get(value.attribute.name) is not value.attribute:
+    if declared.attributes.get(getattr(value.attribute, "name", "")) is not value.attribute:
         raise DeclarationError(
             f"{where}: {value.attribute!r} is not an attribute of {declared.name}"
         )
@@ -311,6 +336,12 @@ def _history(declared: EntityDeclaration, name: str, value: History) -> HistoryM
                 f"history(…) nor an attribute of {declared.name}, nor does its name say what it "
                 f"records ({', '.join(RECORDED)}, each with the type of the recorded value)"
             )
+    constant = primary.depends_on - {value.attribute.name}
+    if all(sources.get(each) in constant for each in event.primary.depends_on):
+        raise DeclarationError(
+            f"{where}: all events of one {declared.name} would have the same key, "
+            f"{event.primary.show()}; add the version or the time to {event.primary.name}"
+        )
     return HistoryMap(value.attribute.name, event, sources, value.always)
 
 

@@ -13,6 +13,7 @@ is read from the table. While a pattern is traced, symbols enter without validat
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform
@@ -116,7 +117,9 @@ class Entity:
             if attribute is None:
                 raise AttributeError(_unknown(type(self), name))
             if attribute.role == "version":
-                raise AttributeError(f"{type(self).__name__}.{name} is read-only: writes count it")
+                raise AttributeError(
+                    f"{type(self).__name__}.{name} is read-only; each write increments it"
+                )
             entered = _entered(type(self), name, value, vars(self))
             note_assignment(self, name)
             vars(self)[name] = entered
@@ -378,10 +381,14 @@ def _build(cls: type[Entity], values: dict[str, Any]) -> Any:
     return made
 
 
+_VALIDATED = re.compile(r"function-\w+\[(\w+)\(\), .*\]")
+
+
 def _invalid(cls: type[Entity], found: Sequence[ErrorDetails]) -> InvalidValue:
     problems = []
     for problem in found:
-        place = ".".join(str(step) for step in problem["loc"])
+        # pydantic names a type with a validator `function-after[KSUID(), str]`.
+        place = ".".join(_VALIDATED.sub(r"\1", str(step)) for step in problem["loc"])
         if problem["type"] == "extra_forbidden":
             problems.append(_unknown(cls, str(problem["loc"][0])))
         elif problem["type"] == "missing":

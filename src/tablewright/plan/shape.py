@@ -132,10 +132,16 @@ class Shape(Struct, frozen=True):
         return self.write_range != NOTHING
 
     @property
+    def transaction_factor(self) -> int:
+        """How many times its units a write consumes in a transaction, where items count double."""
+        # These are in one anyway, so their units are those of one already.
+        is_in_one = self.operation in ("TransactWriteItems", "ConditionCheck")
+        return 1 if is_in_one else TRANSACTION_FACTOR
+
+    @property
     def in_transaction(self) -> UnitRange:
-        """The units of a write in a transaction, where each item counts double."""
-        doubles = self.operation != "TransactWriteItems"  # its range is that of one already
-        return self.write_range * (TRANSACTION_FACTOR if doubles else 1)
+        """The units of a write in a transaction."""
+        return self.write_range * self.transaction_factor
 
     @property
     def is_for_each(self) -> bool:

@@ -23,6 +23,7 @@ from tablewright import (
     connect,
     create,
     delete,
+    explain,
     index,
     key,
     put,
@@ -269,12 +270,67 @@ def test_writes_through_the_base(db: Database) -> None:
     changed = db.run(Account.primary("acme").update(Account.plan.set("pro")))
     assert type(changed) is Organisation
     assert item(db, "acme")["GSI1PK"] == {"S": "PLAN#pro"}
-    for change in (Account.label.set("y"), Account.email.set("x"), Account.name.set("x")):
-        with pytest.raises(DeclarationError, match=r"write through one of them: User, Org"):
-            Account.primary("acme").update(change)
-    with pytest.raises(DeclarationError, match=r"upsert Account: .*write through one of them"):
+    with pytest.raises(DeclarationError, match=r"write through one of its variants: User, Org"):
+        Account.primary("acme").update(Account.name.set("x"))
+    with pytest.raises(DeclarationError, match=r"upsert Account: .*through one of its variants"):
         Account.primary("new").upsert(Account.plan.set("pro"))
     assert db.run(Account.primary("ann").delete()) == ANN
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_an_update_through_the_base_writes_the_keys_of_the_stored_kind(
+    db: Database, wrapped: bool
+) -> None:
+    changes = [Account.label.set("y"), Account.email.set("a@b.c")]
+    plan = Account.primary("acme").update(*changes).condition(Account.plan == "free")
+    db.run(transact(plan) if wrapped else plan)
+    stored = item(db, "acme")
+    assert (stored["GSI2SK"], stored["label"]) == ({"S": "ORG#y#acme"}, {"S": "y"})
+    assert db.run(Account.by_email("a@b.c")) == db.run(Organisation.primary("acme"))
+    db.run(Account.primary("ann").update(Account.label.set("y")))
+    assert "GSI2SK" not in item(db, "ann")
+    with pytest.raises(NotFound):
+        db.run(Account.primary("bob").update(Account.label.set("y")))
+    with pytest.raises(ConditionFailed, match="the condition plan = 'pro' is false"):
+        db.run(
+            Account.primary("acme").update(Account.label.set("z")).condition(Account.plan == "pro")
+        )
+    shape = explain(Account.primary("acme").update(Account.label.set("y")))
+    assert [each.operation for each in shape.requests] == ["GetItem", "UpdateItem"]
+    assert 'GSI2SK="ORG#{label}#{name}"' in str(shape)
+
+
+def test_an_instance_is_updated_with_attributes_of_the_base(db: Database) -> None:
+    account: Any = db.run(Account.primary("acme"))
+    db.run(update(account, Account.label.set("y")))
+    assert (account.label, item(db, "acme")["GSI2SK"]) == ("y", {"S": "ORG#y#acme"})
+    db.run(Organisation.primary("acme").update(Account.label.set("z")))  # type: ignore[arg-type]
+    assert item(db, "acme")["GSI2SK"] == {"S": "ORG#z#acme"}
+
+
+def test_a_delete_through_the_base_releases_the_unique_values_of_the_stored_kind() -> None:
+    class Shop(Table, name="released"): ...
+
+    class Holder(Entity, table=Shop, variants=True):
+        name: Attr[str] = attr()
+        primary = key("HOLDER" / name, "HOLDER")
+
+    class Plain(Holder):
+        pass
+
+    class Numbered(Holder):
+        number: Attr[str] = attr()
+        by_number = unique("NUMBER" / number)
+
+    with connect(":memory:", Shop) as db:
+        numbered = db.run(create(Numbered(name="b", number="7")))
+        db.run(create(Plain(name="a")))
+        assert db.run(Holder.primary("b").delete()) == numbered
+        assert db.run(Holder.primary("a").delete()) == Plain(name="a")
+        assert db.run(Holder.primary("a").delete()) is None
+        assert raw(db, Shop) == []
+        operations = [each.operation for each in explain(Holder.primary("b").delete()).requests]
+        assert operations == ["GetItem", "TransactWriteItems"]
 
 
 def test_a_batch_of_variants_is_refused() -> None:

@@ -120,6 +120,19 @@ def test_rows_of_an_item_that_is_created_again_under_the_old_key_stay(
     assert db.run(Product.primary("m", "s", "late")) == LATE
 
 
+def test_a_late_row_that_cannot_follow_is_reported(db: Database, engine: Engine) -> None:
+    db.run(create(Section(menu="m", section="s")))
+    db.run(create(Product(menu="m", section="t", product="late")))
+    other = connect(engine, Menus)
+    db._transport = InterferingTransport(db._transport, lambda _: other.run(create(LATE)))
+
+    with pytest.raises(Contention, match=r"it has moved, but rows .* could not follow: Product"):
+        db.run(Section.primary("m", "s").update(Section.section.set("t")))
+
+    assert db.run(Section.primary("m", "t")) is not None
+    assert db.run(Product.primary("m", "s", "late")) == LATE
+
+
 def test_a_late_row_follows_a_move_in_a_transaction_too(db: Database, engine: Engine) -> None:
     db.run(create(Section(menu="m", section="s")))
     other = connect(engine, Menus)

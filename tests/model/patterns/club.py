@@ -290,7 +290,7 @@ EXPLAINED: dict[Callable[..., Any], Told] = {
         "gsi1",
         'GSI1PK="CITY#{city}"',
         "ascending",
-        "5, read until it is full",
+        "5, read until it is full, in up to 64 requests",
         "points > {points} AND attribute_exists(email)",
     ),
     one_id: ("Query", "ids", 'id="{user_id}" AND type="User"', "ascending", "1 MB", ""),

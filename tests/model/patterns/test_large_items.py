@@ -18,9 +18,11 @@ from tablewright import (
     batch_get,
     batch_write,
     children,
+    condition_check,
     connect,
     create,
     delete_all,
+    explain,
     index,
     key,
     put,
@@ -116,6 +118,11 @@ PLANS: dict[str, Callable[[], Plan[Any]]] = {
     "transact": lambda: transact(
         File.primary("d", "f", 1).update(File.state.set("closed")), create(file(COUNT, code="d"))
     ),
+    "condition_check": lambda: condition_check(Folder.primary("d", "f")),
+    "transact with a condition_check": lambda: transact(
+        condition_check(Folder.primary("d", "f")), create(file(COUNT))
+    ),
+    "upsert": lambda: File.primary("d", "f", 3).upsert(File.code.set("h")),
     "batch_write": lambda: batch_write([Folder.primary("d", "f").delete()]),
     "move": lambda: File.primary("d", "f", 3).update(File.number.set(99)),
     "move with rows below": lambda: Folder.primary("d", "f").update(Folder.folder.set("g")),
@@ -167,3 +174,9 @@ def test_a_page_that_ends_with_the_root_ends_the_aggregate() -> None:
         found = run_within_range(db, WHOLE.desc())
         assert found is not None
         assert [each.number for each in found.files] == [1, 0]
+
+
+def test_the_actions_of_a_transaction_have_the_units_of_the_whole(db: Database) -> None:
+    shape = explain(PLANS["transact with a condition_check"]())
+    (request,) = shape.requests
+    assert sum(action.write_units for action in request.steps) == shape.write_units

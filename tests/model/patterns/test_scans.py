@@ -122,7 +122,7 @@ def test_the_size_of_a_page_of_a_scan_can_be_an_argument() -> None:
     def some(size: int) -> Scan[User]:
         return User.scan(reason="a test").page_size(size)
 
-    assert explain(some).page == "{size}"
+    assert explain(some).page == "{size}, read until it is full, in up to 64 requests"
 
 
 def test_a_scan_can_be_filtered_by_the_attributes_of_a_key(db: Database) -> None:

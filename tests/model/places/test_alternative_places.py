@@ -197,7 +197,7 @@ def test_conditions_that_may_hold_together_are_refused(one: str, other: str) -> 
     class Store(Table, name="store"):
         shelf = GSI("GSI1PK", "GSI1SK")
 
-    with refused("Thing.second and Thing.first can both hold", "when=…"):
+    with refused("Thing.second and Thing.first can both apply", "when=…"):
 
         class Thing(Entity, table=Store):
             name: Attr[str] = attr()
@@ -251,3 +251,38 @@ def test_places_with_the_same_key_need_an_index_with_whole_items() -> None:
             primary = key("THING" / name, "THING")
             offered = index(Store.shelf, "SHELF", "THING" / name, when=sold == False)  # noqa: E712
             archive = index(Store.shelf, "SHELF", "THING" / name, when=sold == True)  # noqa: E712
+
+
+def test_an_attribute_may_be_only_in_the_key_of_one_place() -> None:
+    class Store(Table, name="store", type_attribute=None):
+        shelf = GSI("GSI1PK", "GSI1SK")
+
+    class Thing(Entity, table=Store):
+        name: Attr[str] = attr()
+        sold: Attr[bool] = attr(default=False)
+        seller: Attr[str | None] = attr(key_only=True, default=None)
+        buyer: Attr[str | None] = attr(key_only=True, default=None)
+        primary = key("THING" / name, "THING")
+        offered = index(Store.shelf, "SELLER" / seller, "OFFERED", when=sold.in_([False]))
+        archive = index(Store.shelf, "BUYER" / buyer, "SOLD" / name, when=sold.in_([True]))
+
+    with connect(":memory:", Store) as db:
+        for thing in (
+            Thing(name="a", seller="bob"),
+            Thing(name="b", sold=True, buyer="ann"),
+        ):
+            db.run(put(thing))
+            assert db.run(Thing.primary(thing.name)) == thing
+        assert [one.buyer for one in db.run(Thing.offered("bob"))] == [None]
+        assert [one.name for one in db.run(Thing.archive("ann"))] == ["b"]
+
+    told = "Sale.second and Sale.first can have the same key in shelf, so it does not say"
+    with refused(told, "'buyer', which is key_only", __file__):
+
+        class Sale(Entity, table=Store):
+            name: Attr[str] = attr()
+            sold: Attr[bool] = attr(default=False)
+            buyer: Attr[str | None] = attr(key_only=True, default=None)
+            primary = key("SALE" / name, "SALE")
+            first = index(Store.shelf, "SHELF" / name, "X", when=sold.in_([False]))
+            second = index(Store.shelf, "SHELF" / buyer, "X", when=sold.in_([True]))

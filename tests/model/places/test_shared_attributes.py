@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -24,6 +26,7 @@ from tablewright import (
     upsert,
 )
 from tablewright.database import Database
+from tablewright.formats import coded
 from tablewright.plans import backfill
 from tests.model.declaring.declarations import refused
 
@@ -109,6 +112,36 @@ def test_an_update_of_one_index_keeps_the_attribute_for_the_other(
     assert keys(engine) == {"GSI1PK": "TEAM#red", "GSI2SK": "DUE#2026-05-01"}
     db.run(upsert(Task(name="a"), Task.due.set(None)))
     assert keys(engine) == {}
+
+
+@dataclass
+class Suffix:
+    """A codec that writes more behind a text."""
+
+    suffix: str
+
+    def encode(self, text: str) -> str:
+        return text + self.suffix
+
+    def decode(self, text: str) -> str:
+        return text.removesuffix(self.suffix)
+
+
+@pytest.mark.parametrize("suffix", ["-a", "-b"])
+def test_codecs_of_one_class_may_differ(suffix: str) -> None:
+    class Other(Table, name="other"):
+        by_name = GSI("GSI1PK", "GSI1SK")
+        by_day = GSI("GSI1PK", "GSI2SK")
+
+    told = "Job.by_day: 'GSI1PK' is {Suffix(team)} here and {Suffix(team)} in Job.by_name"
+    with nullcontext() if suffix == "-a" else refused(told):
+
+        class Job(Entity, table=Other):
+            name: Attr[str] = attr()
+            team: Attr[str] = attr()
+            primary = key("TASK" / name, "TASK")
+            by_name = index(Other.by_name, coded(team, Suffix("-a")), "NAME" / name)
+            by_day = index(Other.by_day, coded(team, Suffix(suffix)), "NAME" / name)
 
 
 def test_two_templates_of_one_attribute_are_refused() -> None:

@@ -142,3 +142,17 @@ def test_a_get_of_an_unexplained_key_raises(engine: Engine) -> None:
         engine.call("PutItem", {"TableName": "log", "Item": strange})
         with pytest.raises(UnreadableItem, match=r"the stored SK is .*44\.000000Z.* give"):
             db.run(Entry.primary("Ann", MOMENT))
+
+
+def test_a_moment_out_of_range_in_a_key_is_unreadable(engine: Engine) -> None:
+    class Ends(Table, name="ends"): ...
+
+    class End(Entity, table=Ends):
+        at: Attr[datetime] = attr(key_only=True)
+        primary = key("END", "AT" / at)
+
+    db = connect(engine, Ends)
+    item = {"PK": {"S": "END"}, "SK": {"S": "AT#9999-12-31T23:59:59-01:00"}, "type": {"S": "End"}}
+    engine.call("PutItem", {"TableName": "ends", "Item": item})
+    (error,) = db.run(End.primary.within()).unreadable
+    assert "'9999-12-31T23:59:59-01:00' is out of range in UTC" in str(error)

@@ -401,7 +401,7 @@ class Pages(Plan[Page[R]], Generic[R]):
     def _page_shape(self, filtered: bool) -> str:
         page = "1 MB" if self._size is None else shown(self._size)
         if filtered and self._size is not None:
-            page += ", read until it is full"
+            page += f", read until it is full, in up to {MAX_REQUESTS} requests"
         return page if self._total is None else f"{page}; at most {shown(self._total)} in all"
 
     def _shape(self) -> Shape:
@@ -424,7 +424,7 @@ class Pages(Plan[Page[R]], Generic[R]):
             index=None if self._key.index is None else self._key.index.name,
             condition=query_condition(condition),
             order="descending" if self._descending else "ascending",
-            page=self._page_shape(bool(filters)),
+            page=self._page_shape(leaves_out),
             filter=" AND ".join(filters),
             attributes=self._named_attributes(),
             read_units=read_units(

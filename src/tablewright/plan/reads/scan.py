@@ -101,7 +101,7 @@ class Scan(Query[R], Generic[R]):
             entity=self._entity.name,
             index=None if self._key.index is None else self._key.index.name,
             condition=self._reason,
-            page=self._page_shape(filtered=False),
+            page=self._page_shape(filtered=True),
             filter=" AND ".join(filters),
             read_units=128,  # a page of 1 MB
             # Pages without an item of the entity are passed over.

@@ -13,7 +13,7 @@ from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reference import check_condition
 from tablewright.plan.shape import Shape, key_condition
-from tablewright.plan.units import ITEM_WRITE, UnitRange
+from tablewright.plan.units import ITEM_WRITE, TRANSACTION_FACTOR, UnitRange
 from tablewright.plan.writes.action import Action, Prepared, Verdict
 from tablewright.plan.writes.guard import (
     NOT_FOUND,
@@ -66,8 +66,8 @@ class ConditionCheck(Write[None, None], Generic[E]):
             filter=" AND ".join(map(repr, self._conditions)),
             requires=("the item exists", *map(repr, self._conditions)),
             page="1",
-            write_units=1,
-            write_range=UnitRange(1, ITEM_WRITE),
+            write_units=TRANSACTION_FACTOR,
+            write_range=UnitRange(1, ITEM_WRITE) * TRANSACTION_FACTOR,
         )
 
 

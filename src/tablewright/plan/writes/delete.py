@@ -11,7 +11,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from tablewright.errors import NotFound
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.variants import VariantsMap
+from tablewright.mapping.variants import VariantsMap, known_kind
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item
@@ -24,13 +24,12 @@ from tablewright.plan.writes.guard import (
     condition_failed,
     expected_version,
     of_another_kind,
-    refuse_base,
     snapshot,
     version_conflict,
     version_snapshot,
 )
 from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.side_shapes import sentinel_shapes
+from tablewright.plan.writes.side_shapes import of_base, sentinel_shapes
 from tablewright.plan.writes.write import Write
 from tablewright.values import Item
 
@@ -41,15 +40,17 @@ class Delete(Write[E | None, E | None], Generic[E]):
     """Delete an item; returns it as it was, or None if it did not exist."""
 
     _verb = "delete"
+    #: Whether what is deleted depends on the kind of the item, of a base of variants.
+    _depends_on_kind = False
 
     def __init__(self, entity: EntityMap, key: Item, version: Any = None) -> None:
         self._entity = entity
         self._key = key
         self._version = version
-        if isinstance(entity, VariantsMap) and any(
-            len(variant.uniques) > len(entity.uniques) for variant in entity.variants
-        ):
-            refuse_base(entity, self._verb)
+        if isinstance(entity, VariantsMap):
+            self._depends_on_kind = any(
+                len(variant.uniques) > len(entity.uniques) for variant in entity.variants
+            )
 
     def condition(self, condition: Condition[E]) -> Self:
         """Delete only if the condition holds for the stored item."""
@@ -57,6 +58,11 @@ class Delete(Write[E | None, E | None], Generic[E]):
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, key = self._entity, self._key
+        if self._depends_on_kind and isinstance(entity, VariantsMap):
+            stored = yield from read_item(context, entity, key)
+            # A missing item may be of any kind: the variant finds that there is none.
+            kind = entity.variants[0] if stored is None else known_kind(entity, stored)
+            return (yield from self._of_kind(kind)._prepare(context, attempt, alone=alone))
         guards: Snapshot = {}
         expected = expected_version(entity, self._conditions)
         if self._version is not None:
@@ -99,6 +105,10 @@ class Delete(Write[E | None, E | None], Generic[E]):
         action = Action("Delete", entity.table, body, on_failure)
         return Prepared([action, *side_actions(effect)], result, (effect,), "ALL_OLD")
 
+    def _of_kind(self, kind: EntityMap) -> Self:
+        """Return the same deletion of a variant."""
+        return self._replace(_entity=kind, _depends_on_kind=False)
+
     def _unique_names(self) -> list[str]:
         """Return the attributes of which its sentinels are made."""
         uniques = self._entity.uniques
@@ -106,6 +116,8 @@ class Delete(Write[E | None, E | None], Generic[E]):
 
     def _shape(self) -> Shape:
         entity = self._entity
+        if self._depends_on_kind and isinstance(entity, VariantsMap):
+            return of_base(entity, [self._of_kind(each)._shape() for each in entity.variants])
         return write_shape(
             entity,
             "DeleteItem",

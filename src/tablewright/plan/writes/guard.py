@@ -210,10 +210,10 @@ def of_another_kind(
 
 
 def refuse_base(entity: EntityMap, verb: str) -> None:
-    """Raise DeclarationError for a write through a base that concerns its variants' own keys."""
+    """Raise DeclarationError for a write that only a variant can do."""
     raise DeclarationError(
-        f"{verb} {entity.name}: it also concerns indexes, unique values or history of its "
-        f"variants; write through one of them: {', '.join(entity.type_names)}"
+        f"{verb} {entity.name}: a base of variants creates and moves no items; write through one "
+        f"of its variants: {', '.join(entity.type_names)}"
     )
 
 

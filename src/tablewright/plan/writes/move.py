@@ -17,7 +17,13 @@ from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from tablewright.errors import AlreadyExists, Contention, InvalidValue
+from tablewright.errors import (
+    AlreadyExists,
+    Contention,
+    DeclarationError,
+    InvalidValue,
+    WriteRejected,
+)
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
@@ -166,20 +172,8 @@ class Move(Update[E], Generic[E]):
         most = item_write(entity.index_rows, 0) * TRANSACTION_FACTOR
         read = item_read(consistent=True)
         yield Shape("GetItem", table, entity.name, None, known, read_units=1, read_range=read)
-        if below:
-            names = ", ".join(member.entity.name for member in below)
-            partition = key_condition(dict([*self._key.items()][:1]))
-            size = TYPICAL_PAGE * max(typical_size(each.entity) for each in below)
-            query = Shape(
-                "Query",
-                table,
-                names,
-                None,
-                partition,
-                read_units=read_units(size, consistent=True),
-                read_range=all_read(consistent=True),
-            )
-            yield query
+        rows = self._shape_of_rows(below)
+        yield from rows
         yield Shape(
             "Delete",
             table,
@@ -205,8 +199,24 @@ class Move(Update[E], Generic[E]):
         yield from event_shapes(entity, self._affected.histories)
         for member in below:
             yield _row_shape(member.entity, TYPICAL_PAGE / len(below))
-        if below:
+        for query in rows:  # once more, for those that were created meanwhile
             yield replace(query, read_units=1, read_range=UnitRange(1, 1))
+
+    def _shape_of_rows(self, below: Sequence[Follower]) -> list[Shape]:
+        """Return the query for the rows below the item; none if there cannot be any."""
+        if not below:
+            return []
+        size = TYPICAL_PAGE * max(typical_size(each.entity) for each in below)
+        query = Shape(
+            "Query",
+            self._entity.table.name,
+            ", ".join(member.entity.name for member in below),
+            None,
+            key_condition(dict([*self._key.items()][:1])),
+            read_units=read_units(size, consistent=True),
+            read_range=all_read(consistent=True),
+        )
+        return [query]
 
 
 def _row_shape(entity: EntityMap, rows: float) -> Shape:
@@ -330,10 +340,10 @@ def _move_late_rows(
         rows = yield from read_rows_below(entity, key, members, context)
         if not rows or (yield from read_item(context, entity, key)) is not None:
             return
-        effects = [_row_effect(member, row, values, audit) for member, row in rows]
-        moves = [_move_actions(row, always_retry) for row in effects]
         no_parent = [require_no_parent(entity, key)]
         try:
+            effects = [_row_effect(member, row, values, audit) for member, row in rows]
+            moves = [_move_actions(row, always_retry) for row in effects]
             while moves:
                 late = take_fitting(moves, no_parent)
                 yield from send_or_retry(joined(no_parent, *late), context)
@@ -341,12 +351,18 @@ def _move_late_rows(
             attempt += 1
             delay = commit.CONTENTION.delay(attempt)
             if delay is None:
-                raise Contention(
-                    f"{entity.name}: it has moved, but other writers changed {len(rows)} rows that "
-                    f"were created meanwhile below its old key, {key_text(key)}, {attempt} times "
-                    "in a row; move each of them with an update of its own"
-                ) from None
+                reason = f"other writers changed them, {attempt} times in a row"
+                raise _left_behind(entity, key, reason) from None
             yield Wait(delay)
+        except (WriteRejected, InvalidValue, DeclarationError) as error:
+            raise _left_behind(entity, key, str(error)) from error
+
+
+def _left_behind(entity: EntityMap, key: Item, reason: str) -> Contention:
+    return Contention(
+        f"{entity.name}: it has moved, but rows that were created meanwhile below its old key, "
+        f"{key_text(key)}, could not follow: {reason}. Move each of them with an update of its own"
+    )
 
 
 # -- an update, or a move ------------------------------------------------------------------------

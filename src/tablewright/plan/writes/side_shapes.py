@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from msgspec.structs import replace
+
 from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
 from tablewright.mapping.keys import AlternativeKeys, IndexKeys, KeyMap
 from tablewright.plan.shape import Shape, key_template, template_text
@@ -44,6 +46,11 @@ def event_shapes(entity: EntityMap, histories: Iterable[HistoryMap]) -> list[Sha
         )
         for history in histories
     ]
+
+
+def of_base(base: EntityMap, shapes: Iterable[Shape]) -> Shape:
+    """Return the shape of a write through a base: that of the kind with the most to write."""
+    return replace(max(shapes, key=lambda each: each.write_range.high), entity=base.name)
 
 
 def _action(

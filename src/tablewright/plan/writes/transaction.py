@@ -49,10 +49,7 @@ class Transaction(Plan[T_co], Generic[T_co]):
             table=", ".join(dict.fromkeys(step.table for step in steps)),
             entity=", ".join(dict.fromkeys(step.entity for step in steps)),
             read_units=sum(step.read_units for step in steps),
-            write_units=sum(  # those that are transactions by themselves count double already
-                step.write_units * (1 if step.operation == "TransactWriteItems" else 2)
-                for step in steps
-            ),
+            write_units=sum(step.write_units * step.transaction_factor for step in steps),
             read_range=total(
                 step.read_range.for_each() if step.is_for_each else step.read_range
                 for step in steps

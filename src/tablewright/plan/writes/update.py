@@ -29,7 +29,7 @@ from tablewright.errors import (
 )
 from tablewright.mapping.entity import STAMPS, EntityMap, Values
 from tablewright.mapping.keys import KeyMap, places_of
-from tablewright.mapping.variants import VariantsMap
+from tablewright.mapping.variants import VariantsMap, known_kind
 from tablewright.plan.change import (
     ZERO,
     Change,
@@ -70,7 +70,12 @@ from tablewright.plan.writes.guard import (
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
-from tablewright.plan.writes.side_shapes import event_shapes, index_key_texts, sentinel_shapes
+from tablewright.plan.writes.side_shapes import (
+    event_shapes,
+    index_key_texts,
+    of_base,
+    sentinel_shapes,
+)
 from tablewright.plan.writes.write import Write, refuse_write_once
 from tablewright.symbol import Symbol
 from tablewright.values import Item
@@ -82,6 +87,9 @@ class Update(Write[E, E | None], Generic[E]):
     """Change attributes of an item; returns the entity after the changes."""
 
     _verb = "update"
+    #: Whether what is written depends on the kind of the item, of a base of variants.
+    _depends_on_kind = False
+    _has_read_kind = False
 
     def __init__(
         self,
@@ -101,21 +109,34 @@ class Update(Write[E, E | None], Generic[E]):
         names = self._changed_names()
         self._affected = affected_by(entity, names)
         if isinstance(entity, VariantsMap):
-            self._check_base(entity, names)
+            if names & entity.primary.depends_on:
+                refuse_base(entity, self._verb)
+            self._depends_on_kind = self._concerns_variants(entity, names)
 
     def _changed_names(self) -> frozenset[str]:
         updated_at = self._entity.updated_at
         own = () if updated_at is None else (updated_at.name,)
         return frozenset((*(change.name for change in self._changes), *own))
 
-    def _check_base(self, base: VariantsMap, names: frozenset[str]) -> None:
-        """Raise DeclarationError if the update concerns more than the base of variants knows."""
+    def _concerns_variants(self, base: VariantsMap, names: frozenset[str]) -> bool:
+        """Return whether the update concerns indexes or side items of which the base knows nothing.
+
+        Then the stored item is read first, and updated as the kind that it is of.
+        """
         kept = {each.name.partition(".")[2] for each in self._affected.indexes}
         for variant in base.variants:
             affected = affected_by(variant, names)
             own = {each.name.partition(".")[2] for each in affected.indexes} - kept
-            if own or affected.has_side_items or names & base.primary.depends_on:
-                refuse_base(base, self._verb)
+            if own or affected.has_side_items:
+                return True
+        return False
+
+    def _of_kind(self, kind: EntityMap) -> Self:
+        """Return the same update of a variant."""
+        affected = affected_by(kind, self._changed_names())
+        return self._replace(
+            _entity=kind, _affected=affected, _depends_on_kind=False, _has_read_kind=True
+        )
 
     def _check(self) -> None:
         entity = self._entity
@@ -127,7 +148,7 @@ class Update(Write[E, E | None], Generic[E]):
                     f"{change!r} is not a change; write {entity.name}.<attribute>.set(…)"
                 )
             name = f"{entity.name}.{change.name}"
-            if change.attribute is not entity.attributes.get(change.name):
+            if not entity.has_attribute(change.attribute):
                 other = change.attribute.converter.where
                 raise InvalidValue(
                     f"{other} is not an attribute of {entity.name}; an update changes one entity"
@@ -161,6 +182,10 @@ class Update(Write[E, E | None], Generic[E]):
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         audit = self._audit(context)
         changes = self._encode(audit.at)
+        if self._depends_on_kind:
+            stored = yield from self._read_existing(context)
+            own = self._of_kind(known_kind(self._entity, stored))
+            return own._prepared(changes, stored, own._guards_on(stored), audit)
         old, guards = yield from self._read(context, attempt)
         return self._prepared(changes, old, guards, audit)
 
@@ -390,6 +415,9 @@ class Update(Write[E, E | None], Generic[E]):
         return instance  # type: ignore[no-any-return]
 
     def _shape(self) -> Shape:
+        if self._depends_on_kind and isinstance(self._entity, VariantsMap):
+            shapes = [self._of_kind(variant)._shape() for variant in self._entity.variants]
+            return of_base(self._entity, shapes)
         entity, affected = self._entity, self._affected
         names = self._changed_names()
         # Those with composed keys, and those whose keys are attributes themselves.
@@ -403,7 +431,7 @@ class Update(Write[E, E | None], Generic[E]):
             index_rows=entity.index_rows + len(moved),
             side_items=2 * len(affected.uniques) + len(affected.histories),
             conditions=self._conditions,
-            reads=affected.has_side_items or bool(self._needed()),
+            reads=self._has_read_kind or affected.has_side_items or bool(self._needed()),
             sets=self._sets(),
             requires=["the item exists", *self._required_texts()],
             actions=[

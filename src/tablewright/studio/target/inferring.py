@@ -59,10 +59,6 @@ def infer_table(transport: Transport, name: str, size: int = PAGE_SAMPLE) -> Inf
     facts = attribute_facts(sample.items, sample.keys.names)
     design = infer_design(sample)
     source = write_module(design)
-    wide = [index.name for index in sample.indexes if not index.is_single]
-    if wide:  # its design would deny that an item is in them
-        problem = f"the keys of {', '.join(wide)} have several attributes"
-        return Inference(None, source, len(sample.items), facts, problem)
     try:
         module = _run(source, name)
     except DeclarationError as error:
