@@ -223,10 +223,13 @@ class Load(Plan[T | None], Generic[T]):
         return request.for_condition(KeyCondition(condition.equal, behind))
 
     def _next_limit(self, missing: int, found: int, read: int, limit: int) -> int:
-        """Return how many rows to ask for; a filter for tenants leaves some of them out."""
-        if not self._is_filtered_for_tenants:
-            return missing
-        return next_limit(missing, found, read, limit)
+        """Return how many rows to ask for, of which some may be skipped."""
+        return next_limit(missing, found, read, limit) if self._skips_rows else missing
+
+    @property
+    def _skips_rows(self) -> bool:
+        """Whether a query with a limit may read any number of other rows before its own."""
+        return self._is_filtered_for_tenants
 
     def _too_large(self) -> InvalidValue:
         return InvalidValue(
