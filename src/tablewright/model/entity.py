@@ -117,7 +117,9 @@ class Entity:
             if attribute is None:
                 raise AttributeError(_unknown(type(self), name))
             if attribute.role == "version":
-                raise AttributeError(f"{type(self).__name__}.{name} is read-only: writes count it")
+                raise AttributeError(
+                    f"{type(self).__name__}.{name} is read-only; each write increments it"
+                )
             entered = _entered(type(self), name, value, vars(self))
             note_assignment(self, name)
             vars(self)[name] = entered

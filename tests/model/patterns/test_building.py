@@ -331,6 +331,23 @@ def a_misspelled_name(post: str, user: str) -> Update[Like]:
     return Like.primary(user, psot).update(Like.stars.set(1))  # type: ignore[name-defined] # noqa: F821
 
 
+def a_wrong_call(post: str, user: str) -> Update[Like]:
+    return Like.primary(user, post).update(stars=1)  # type: ignore[call-arg]
+
+
+def a_python_operator(post: str, user: str) -> Update[Like]:
+    both = Like.stars > 1 and Like.stars < 5
+    return Like.primary(user, post).update(Like.stars.set(1)).condition(both)
+
+
+def a_missing_method(post: str, user: str) -> Update[Like]:
+    return Like.primary(user, post).updat(Like.stars.set(1))  # type: ignore[attr-defined,no-any-return]
+
+
+def a_converted_argument(day: str, user: str) -> Create[Like]:
+    return create(Like(user=user, post="p", at=datetime.fromisoformat(day)))
+
+
 MISTAKES: dict[Callable[..., Any], str] = {
     a_wrong_value: r"Like\.stars: 9: Input should be less than or equal to 5",
     a_wrong_member: r"Tags\.ordered\.1: 5: Input should be a valid string",
@@ -342,6 +359,10 @@ MISTAKES: dict[Callable[..., Any], str] = {
     a_look_up: r"the code looks up 'user' by its value",
     a_misspelled_attribute: r"AttributeError: .*'strs'; did you mean 'stars'\?",
     a_misspelled_name: r"NameError: name 'psot' is not defined \(",
+    a_wrong_call: r"TypeError: .*unexpected keyword argument 'stars' \(",
+    a_python_operator: r"TypeError: a condition is .* with & \| ~, .* or when= \(",
+    a_missing_method: r"AttributeError: .*'updat'; did you mean 'update'\? \(",
+    a_converted_argument: r"TypeError: .*\. While a pattern is traced, its arguments have no",
     a_set_by_its_class: r".*Write a set of arguments as \{a, b\} or \{\*tags\}",
 }
 
