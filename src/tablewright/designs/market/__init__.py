@@ -35,6 +35,8 @@ document here. Decisions where it is unclear or contradicts itself:
 
 - It does not define the attributes of the entities, nor the values of `tp`. They are chosen here:
   `tp` is the name of the entity, such as `inventory_item`.
+- The number of an item has three digits, as in its sample data. An order and its items are written
+  in one transaction, which has space for 99 items.
 - Carts are in the profile shard, because users write them. Bills and payments are in the shard of
   the orders.
 - It uses `P` as the type of payments and as the shard of products. Here the shard `#P` contains the
