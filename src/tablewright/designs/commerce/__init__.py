@@ -9,7 +9,8 @@ Three sparse indexes contain only the orders: the timeline of a customer, the or
 and the orders of a customer with a status. An update of the status moves the order in the indexes,
 increments its version and adds an event, all in one transaction.
 
-Decisions where the source document is unclear or contradicts itself:
+The design implements a document that describes its keys and access patterns, called the source
+document here. Decisions where it is unclear or contradicts itself:
 
 - The version in the key of an event has ten digits. Times have microseconds. Items also have the
   name of their entity in `entityType`.

@@ -30,7 +30,8 @@ Users refer to carts, and to the inventory items in them, by business id. So `pu
 one. `put_into_newest_cart` finds the newest cart of a user, also if another program has stored it
 without a business id.
 
-Decisions where the source document is unclear or contradicts itself:
+The design implements a document that describes its keys and access patterns, called the source
+document here. Decisions where it is unclear or contradicts itself:
 
 - It does not define the attributes of the entities, nor the values of `tp`. They are chosen here:
   `tp` is the name of the entity, such as `inventory_item`.

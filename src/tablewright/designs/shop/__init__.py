@@ -21,7 +21,8 @@ The items of an order are stored inside the order. Several items may have the sa
 the order reduces the stock by the sum of their quantities, in one transaction, which has space for
 99 products. The status of an order is any text; `OrderStatus` has the usual ones.
 
-Decisions where the source document is unclear or contradicts itself:
+The design implements a document that describes its keys and access patterns, called the source
+document here. Decisions where it is unclear or contradicts itself:
 
 - Its diagram has numbers as ids, but its notes recommend KSUIDs. Here ids are texts. Items also
   have the name of their entity in `type`.

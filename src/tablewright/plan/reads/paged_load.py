@@ -213,7 +213,10 @@ class PagedLoad(Load[T], Generic[T]):
             last = answer.last_evaluated_key
             if last is None or (found and (size is None or len(found) >= size)):
                 break
-            request = self._next_request(request, last, others)
+            following = self._next_request(request, last, others)
+            if following is None:
+                return [], query.page_of([], None, context)
+            request = following
             read += answer.scanned_count
             missing = (size or 0) - len(found) + max(0, before - len(others))
             limit = self._next_limit(missing, len(found), read, limit)
