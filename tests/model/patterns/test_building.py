@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime
 from enum import Enum
 from typing import Annotated, Any
+from uuid import UUID, uuid4
 
 import pytest
 from pydantic import Field, field_validator
@@ -382,3 +383,25 @@ def test_a_mistake_names_the_pattern_and_the_line(function: Callable[..., Any]) 
 def test_a_wrong_date_is_found_when_the_pattern_is_called() -> None:
     with pytest.raises(InvalidValue, match=r"Like\.at: datetime\.date\(2026, 1, 5\)"):
         like("ann", "p1", date(2026, 1, 5))  # type: ignore[arg-type]
+
+
+class Note(Entity, table=Wall):
+    note_id: Attr[UUID] = attr(default_factory=uuid4)
+    text: Attr[str] = attr()
+    primary = key("NOTE" / note_id, "NOTE")
+
+
+def test_an_id_that_is_made_for_each_call_is_not_known_while_tracing(db: Database) -> None:
+    @access_pattern
+    def add_note(text: str) -> Create[Note]:
+        return create(Note(text=text))
+
+    @access_pattern
+    def add_notes(texts: list[str]) -> Transaction:
+        return transact(*[create(Note(text=text)) for text in texts])
+
+    assert explain(add_note).condition == 'PK="NOTE#{note_id}" AND SK="NOTE"'
+    (step,) = explain(add_notes).steps
+    assert step.condition == 'PK="NOTE#{texts[].note_id}" AND SK="NOTE"'
+    assert explain(add_notes).write_range.per_item == 800
+    assert db.run(add_note("a")).note_id != db.run(add_note("a")).note_id
