@@ -383,7 +383,19 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
         ],
         {"indexes": (gsi("GSI1", "GSI1PK", "GSI1SK"), gsi("GSI2", "GSI1PK", "GSI2SK"))},
         [
-            'gsi2_sk: Attr[str] = attr(name="GSI2SK")',
+            'gsi1 = index(Things.gsi1, "A" / a_id, "B" / b_id)',
+            'gsi2 = index(Things.gsi2, "A" / a_id, "C" / c_id)',
+        ],
+    ),
+    "a key that two indexes share in some items": (
+        [
+            item(PK=f"USER#{n}", SK="USER", GSI1PK=f"A#{n}", GSI1SK=f"B#{n}")
+            | (item(GSI2SK=f"C#{n}") if n else {})
+            for n in range(3)
+        ],
+        {"indexes": (gsi("GSI1", "GSI1PK", "GSI1SK"), gsi("GSI2", "GSI1PK", "GSI2SK"))},
+        [
+            'gsi2_sk: Attr[str | None] = attr(name="GSI2SK", default=None)',
             '# Items are in gsi2, too; it shares the key "GSI1PK".',
         ],
     ),

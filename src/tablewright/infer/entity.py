@@ -334,17 +334,24 @@ class _Inference:
     def _places(self, placements: list[_Placement]) -> tuple[list[Place], dict[str, list[str]]]:
         """Return the places in indexes, and the indexes whose keys cannot be declared.
 
-        These have composed keys that another index has already, or that are one of several.
+        These have composed keys that are one of several, or that another index has already; a key
+        that all items have in both indexes is declared twice.
         """
         places: list[Place] = []
         shared: dict[str, list[str]] = {}
-        taken: dict[str, SampleIndex] = {}
+        taken: dict[str, _Placement] = {}
         for placement in placements:
             index = placement.index
             assert index is not None
             drafts = placement.drafts.values()
             composed = [draft.key.name for draft in drafts if self._is_composed(draft)]
-            found = [name for name in composed if taken.get(name, index) is not index]
+            found = [
+                name
+                for name in composed
+                if (other := taken.get(name)) is not None
+                and other.index is not index
+                and not (self._is_whole(placement) and self._is_whole(other))
+            ]
             found += [
                 draft.key.name
                 for draft in drafts
@@ -356,9 +363,14 @@ class _Inference:
                     if name not in taken:
                         self.stored.add(name)
                 continue
-            taken |= dict.fromkeys(composed, index)
+            taken |= dict.fromkeys(composed, placement)
             places.append(self._place(index, placement))
         return places, shared
+
+    def _is_whole(self, placement: _Placement) -> bool:
+        """Whether all items are in an index, with keys in the table's delimiter."""
+        is_ragged = any(draft.is_ragged for draft in placement.drafts.values())
+        return len(placement.members) == len(self.items) and not is_ragged
 
     def _has_natural_path(self, draft: _Draft) -> bool:
         own = self.own_paths.get(draft.key.name)
