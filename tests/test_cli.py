@@ -230,6 +230,14 @@ def test_check_file_reports_a_damaged_catalog(tmp_path: Path, name: str) -> None
     assert result.returncode == 1
 
 
+def test_serve_takes_its_file_as_an_option() -> None:
+    result = run("serve", "--port", "0", "shop.db")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == (
+        "tablewright: the database file is an option: tablewright serve --db shop.db\n"
+    )
+
+
 def test_serve_wants_an_existing_folder_for_s3(tmp_path: Path) -> None:
     result = run("serve", "--s3", str(tmp_path / "missing"))
     assert result.returncode == 2

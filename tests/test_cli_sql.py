@@ -93,6 +93,22 @@ def test_a_scan_prints_a_warning_first(target: str) -> None:
     assert count == "1 item, 0.5 units"
 
 
+def test_the_warning_explains_a_string_in_double_quotes(target: str) -> None:
+    done = run("sql", target, 'SELECT sk FROM shop WHERE pk = "C#1"')
+    warning, _ = done.stderr.splitlines()
+    assert warning.endswith("""; "C#1" is an attribute, write 'C#1' for a string""")
+
+
+@pytest.mark.parametrize("given", [[], ["-p", "a", "-p", "b"]])
+def test_the_number_of_parameters_must_match(target: str, given: list[str]) -> None:
+    done = run("sql", target, "SELECT * FROM shop WHERE pk = ?", *given)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"tablewright: the statement has 1 ?, and -p is given {len(given) // 2} times; "
+        "give it for each ?\n"
+    )
+
+
 def test_no_scan_refuses_a_scan(target: str) -> None:
     for statement in ("SELECT * FROM shop", 'SELECT * FROM shop."by-status" WHERE total = 1'):
         done = run("sql", target, statement, "--no-scan")
@@ -135,7 +151,8 @@ def test_explain_runs_nothing(target: str) -> None:
         ("SELECT * FROM absent", "Table: absent not found; the tables are: shop"),
         ("SELECT * FROM shp", "Table: shp not found; did you mean 'shop'?"),
         ("DELETE FROM shp WHERE pk = 'a' AND sk = 'b'", "not found; did you mean 'shop'?"),
-        ("SELECT * FROM shop WHERE pk = ?", "Number of parameters in request and statement"),
+        ('SELECT * FROM shop."by_stats"', "has no index 'by_stats'; did you mean 'by-status'?"),
+        ("SELECT * FROM shop.other", "has no index 'other'; its indexes are: by-status"),
     ],
 )
 def test_a_mistake_is_one_line(target: str, statement: str, message: str) -> None:
@@ -245,19 +262,26 @@ def test_the_shell_reads_statements_from_a_pipe(file: Path) -> None:
 def test_the_commands_of_the_shell(file: Path) -> None:
     code, out, _ = script(
         file,
-        ".tables\n.schema shop\n.explain SELECT * FROM shop\n.quit\nnever read",
+        ".tables;\n.schema shop\n.explain SELECT * FROM shop;\n.quit\nnever read",
     )
     assert (code, out) == (
         0,
         "shop\nshop: pk S, sk S\n  by-status (global, ALL): status S\nScan on shop\n",
     )
     assert ".tables" in script(file, ".help")[1]
+    assert script(file, "exit\nnever read") == (0, "", "")
 
 
 def test_an_unknown_command_ends_a_script(file: Path) -> None:
     code, out, err = script(file, ".nonsense\n.tables")
     assert (code, out) == (1, "")
     assert err == "tablewright: unknown command .nonsense; .help lists the commands\n"
+
+
+def test_schema_needs_a_table(file: Path) -> None:
+    code, _, err = script(file, ".schema")
+    assert code == 1
+    assert err == "tablewright: .schema needs the name of a table; .tables lists them\n"
 
 
 def test_a_failing_statement_ends_a_script(file: Path) -> None:

@@ -152,9 +152,16 @@ def location_of(error: BaseException) -> str:
 
 def _is_user_code(frame: FrameType) -> bool:
     """Return whether a frame is not of this package, of pydantic or of Python's library."""
+    package = str(frame.f_globals.get("__name__")).partition(".")[0]
+    return (
+        not is_internal(frame) and package != "pydantic" and package not in sys.stdlib_module_names
+    )
+
+
+def is_internal(frame: FrameType) -> bool:
+    """Return whether a frame is of this package, without the bundled designs."""
     package, _, rest = str(frame.f_globals.get("__name__")).partition(".")
-    internal = package == "tablewright" and rest.partition(".")[0] != "designs"
-    return not internal and package != "pydantic" and package not in sys.stdlib_module_names
+    return package == "tablewright" and rest.partition(".")[0] != "designs"
 
 
 class InvalidValue(TablewrightError, ValueError):

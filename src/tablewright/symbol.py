@@ -13,8 +13,9 @@ dict) raises DeclarationError, because the shape would depend on the arguments.
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partialmethod
 from opcode import opmap
 from typing import Any, NoReturn
@@ -126,6 +127,15 @@ def contains_symbol(value: Any) -> bool:
     if isinstance(value, Mapping):
         return any(contains_symbol(each) for pair in value.items() for each in pair)
     return isinstance(value, Symbol)
+
+
+def member_of_list(values: Iterable[Any]) -> str:
+    """Return `orders[].` if one of the values is of a member of the argument `orders`, else ""."""
+    for value in values:
+        found = re.match(r"\w+\[\]", value._expression) if isinstance(value, Symbol) else None
+        if found is not None:
+            return f"{found[0]}."
+    return ""
 
 
 def _expression_of(value: Any) -> str:

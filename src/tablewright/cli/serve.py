@@ -97,7 +97,7 @@ def serve(
         Option(
             "--isolate-regions",
             help="Keep the tables of each region and account apart, as AWS does. With --db, each "
-            "has a file of its own beside FILE.",
+            "has a file of its own, beside that of --db.",
             rich_help_panel=REALISM,
         ),
     ] = False,

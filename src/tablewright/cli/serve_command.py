@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from tablewright.cli.commands import SERVER, app
+from tablewright.cli.failures import fail
 from tablewright.cli.options import Option, declared_options
 from tablewright.cli.serve import serve
 
@@ -22,7 +23,9 @@ def with_typer_options(command: Callable[..., None]) -> Callable[..., None]:
     }
 
     @functools.wraps(command)
-    def run(**given: Any) -> None:
+    def run(context: typer.Context, **given: Any) -> None:
+        if context.args:  # other commands take a file as an argument
+            fail(f"the database file is an option: tablewright serve --db {context.args[0]}")
         command(**given)
 
     signature = inspect.signature(command)
@@ -30,8 +33,13 @@ def with_typer_options(command: Callable[..., None]) -> Callable[..., None]:
         parameter.replace(annotation=annotations[name])
         for name, parameter in signature.parameters.items()
     ]
-    run.__annotations__ = annotations
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    context = inspect.Parameter(
+        "context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
+    )
+    run.__annotations__ = {"context": typer.Context, **annotations}
+    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[context, *parameters]
+    )
     return run
 
 
@@ -42,4 +50,6 @@ def typer_option(option: Option) -> Any:
     return typer.Option(*([name] if name else []), **settings)
 
 
-app.command(rich_help_panel=SERVER)(with_typer_options(serve))
+app.command(rich_help_panel=SERVER, context_settings={"allow_extra_args": True})(
+    with_typer_options(serve)
+)

@@ -36,7 +36,7 @@ SELECT ...;  INSERT ...;  UPDATE ...;  DELETE ...;    run a statement
 .schema TABLE            show the keys and indexes of a table
 .explain STATEMENT       show what a statement would do
 .help                    show this text
-.quit                    end; Ctrl-D does, too
+.quit                    end; exit and Ctrl-D do, too
 """
 MAX_HISTORY = 1000
 #: The number of items that a statement prints.
@@ -82,6 +82,8 @@ class Shell:
         if not self.is_continued and line.lstrip().startswith("."):
             self._run_command(line.strip())
             return
+        if not self.is_continued and line.strip("; ").lower() in ("exit", "quit"):
+            raise EOFError
         statements, self.input = split_statements(f"{self.input}{line}\n")
         for statement in statements:
             self._run(statement)
@@ -96,7 +98,7 @@ class Shell:
         run_and_print(self.session, statement, [], limit=MAX_ITEMS, json=self._json)
 
     def _run_command(self, line: str) -> None:
-        name, _, rest = line.partition(" ")
+        name, _, rest = line.rstrip("; ").partition(" ")
         command = self.commands.get(name)
         if command is None:
             raise InvalidValue(f"unknown command {name}; .help lists the commands")
@@ -112,7 +114,9 @@ class Shell:
         raise EOFError
 
     def _schema(self, table: str) -> None:
-        description = self.session.describe(table.rstrip(";").strip('"'))
+        if not table:
+            raise InvalidValue(".schema needs the name of a table; .tables lists them")
+        description = self.session.describe(table.strip('"'))
         types = {
             one["AttributeName"]: one["AttributeType"]
             for one in description["AttributeDefinitions"]
@@ -127,14 +131,6 @@ class Shell:
     def _tables(self, rest: str) -> None:
         for name in self.session.list_tables():
             typer.echo(name)
-
-    def index_names(self, table: str) -> list[str]:
-        description = self.session.describe(table)
-        return [
-            index["IndexName"]
-            for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
-            for index in description.get(kind, ())
-        ]
 
 
 def _format_keys(elements: list[dict[str, str]], types: dict[str, str]) -> str:
@@ -183,7 +179,7 @@ def _enable_editing(prompt: Shell) -> Callable[[], None]:
     from tablewright.partiql.completion import DELIMITERS, Names, complete
 
     session = prompt.session
-    names = Names(session.list_tables, prompt.index_names, session.attributes)
+    names = Names(session.list_tables, session.index_names, session.attributes)
     found: list[str] = []
 
     def offer(word: str, number: int) -> str | None:

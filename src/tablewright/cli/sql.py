@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.cli.commands import STATEMENTS, app
+from tablewright.cli.failures import fail
 from tablewright.cli.filters import read_literal
 from tablewright.cli.item_json import print_json
 from tablewright.cli.item_tables import print_table
@@ -35,7 +36,7 @@ def sql(
             "-p",
             metavar="VALUE",
             help="The value of the next ? in the statement: a literal such as 5, 'text' or "
-            "[1, 2]; anything else is a text.",
+            "[1, 2]; anything else is a string.",
         ),
     ] = None,
     json: Json = False,
@@ -57,7 +58,17 @@ def sql(
         if explain:
             typer.echo(str(session.explain(statement, values or None)))
         else:
+            _check_count(statement, len(values))
             run_and_print(session, statement, values, limit=limit or None, json=json)
+
+
+def _check_count(statement: str, given: int) -> None:
+    """Require a parameter for each question mark; DynamoDB does not name the numbers."""
+    from tablewright.engine.statements.prepared import prepare_statement
+
+    needed = prepare_statement(statement).parsed.parameter_count
+    if given != needed:
+        fail(f"the statement has {needed} ?, and -p is given {given} times; give it for each ?")
 
 
 def run_and_print(

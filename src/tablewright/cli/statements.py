@@ -7,6 +7,7 @@ is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 #: The number of items whose attributes completion offers.
 _SAMPLE = 20
+
+#: A comparison with a name in double quotes, where a string in single quotes is probably meant.
+_QUOTED_NAME = re.compile(r'=\s*"(?P<name>[^"]+)"')
 
 
 class ScanRefused(Exception):
@@ -60,9 +64,30 @@ class StatementSession(TableSession):
         )
 
         self._descriptions.clear()  # indexes may have changed
+        self._check_index(text)
         return explain_statement(
             text, parameters, lambda name: table_from_description(self.describe(name))
         )
+
+    def index_names(self, table: str) -> list[str]:
+        description = self.describe(table)
+        return [
+            index["IndexName"]
+            for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
+            for index in description.get(kind, ())
+        ]
+
+    def _check_index(self, text: str) -> None:
+        """Raise ValidationException for an unknown index, with the one that is probably meant."""
+        from tablewright.engine.statements.prepared import prepare_statement
+        from tablewright.errors import ValidationException
+        from tablewright.hints import did_you_mean
+
+        table, index = prepare_statement(text).table_name, prepare_statement(text).index_name
+        if index is None or index in (names := self.index_names(table)):
+            return
+        hint = did_you_mean(index, names) or f"; its indexes are: {', '.join(names) or 'none'}"
+        raise ValidationException(f"the table {table} has no index {index!r}{hint}")
 
     def run(self, text: str, parameters: Sequence[Value] | None = None) -> Iterator[list[Item]]:
         """Run a statement and yield its items, page by page.
@@ -77,7 +102,7 @@ class StatementSession(TableSession):
         table = prepare_statement(text).table_name
         if prepare_statement(text).is_read:
             try:
-                self._check_scan(self.explain(text, parameters))
+                self._check_scan(self.explain(text, parameters), text)
             except AccessDeniedException:  # a user who may not describe tables may still read
                 if not self._allow_scans:
                     raise
@@ -98,7 +123,7 @@ class StatementSession(TableSession):
         for item in page["Items"]:
             seen |= dict.fromkeys(item)
 
-    def _check_scan(self, plan: Explanation) -> None:
+    def _check_scan(self, plan: Explanation, text: str) -> None:
         description = self.describe(plan.table)
         self.key_names = [key["AttributeName"] for key in description["KeySchema"]]
         if not plan.is_scan:
@@ -118,6 +143,9 @@ class StatementSession(TableSession):
             f"this statement reads all of {source} ({description.get('ItemCount', 0):,} items, "
             f"{size:,} bytes); a condition on {partition} with = or IN avoids it"
         )
+        if quoted := _QUOTED_NAME.search(text):
+            name = quoted["name"]
+            message += f"""; "{name}" is an attribute, write '{name}' for a string"""
         if not self._allow_scans:
             raise ScanRefused(f"{message}; --no-scan refuses it")
         typer.echo(f"tablewright: warning: {message}", err=True)

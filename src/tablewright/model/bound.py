@@ -219,11 +219,17 @@ def _no_names(key: KeyMap, parts: Sequence[KeyPart]) -> DeclarationError:
 
 
 def _no_method(key: Any, name: str, call: str) -> AttributeError:
-    """Return the error for a method that only a query has: the key must be called first."""
-    if name.startswith("_") or not hasattr(Range, name):
+    """Return the error for a method that only a query or a primary key has."""
+    is_within = name == "within"
+    if name.startswith("_") or not (is_within or hasattr(Range, name)):
         return AttributeError(f"{type(key).__name__!r} object has no attribute {name!r}")
     known = key._key
     values = ", ".join(part.label for part in known.parameters[: known.partition_arity])
+    if is_within:
+        return AttributeError(
+            f"{known.name} is an index; call it with the parts of its partition key: "
+            f"{known.name}({values})"
+        )
     return AttributeError(
         f"{known.name} has no method {name!r}; first select a partition: "
         f"{known.name}{call}({values}).{name}(…)"

@@ -53,7 +53,7 @@ def compile_entity(
     )
     entity.uniques = uniques
     entity.histories = tuple(
-        _history(declared, name, value)
+        _history(declared, name, value, primary)
         for name, value in declared.members.items()
         if isinstance(value, History)
     )
@@ -207,7 +207,7 @@ def _refuse_shared_attributes(
                 continue
             if not exclude_each_other(key, other, declared.maps):
                 raise DeclarationError(
-                    f"{key.name} and {other.name} can both hold for one item, which has one place "
+                    f"{key.name} and {other.name} can both apply to one item, which has one place "
                     "in an index; give them conditions that exclude each other: when=…"
                 )
             _check_distinguishable(declared, primary, key, other)
@@ -303,14 +303,14 @@ def _unique(
     return UniqueMap(key, keeps, value.type_name or f"{holder.name}.{name}")
 
 
-def _history(declared: EntityDeclaration, name: str, value: History) -> HistoryMap:
+def _history(declared: EntityDeclaration, name: str, value: History, primary: KeyMap) -> HistoryMap:
     where = f"{declared.name}.{name}"
     event = getattr(value.event, "__entity__", None)
     if not isinstance(event, EntityMap) or event.table is not declared.table:
         raise DeclarationError(
             f"{where}: {value.event!r} is not an entity of {declared.table.name}"
         )
-    if declared.attributes.get(value.attribute.name) is not value.attribute:
+    if declared.attributes.get(getattr(value.attribute, "name", "")) is not value.attribute:
         raise DeclarationError(
             f"{where}: {value.attribute!r} is not an attribute of {declared.name}"
         )
@@ -336,6 +336,12 @@ def _history(declared: EntityDeclaration, name: str, value: History) -> HistoryM
                 f"history(…) nor an attribute of {declared.name}, nor does its name say what it "
                 f"records ({', '.join(RECORDED)}, each with the type of the recorded value)"
             )
+    constant = primary.depends_on - {value.attribute.name}
+    if all(sources.get(each) in constant for each in event.primary.depends_on):
+        raise DeclarationError(
+            f"{where}: all events of one {declared.name} would have the same key, "
+            f"{event.primary.show()}; add the version or the time to {event.primary.name}"
+        )
     return HistoryMap(value.attribute.name, event, sources, value.always)
 
 

@@ -152,6 +152,7 @@ class EntityDeclaration:
         for piece in path.pieces:
             text = _literal(piece, delimiter, is_whole=len(path.pieces) == 1)
             if text is not None:
+                self._refuse_braces(text, where)
                 if pieces and isinstance(pieces[-1], str):
                     pieces[-1] += text
                 elif text:
@@ -180,6 +181,15 @@ class EntityDeclaration:
         )
         template.check(where)
         return template
+
+    def _refuse_braces(self, literal: str, where: str) -> None:
+        """Raise DeclarationError if a literal is meant as a template: keys are paths."""
+        for name in self.attributes:
+            if f"{{{name}}}" in literal:
+                raise DeclarationError(
+                    f"{where}: {literal!r} is a literal, in which {{{name}}} is not replaced; "
+                    f'write a path: "…" / {name}'
+                )
 
     def _tag(self, path: KeyPath[Any], pieces: list[str | KeyPart], where: str) -> Tag:
         """Return the type of a key attribute: N and B are for one part, or one number."""

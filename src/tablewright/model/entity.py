@@ -41,7 +41,7 @@ from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
-from tablewright.symbol import Symbol, contains_symbol
+from tablewright.symbol import Symbol, contains_symbol, member_of_list
 
 #: What an entity keeps beside its values: a key as it was read, where it has another spelling than
 #: the values give; and what `mapping.tracking` keeps.
@@ -117,7 +117,9 @@ class Entity:
             if attribute is None:
                 raise AttributeError(_unknown(type(self), name))
             if attribute.role == "version":
-                raise AttributeError(f"{type(self).__name__}.{name} is read-only: writes count it")
+                raise AttributeError(
+                    f"{type(self).__name__}.{name} is read-only; each write increments it"
+                )
             entered = _entered(type(self), name, value, vars(self))
             note_assignment(self, name)
             vars(self)[name] = entered
@@ -344,6 +346,9 @@ def _traced(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
             made[name] = _entered(cls, name, values[name], made)
         elif attribute.default is not None:
             made[name] = attribute.default()
+            # An id or a time that is made for each call is not known yet, and may be in a key.
+            if name in cls.__entity__.primary.depends_on and made[name] != attribute.default():
+                made[name] = Symbol(member_of_list(values.values()) + name)
         else:
             problems.append(f"{cls.__name__}.{name} has no value")
     if problems:

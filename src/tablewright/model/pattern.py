@@ -18,6 +18,7 @@ import collections.abc
 import functools
 import inspect
 import math
+import re
 import sys
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -26,7 +27,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from msgspec import Struct
 
-from tablewright.errors import DeclarationError, TablewrightError, location_of
+from tablewright.errors import DeclarationError, TablewrightError, is_internal, location_of
 from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.annotations import namespace, resolve
@@ -36,6 +37,9 @@ from tablewright.model.table import Table
 from tablewright.plan.plan import Plan
 from tablewright.plan.shape import Shape
 from tablewright.symbol import TRACES, Parameter, Symbol
+
+#: The messages of Python for arguments that do not fit the parameters of a function.
+_is_wrong_call = re.compile(r"\S+\(\) (takes |missing \d|got an unexpected |got multiple )").match
 
 Ps = ParamSpec("Ps")
 T = TypeVar("T", bound=Plan[Any])
@@ -206,7 +210,8 @@ def _trace(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pla
             f"pattern {name}: {error.message}", location=error.location
         ) from None
     except TablewrightError as error:
-        raise DeclarationError(f"pattern {name}: {error}", location=location_of(error)) from error
+        place = location_of(error) or _line_of(function)
+        raise DeclarationError(f"pattern {name}: {error}", location=place) from error
     except Exception as error:
         message = f"pattern {name}: {type(error).__name__}: {error}{_hint(error)}"
         raise DeclarationError(message, location=location_of(error)) from error
@@ -214,17 +219,30 @@ def _trace(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Pla
         TRACES.pop()
 
 
+def _line_of(function: Callable[..., Any]) -> str:
+    """Return `file:line` of a function, for an error in the plan that it has returned."""
+    code = inspect.unwrap(function).__code__
+    return f"{code.co_filename}:{code.co_firstlineno}"
+
+
 def _hint(error: Exception) -> str:
     """Return how to fix an exception in the code of a pattern, as the end of a message."""
-    known = getattr(error, "obj", None)  # of an AttributeError
-    if isinstance(known, type):
-        return did_you_mean(getattr(error, "name", ""), dir(known))
-    if isinstance(error, NameError):
+    if isinstance(error, AttributeError):  # symbols have every attribute
+        return did_you_mean(error.name or "", dir(error.obj)) if error.obj is not None else ""
+    if isinstance(error, NameError) or _is_wrong_call(str(error)) or _is_ours(error):
         return ""
     return (
         ". While a pattern is traced, its arguments have no values; compute with them before the "
         "call, and pass the result"
     )
+
+
+def _is_ours(error: Exception) -> bool:
+    """Return whether this package raised the exception, with a message that says what to do."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and is_internal(traceback.tb_frame)
 
 
 def alternatives(name: str, hint: Any) -> list[Any]:

@@ -72,6 +72,7 @@ class GSI:
         for name in names:
             if names.count(name) > 1:
                 raise DeclarationError(f"{where}: {name!r} is in the key twice; name it once")
+        _check_project(self.project, where)
         check_billing(self.billing, where)
         if self.billing is not None and table.settings.billing is None:
             raise DeclarationError(
@@ -98,7 +99,22 @@ class LSI:
             raise DeclarationError(
                 f"{table.owner}.{self.name}: a table without a sort key has no local indexes"
             )
+        _check_project(self.project, f"{table.owner}.{self.name}")
         return IndexMap(str(self.name), "local", table.attributes[:1], (self.sk,), self.project)
+
+
+def _check_project(project: object, where: str) -> None:
+    if project in ("ALL", "KEYS_ONLY"):
+        return
+    if not (isinstance(project, tuple) and project and all(map(_is_str, project))):
+        raise DeclarationError(
+            f"{where}: project={project!r} is not 'ALL', 'KEYS_ONLY' or a tuple of stored names, "
+            "such as ('name', 'price')"
+        )
+
+
+def _is_str(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _is_gsi(value: Any) -> bool:

@@ -124,7 +124,11 @@ def compare_stream(table: TableMap, found: dict[str, Any]) -> list[str]:
     stream = found.get("StreamSpecification", {}).get("StreamViewType")
     if table.settings.stream in (None, stream):
         return []
-    return [f"stream: declared {table.settings.stream}, found {stream or 'none'}"]
+    off = "disable it, then " if stream else ""  # DynamoDB changes no view type
+    return [
+        f"stream: declared {table.settings.stream}, found {stream or 'none'}; "
+        f"{off}enable it with UpdateTable"
+    ]
 
 
 def missing_indexes(table: TableMap, found: dict[str, Any]) -> list[str]:

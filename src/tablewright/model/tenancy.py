@@ -78,6 +78,10 @@ class Tenancy:
         for name, shards in given:
             if isinstance(shards, str):
                 raise DeclarationError(f"Tenancy({tenant!r}): {name}= takes a tuple: ({shards!r},)")
+        if not isinstance(filtered, tuple):
+            raise DeclarationError(
+                f"Tenancy({tenant!r}): filtered= takes a tuple of global indexes: (by_day,)"
+            )
         self.tenant = tenant
         self.write = write
         self.read = read

@@ -102,7 +102,7 @@ class Condition(Generic[E]):
     def __bool__(self) -> NoReturn:
         raise TypeError(
             "a condition is neither true nor false by itself; combine conditions with & | ~, "
-            "and pass them to filter(), where() or condition()"
+            "and pass them to filter(), where(), condition() or when="
         )
 
 

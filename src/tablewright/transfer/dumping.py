@@ -44,7 +44,7 @@ def dump_all(
 ) -> Iterator[Event]:
     """Dump every table, or one, to files in a folder, which must be empty or new."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise TransferRefused(f"{folder}: exists and is not an empty folder")
+        raise TransferRefused(f"{folder}: exists and is not an empty folder; choose another one")
     names = select_tables(source, where, table)
     part = folder.with_name(folder.name + ".part")
     try:

@@ -20,6 +20,8 @@ from tablewright.transport.local import Local
 from tablewright.transport.remote import Remote
 
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-\d").fullmatch
+#: Such as host:8000, memory: and http:/host. A file of this name is ./host:8000 or a Path.
+_is_mistyped = re.compile(r"[\w.-]{2,}:\d*|(https?|dynamodb):.*").fullmatch
 
 
 def open_target(
@@ -32,7 +34,7 @@ def open_target(
         return target
     text = str(target)
     scheme, separator, rest = text.partition("://")
-    if not separator:
+    if not separator and not (isinstance(target, str) and _is_mistyped(text)):
         return Local(Engine(text, durability=durability))
     if scheme in ("http", "https"):
         return Remote.endpoint(text)

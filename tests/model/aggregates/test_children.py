@@ -219,6 +219,17 @@ def test_rows_between_a_root_and_its_children_take_one_more_request(
     assert requests == 2
 
 
+def test_a_missing_root_is_noticed_by_the_first_request(db: Database) -> None:
+    store(db, *(order(f"1 {number:03d}") for number in range(200)), item("1", "a"))
+    store(db, *(item("2", "a" * number, note="x" * 390_000) for number in range(1, 7)))
+    for order_id in "12":
+        plan = OrderWithItems.of(Order.primary("C1", order_id))
+        for each in (plan, plan.limit(2), plan.limit(5)):
+            found, requests = run_counted(db, each)
+            assert found is None
+            assert requests == 1
+
+
 def run_counted(db: Database, plan: Plan[T]) -> tuple[T, int]:
     """Return the result of a plan, and how many requests it took."""
     events: list[RequestEvent] = []

@@ -11,22 +11,27 @@ from pydantic import TypeAdapter
 
 from tablewright import (
     Aggregate,
+    Attr,
+    Entity,
     Load,
     Page,
     Projection,
+    Table,
     access_pattern,
+    attr,
     child,
     children,
     connect,
     create,
     delete_all,
     explain,
+    key,
     root,
 )
 from tablewright.database import Database
 from tablewright.engine import Engine
 from tablewright.errors import DeclarationError, InvalidCursor, InvalidValue
-from tablewright.observe import Usage
+from tablewright.observe import RequestEvent, Usage
 from tests.costs import run_within_range
 from tests.examples import examples
 from tests.model.aggregates.sales import (
@@ -77,6 +82,53 @@ class IssuePage(Aggregate):
 class StarPage(Aggregate):
     repo: Repo = root()
     stars: Page[Star] = children()
+
+
+class Halls(Table, name="aggregate_halls"): ...
+
+
+class Hall(Entity, table=Halls):
+    hall: Attr[str] = attr()
+    primary = key("HALL" / hall, "HALL")
+
+
+class Row(Entity, table=Halls):
+    hall: Attr[str] = attr()
+    row: Attr[int] = attr(pad=3)
+    primary = key("HALL" / hall, "HALL#ROW" / row)
+
+
+class Seat(Entity, table=Halls):
+    hall: Attr[str] = attr()
+    row: Attr[int] = attr(pad=3)
+    seat: Attr[int] = attr(pad=3)
+    primary = key("HALL" / hall, "HALL#ROW" / row / "SEAT" / seat)
+
+
+class Show(Entity, table=Halls):
+    hall: Attr[str] = attr()
+    number: Attr[int] = attr(pad=3)
+    title: Attr[str] = attr()
+    primary = key("HALL" / hall, "HALL#SHOW" / number)
+
+
+class SeatNumber(Projection[Seat]):
+    seat: int
+
+
+class ShowTitle(Projection[Show]):
+    title: str
+
+
+class RowWithSeats(Aggregate):
+    row: Row = root()
+    seats: list[SeatNumber] = children()
+
+
+class HallPage(Aggregate):
+    hall: Hall = root()
+    rows: list[RowWithSeats] = children()
+    shows: Page[ShowTitle] = children()
 
 
 @access_pattern
@@ -201,6 +253,38 @@ def test_members_before_the_page_are_on_every_page(db: Database) -> None:
     assert first.items == second.items == items
     assert [*first.parcels, *second.parcels] == parcels
     assert second.parcels.next_cursor is None
+
+
+def test_many_rows_of_other_members_take_few_requests(db: Database) -> None:
+    items = [item("1", f"{number:03d}") for number in range(300)]
+    parcels = [Delivery(customer_id="C1", order_id="1", parcel=number) for number in range(5)]
+    store(db, order("1"), *items, *parcels)
+    plan = ParcelPage.of(Order.primary("C1", "1")).page_size(3)
+    assert explain(plan).page == "1 + 3, and all rows of the other members"
+    events: list[RequestEvent] = []
+    found = run_within_range(db, plan, events=events)
+    assert found is not None
+    assert (found.items, list(found.parcels)) == (items, parcels[:3])
+    assert len(events) <= 8
+
+
+def test_members_are_nested_projected_and_paged_at_once() -> None:
+    with connect(":memory:", Halls) as db:
+        seats = [Seat(hall="h", row=row, seat=seat) for row in (1, 2) for seat in (1, 2, 3)]
+        shows = [Show(hall="h", number=number, title=f"t{number}") for number in range(5)]
+        store(db, Hall(hall="h"), *(Row(hall="h", row=row) for row in (1, 2)), *seats, *shows)
+        found: list[ShowTitle] = []
+        cursor = None
+        for _ in range(3):
+            plan = HallPage.of(Hall.primary("h")).page_size(2).after(cursor)
+            page = run_within_range(db, plan)
+            assert page is not None
+            assert [len(each.seats) for each in page.rows] == [3, 3]
+            assert page.rows[1].seats[0] == SeatNumber(seat=1)
+            found += page.shows
+            cursor = page.shows.next_cursor
+        assert found == [ShowTitle(title=f"t{number}") for number in range(5)]
+        assert cursor is None
 
 
 def test_a_page_of_projections_asks_for_their_attributes(db: Database) -> None:

@@ -58,7 +58,10 @@ def test_connect_creates_the_stream() -> None:
 
 @pytest.mark.parametrize(
     ("specification", "found"),
-    [(None, "none"), (enabled("KEYS_ONLY"), "KEYS_ONLY")],
+    [
+        (None, "none; enable it with UpdateTable"),
+        (enabled("KEYS_ONLY"), "KEYS_ONLY; disable it, then enable it with UpdateTable"),
+    ],
 )
 def test_another_stream_is_a_difference(specification: dict[str, Any] | None, found: str) -> None:
     request = KEYS | ({} if specification is None else {"StreamSpecification": specification})

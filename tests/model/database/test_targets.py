@@ -77,6 +77,25 @@ def test_what_is_neither_a_path_nor_an_engine_is_refused() -> None:
         connect("ftp://host", Shop)
 
 
+@pytest.mark.parametrize(
+    "target", ["localhost:8000", "memory:", "http:/localhost:8000", "dynamodb:/eu-west-1"]
+)
+def test_a_mistyped_target_creates_no_file(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidValue, match=f"'{target}' is not a target; use ':memory:', a file"):
+        connect(target, Shop)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_path_may_have_a_colon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    connect(Path("shop:1"), Shop).close()
+    connect("./shop:2", Shop).close()
+    assert {"shop:1", "shop:2"} <= {file.name for file in tmp_path.iterdir()}
+
+
 def test_a_database_shows_the_names_of_its_tables() -> None:
     with connect(":memory:", Shop, Ledger) as db:
         assert repr(db) == "Database(shop, ledger)"

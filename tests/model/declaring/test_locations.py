@@ -113,6 +113,14 @@ def test_a_wrong_value_in_a_pattern_is_located_at_its_line() -> None:
             return Order.primary(order_id).update(change, change)
 
 
+def test_an_error_in_the_returned_plan_is_located_at_the_pattern() -> None:
+    with refused_here(2, "pattern since: Order.primary: order_id is 5 of type int"):
+
+        @access_pattern
+        def since() -> Query[Order]:
+            return Order.primary.within(5)  # type: ignore[arg-type]
+
+
 def test_any_exception_in_a_pattern_is_located_at_its_line() -> None:
     with refused_here(4, "pattern noted: AttributeError: 'Get' object has no attribute 'filtr'"):
 

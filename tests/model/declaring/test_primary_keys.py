@@ -386,3 +386,13 @@ def test_one_shard_is_none() -> None:
 def test_a_transform_is_of_an_attribute() -> None:
     with refused("lower(…)", "takes an attribute", "'text'"):
         lower("text")  # type: ignore[call-overload]
+
+
+def test_a_literal_is_not_a_template() -> None:
+    class Shop(Table): ...
+
+    with refused("Order.primary", "'ORDER#{order}' is a literal", 'write a path: "…" / order'):
+
+        class Order(Entity, table=Shop):
+            order: Attr[str] = attr()
+            primary = key("ORDER#{order}", "ORDER")

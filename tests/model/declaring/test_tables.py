@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, key
+from tablewright import GSI, LSI, Attr, Entity, Table, Tenancy, attr, key
 from tests.model.declaring.declarations import refused
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -114,3 +114,23 @@ def test_shards_are_a_tuple_and_no_text(access: str) -> None:
 def test_a_tenant_has_shards() -> None:
     with refused("Tenancy('user_id')", "no shards", "write=, read="):
         Tenancy("user_id")
+
+
+@pytest.mark.parametrize("project", ["KEYS", "price", ["price"], (), (1,)])
+def test_a_projection_is_a_known_word_or_names(project: Any) -> None:
+    fix = f"project={project!r} is not 'ALL', 'KEYS_ONLY' or a tuple of stored names"
+    with refused(f"Shop.listed: {fix}"):
+
+        class Shop(Table):
+            listed = GSI("GSI1PK", project=project)
+
+    with refused(f"Store.listed: {fix}"):
+
+        class Store(Table):
+            listed = LSI("price", project=project)
+
+
+def test_filtered_indexes_are_a_tuple() -> None:
+    index: Any = GSI("GSI1PK", "GSI1SK")
+    with refused("Tenancy('org'): filtered= takes a tuple of global indexes: (by_day,)"):
+        Tenancy("org", write=("ORG#{org}",), filtered=index)

@@ -218,3 +218,32 @@ def test_a_history_tells_attributes_of_its_event_only() -> None:
             changes = history(  # type: ignore[misc]
                 status, Event, new=Event.new, version=Event.number, reason=Note.remark
             )
+
+
+def test_the_attribute_of_a_history_is_not_its_name() -> None:
+    name: Any = "status"
+    with refused("Order.changes: 'status' is not an attribute of Order"):
+
+        class Order(Entity, table=Recorded):
+            order: Attr[str] = attr()
+            status: Attr[str] = attr()
+            primary = key("ORDER" / order, "ORDER")
+            changes = history(name, Event)
+
+
+def test_the_events_of_an_entity_need_different_keys() -> None:
+    class Change(Entity, table=Recorded):
+        order: Attr[str] = attr()
+        old: Attr[str] = attr()
+        new: Attr[str] = attr()
+        primary = key("CHANGES" / order, "CHANGE")
+
+    with refused(
+        "Order.changes: all events of one Order would have the same key", "Change.primary"
+    ):
+
+        class Order(Entity, table=Recorded):
+            order: Attr[str] = attr()
+            status: Attr[str] = attr()
+            primary = key("ORDER" / order, "ORDER")
+            changes = history(status, Change)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime
 from enum import Enum
 from typing import Annotated, Any
+from uuid import UUID, uuid4
 
 import pytest
 from pydantic import Field, field_validator
@@ -331,6 +332,23 @@ def a_misspelled_name(post: str, user: str) -> Update[Like]:
     return Like.primary(user, psot).update(Like.stars.set(1))  # type: ignore[name-defined] # noqa: F821
 
 
+def a_wrong_call(post: str, user: str) -> Update[Like]:
+    return Like.primary(user, post).update(stars=1)  # type: ignore[call-arg]
+
+
+def a_python_operator(post: str, user: str) -> Update[Like]:
+    both = Like.stars > 1 and Like.stars < 5
+    return Like.primary(user, post).update(Like.stars.set(1)).condition(both)
+
+
+def a_missing_method(post: str, user: str) -> Update[Like]:
+    return Like.primary(user, post).updat(Like.stars.set(1))  # type: ignore[attr-defined,no-any-return]
+
+
+def a_converted_argument(day: str, user: str) -> Create[Like]:
+    return create(Like(user=user, post="p", at=datetime.fromisoformat(day)))
+
+
 MISTAKES: dict[Callable[..., Any], str] = {
     a_wrong_value: r"Like\.stars: 9: Input should be less than or equal to 5",
     a_wrong_member: r"Tags\.ordered\.1: 5: Input should be a valid string",
@@ -342,6 +360,10 @@ MISTAKES: dict[Callable[..., Any], str] = {
     a_look_up: r"the code looks up 'user' by its value",
     a_misspelled_attribute: r"AttributeError: .*'strs'; did you mean 'stars'\?",
     a_misspelled_name: r"NameError: name 'psot' is not defined \(",
+    a_wrong_call: r"TypeError: .*unexpected keyword argument 'stars' \(",
+    a_python_operator: r"TypeError: a condition is .* with & \| ~, .* or when= \(",
+    a_missing_method: r"AttributeError: .*'updat'; did you mean 'update'\? \(",
+    a_converted_argument: r"TypeError: .*\. While a pattern is traced, its arguments have no",
     a_set_by_its_class: r".*Write a set of arguments as \{a, b\} or \{\*tags\}",
 }
 
@@ -361,3 +383,25 @@ def test_a_mistake_names_the_pattern_and_the_line(function: Callable[..., Any]) 
 def test_a_wrong_date_is_found_when_the_pattern_is_called() -> None:
     with pytest.raises(InvalidValue, match=r"Like\.at: datetime\.date\(2026, 1, 5\)"):
         like("ann", "p1", date(2026, 1, 5))  # type: ignore[arg-type]
+
+
+class Note(Entity, table=Wall):
+    note_id: Attr[UUID] = attr(default_factory=uuid4)
+    text: Attr[str] = attr()
+    primary = key("NOTE" / note_id, "NOTE")
+
+
+def test_an_id_that_is_made_for_each_call_is_not_known_while_tracing(db: Database) -> None:
+    @access_pattern
+    def add_note(text: str) -> Create[Note]:
+        return create(Note(text=text))
+
+    @access_pattern
+    def add_notes(texts: list[str]) -> Transaction:
+        return transact(*[create(Note(text=text)) for text in texts])
+
+    assert explain(add_note).condition == 'PK="NOTE#{note_id}" AND SK="NOTE"'
+    (step,) = explain(add_notes).steps
+    assert step.condition == 'PK="NOTE#{texts[].note_id}" AND SK="NOTE"'
+    assert explain(add_notes).write_range.per_item == 800
+    assert db.run(add_note("a")).note_id != db.run(add_note("a")).note_id

@@ -197,7 +197,7 @@ def test_conditions_that_may_hold_together_are_refused(one: str, other: str) -> 
     class Store(Table, name="store"):
         shelf = GSI("GSI1PK", "GSI1SK")
 
-    with refused("Thing.second and Thing.first can both hold", "when=…"):
+    with refused("Thing.second and Thing.first can both apply", "when=…"):
 
         class Thing(Entity, table=Store):
             name: Attr[str] = attr()

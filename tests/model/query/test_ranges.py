@@ -28,6 +28,8 @@ def test_a_query_method_of_a_key_without_a_partition_says_what_to_call() -> None
     assigned: Any = Task.assigned
     with pytest.raises(AttributeError, match=r": Task\.assigned\(assignee\)\.desc\(…\)"):
         assigned.desc()
+    with pytest.raises(AttributeError, match=r"Task\.assigned is an index; .*assigned\(assignee\)"):
+        assigned.within("ann")
     with pytest.raises(AttributeError, match=r"'BoundIndex' object has no attribute 'nothing'"):
         _ = assigned.nothing
 

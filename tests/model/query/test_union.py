@@ -165,7 +165,7 @@ def test_entities_in_the_partition_of_the_table_without_a_comparison(db: Databas
     assert [type(each) for each in found] == [Invoice] * 4 + [Item] * 4
     shape = explain(union(Item.primary.within("C1"), Invoice.primary.within("C1")))
     assert shape.entity == "Item, Invoice"
-    assert 'begins_with(SK, "I")' in shape.condition
+    assert 'SK BETWEEN "INVOICE#" AND "ITEM$"' in shape.condition
 
 
 def test_a_sort_key_of_one_text_is_in_the_union(db: Database) -> None:

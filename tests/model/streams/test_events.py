@@ -287,9 +287,10 @@ def test_a_checkpoint_of_latest_loses_nothing(db: Database) -> None:
     assert kinds(db.stream_events(Order, after=events.checkpoint)) == [("Created", "Order")]
 
 
-def test_a_damaged_checkpoint_is_refused(db: Database) -> None:
-    with pytest.raises(InvalidCursor, match="not a checkpoint"):
-        db.stream_events(Order, after="nonsense")
+@pytest.mark.parametrize("given", ["nonsense", 5])
+def test_a_damaged_checkpoint_is_refused(db: Database, given: Any) -> None:
+    with pytest.raises(InvalidCursor, match=f"not a checkpoint of a stream: {given!r}"):
+        db.stream_events(Order, after=given)
 
 
 # -- shards and streams --------------------------------------------------------------------------

@@ -9,9 +9,12 @@ Three sparse indexes contain only the orders: the timeline of a customer, the or
 and the orders of a customer with a status. An update of the status moves the order in the indexes,
 increments its version and adds an event, all in one transaction.
 
-Decisions where the source document is unclear or contradicts itself:
+The design implements a document that describes its keys and access patterns, called the source
+document here. Decisions where it is unclear or contradicts itself:
 
-- The version in the key of an event has ten digits. Times have microseconds.
+- The version in the key of an event has ten digits. Times have microseconds. Items also have the
+  name of their entity in `entityType`.
+- An order and its items are created in one transaction, which has space for 99 items.
 - Every update of the status adds an event, also if the status stays the same, so that the versions
   of the events have no gaps. Creating an order adds none.
 - `put_order` creates an order, or replaces the stored one and increments its version. In the source

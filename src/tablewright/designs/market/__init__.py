@@ -30,10 +30,13 @@ Users refer to carts, and to the inventory items in them, by business id. So `pu
 one. `put_into_newest_cart` finds the newest cart of a user, also if another program has stored it
 without a business id.
 
-Decisions where the source document is unclear or contradicts itself:
+The design implements a document that describes its keys and access patterns, called the source
+document here. Decisions where it is unclear or contradicts itself:
 
 - It does not define the attributes of the entities, nor the values of `tp`. They are chosen here:
   `tp` is the name of the entity, such as `inventory_item`.
+- The number of an item has three digits, as in its sample data. An order and its items are written
+  in one transaction, which has space for 99 items.
 - Carts are in the profile shard, because users write them. Bills and payments are in the shard of
   the orders.
 - It uses `P` as the type of payments and as the shard of products. Here the shard `#P` contains the

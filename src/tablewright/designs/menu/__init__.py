@@ -16,7 +16,10 @@ is refused if there are any. A rename or a delete that is complete leaves no sec
 menu and no product without its section, also if one was added at the same time.
 
 `compare` measures all four variants with the same menus. Each variant has its own list of
-decisions. The source document is mistaken in three places:
+decisions.
+
+The design implements a document that compares these variants, called the source document here. It
+is mistaken in three places:
 
 - It reads a menu with its sections by a GetItem with the partition key alone. A GetItem needs the
   whole key and returns one item. A menu with its sections is a Query (`whole_menu`).

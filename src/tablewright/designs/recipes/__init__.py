@@ -1,6 +1,7 @@
 """Recipes: menus, recipes, ingredients and categories; unique names; parents with their children.
 
-The entity chart of the source document, completed:
+The design implements a document that describes its keys and access patterns, called the source
+document here. Its entity chart, completed:
 
     entity              PK                       SK
     Menu                MENU#{id}                MENU#{id}

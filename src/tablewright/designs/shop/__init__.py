@@ -18,11 +18,16 @@ Lists are then sorted by these texts. `users_created_since` compares KSUIDs, so 
 with other ids. An id that is read is a `KSUID` if it has that form, otherwise a `str`.
 
 The items of an order are stored inside the order. Several items may have the same product; placing
-the order reduces the stock by the sum of their quantities. The status of an order is any text;
-`OrderStatus` has the usual ones.
+the order reduces the stock by the sum of their quantities, in one transaction, which has space for
+99 products. The status of an order is any text; `OrderStatus` has the usual ones.
 
-Decisions where the source document is unclear or contradicts itself:
+The design implements a document that describes its keys and access patterns, called the source
+document here. Decisions where it is unclear or contradicts itself:
 
+- Its diagram has numbers as ids, but its notes recommend KSUIDs. Here ids are texts. Items also
+  have the name of their entity in `type`.
+- An order is read by the ids of its user and of the order, as in its table of access patterns. Its
+  section II says by id only.
 - Orders by status are in GSI1, as in its tables of indexes. Its table of access patterns has GSI1
   as the index, but GSI2PK and GSI2SK as the attributes.
 - Orders by status can be listed with a time bound, as in its table of access patterns, and without

@@ -195,7 +195,10 @@ class Load(Plan[T | None], Generic[T]):
             rows += self._own(page.items)
             if page.last_evaluated_key is None or (size is not None and len(rows) >= size):
                 return rows[:size]
-            request = self._next_request(request, page.last_evaluated_key, rows)
+            following = self._next_request(request, page.last_evaluated_key, rows)
+            if following is None:
+                return []
+            request = following
             if size is not None:
                 read += page.scanned_count
                 limit = self._next_limit(size - len(rows), len(rows), read, limit)
@@ -203,30 +206,35 @@ class Load(Plan[T | None], Generic[T]):
 
     def _next_request(
         self, request: QueryRequest, last: Item, rows: list[MemberRow]
-    ) -> QueryRequest:
+    ) -> QueryRequest | None:
         """Return the request for what follows a page that ended at a key; `rows` are those so far.
 
         A page that ended between the root and the rows below it continues behind what lies there.
+        Return None if the root should be among the rows, but is missing.
         """
         root, condition = self._root_sort_key(), request.selection.condition
-        if not self._layout.has_rows_between or root is None or condition is None:
+        if not self._layout.is_below or root is None or condition is None or condition.sort is None:
             return request.next_page(last)
         below, end = root + self._key.partition.delimiter.text, self._sort_key(last)
-        if condition.sort is None or end >= below or (self._descending and end == root):
+        has_root = any(row.entity is self._entity and row.sort_key == root for row in rows)
+        if not self._descending and not has_root:
+            return request.next_page(last) if end == root else None
+        if not self._layout.has_rows_between or end >= below or (self._descending and end == root):
             return request.next_page(last)
         if self._descending:
             (name,) = self._key.sort_attributes
             return request.for_condition(KeyCondition({**condition.equal, name: {"S": root}}))
-        if not any(row.sort_key == root for row in rows):
-            return request.next_page(last)
         behind = replace(condition.sort, values=({"S": below}, condition.sort.values[-1]))
         return request.for_condition(KeyCondition(condition.equal, behind))
 
     def _next_limit(self, missing: int, found: int, read: int, limit: int) -> int:
-        """Return how many rows to ask for; a filter for tenants leaves some of them out."""
-        if not self._is_filtered_for_tenants:
-            return missing
-        return next_limit(missing, found, read, limit)
+        """Return how many rows to ask for, of which some may be skipped."""
+        return next_limit(missing, found, read, limit) if self._skips_rows else missing
+
+    @property
+    def _skips_rows(self) -> bool:
+        """Whether a query with a limit may read any number of other rows before its own."""
+        return self._is_filtered_for_tenants
 
     def _too_large(self) -> InvalidValue:
         return InvalidValue(

@@ -199,7 +199,8 @@ class PagedLoad(Load[T], Generic[T]):
         found: list[Item] = []
         last: Item | None = None
         request, root = self._request(self._condition(), context), self._root_sort_key()
-        limit, read = 0 if size is None else size + len(self._other_places()), 0
+        before, read = len(self._other_places()), 0
+        limit = before + (size or 0)
         for _ in range(MAX_REQUESTS):
             if size is not None:
                 request = request.with_members(Limit=limit)
@@ -212,9 +213,13 @@ class PagedLoad(Load[T], Generic[T]):
             last = answer.last_evaluated_key
             if last is None or (found and (size is None or len(found) >= size)):
                 break
-            request = self._next_request(request, last, others)
+            following = self._next_request(request, last, others)
+            if following is None:
+                return [], query.page_of([], None, context)
+            request = following
             read += answer.scanned_count
-            limit = self._next_limit((size or 0) - len(found), len(found), read, limit)
+            missing = (size or 0) - len(found) + max(0, before - len(others))
+            limit = self._next_limit(missing, len(found), read, limit)
         else:
             if not found:
                 raise self._too_large()
@@ -224,11 +229,26 @@ class PagedLoad(Load[T], Generic[T]):
             return others, query.page_of(found, None, context)
         return others, query.page_of(found, query._position(found[-1]), context)
 
+    @property
+    def _has_lists(self) -> bool:
+        """Whether any number of rows of other members come before the page."""
+        return any(
+            member is not self._paged
+            and (member.form == "list" or isinstance(member.kind, AggregateMap))
+            for member in self._kind.members
+        )
+
+    @property
+    def _skips_rows(self) -> bool:
+        return self._has_lists or super()._skips_rows
+
     # -- the shape ---------------------------------------------------------------------------
 
     def _shape(self) -> Shape:
         shape = super()._shape()
         page = "1 MB" if self._size is None else f"1 + {shown(self._size)}"
+        if self._has_lists:
+            page += ", and all rows of the other members"
         if not self._is_continued:
             return replace(shape, page=page)
         head = self._range_of_rows(len(self._other_places()))
@@ -245,9 +265,6 @@ class PagedLoad(Load[T], Generic[T]):
         return self._range_of_rows(len(self._other_places()) + self._size)
 
     def _range_of_rows(self, rows: int) -> UnitRange:
-        others = [member for member in self._kind.leaves() if member is not self._paged]
-        nested = any(isinstance(member.kind, AggregateMap) for member in self._kind.members)
-        lists = nested or any(member.form == "list" for member in others)
-        if lists or self._is_filtered_for_tenants:  # the number of their rows is not known
+        if self._skips_rows:  # the number of their rows is not known
             return page_read(None, consistent=self._is_consistent, requests=MAX_REQUESTS)
         return super()._range_of_rows(rows)

@@ -7,23 +7,23 @@
 
 The ranges are of one partition of one table or index. A comparison applies to a part that stands at
 the same place, behind the same text, in the sort keys of all; otherwise it is a DeclarationError.
-Without a comparison the query reads what begins with the text that the sort keys have in common.
+Without a comparison the query reads the span in which the sort keys of all lie.
 Items of entities that are not in the union are left out.
 """
 
 from __future__ import annotations
 
-from itertools import takewhile
 from typing import Any, TypeVar, TypeVarTuple
 
 from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
+from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition, after
 from tablewright.plan.condition import Condition
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.projection import check_projected
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.range import Range
+from tablewright.plan.reads.span import Span, hull
 from tablewright.plan.shape import key_condition
 from tablewright.values import Item
 
@@ -113,7 +113,7 @@ class UnionRange(Range[R, *Rest]):
                 f"{self._names}: one comparison cannot select from {keys}: the compared part must "
                 "be at the same place, with the same text before and after it"
             )
-        return KeyCondition(partition, _common_start(self._key.sort_attributes, found))
+        return KeyCondition(partition, _span_of_all(self._key.sort_attributes, found))
 
     @property
     def _types_beside(self) -> frozenset[str]:
@@ -166,19 +166,24 @@ class UnionRange(Range[R, *Rest]):
         return any(each._has_alternatives for each in self._ranges)
 
 
-def _common_start(names: tuple[str, ...], conditions: list[KeyCondition]) -> SortCondition | None:
-    """Return the condition for the text with which the sort keys of all begin; None for none."""
+def _span_of_all(names: tuple[str, ...], conditions: list[KeyCondition]) -> SortCondition | None:
+    """Return the condition for the span in which the sort keys of all lie; None for everything."""
     if not names:
         return None
-    starts = []
+    spans = []
     for each in conditions:
         value = each.equal.get(names[0])
-        if value is None and each.sort is not None and each.sort.comparison == "begins_with":
-            value = each.sort.values[0]
-        starts.append("" if value is None else value.get("S", ""))
-    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*starts, strict=False))
-    prefix = "".join(letters[0] for letters in same)
-    return SortCondition(names[0], "begins_with", ({"S": prefix},)) if prefix else None
+        if value is not None and "S" in value:
+            spans.append(Span(value["S"], value["S"]))
+        elif each.sort is not None and each.sort.comparison == "begins_with":
+            start = each.sort.values[0]["S"]
+            spans.append(Span(start, after(start)))
+        else:
+            return None
+    whole = hull(spans)
+    if whole in spans:  # the keys of the others begin like those of one
+        return conditions[spans.index(whole)].sort
+    return SortCondition(names[0], "between", ({"S": whole.low}, {"S": whole.high}))
 
 
 def _check_place(ranges: tuple[Range[Any, *tuple[Any, ...]], ...]) -> None:

@@ -9,7 +9,6 @@ Events behind it are delivered again: at least once, never not at all.
 from __future__ import annotations
 
 import base64
-import binascii
 
 import msgspec
 from msgspec import Struct, field
@@ -49,6 +48,6 @@ class Checkpoint(Struct):
     def parse(cls, text: str) -> Checkpoint:
         """Read the text of a checkpoint; raise InvalidCursor if it is not one."""
         try:
-            return msgspec.json.decode(base64.urlsafe_b64decode(text.encode()), type=cls)
-        except (binascii.Error, ValueError) as error:
-            raise InvalidCursor(f"not a checkpoint of a stream: {text[:100]!r}") from error
+            return msgspec.json.decode(base64.urlsafe_b64decode(text), type=cls)
+        except (TypeError, ValueError) as error:
+            raise InvalidCursor(f"not a checkpoint of a stream: {text!r:.100}") from error

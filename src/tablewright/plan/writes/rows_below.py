@@ -4,6 +4,8 @@ key of the item        MENU#lunch | SECTION#soups
 rows below it          MENU#lunch | SECTION#soups#PRODUCT#…      their sort key extends its own
                        MENU#lunch | …                            if the item is the root of its
                                                                  partition: it has one key only
+                       lunch | …                                 the same, if the partition key is
+                                                                 the attribute `menu` of both
 """
 
 from __future__ import annotations
@@ -46,19 +48,10 @@ def followers(entity: EntityMap) -> list[Follower]:
 
 def _follows(key: KeyMap, theirs: KeyMap) -> dict[str, str] | None:
     """Return which attributes of one key follow which of the other; None if none do."""
-    templates = (key.partition, key.sort, theirs.partition, theirs.sort)
-    if any(template is None or template.natural is not None for template in templates):
-        return None
-    if (
-        not templates_can_collide(key.partition, theirs.partition)
-        or key.sort is None
-        or theirs.sort is None
-    ):
-        return None
-    if len(key.partition.pieces) != len(theirs.partition.pieces):
+    if key.sort is None or theirs.sort is None or not _share_partition(key, theirs):
         return None
     pairs = list(zip(key.partition.pieces, theirs.partition.pieces, strict=True))
-    if extends(theirs.sort, key.sort):
+    if key.sort.is_text and theirs.sort.is_text and extends(theirs.sort, key.sort):
         pairs += zip(key.sort.pieces, theirs.sort.pieces, strict=False)
     elif len(key.parameters) > key.partition_arity:  # there are others like it in the partition
         return None
@@ -69,6 +62,19 @@ def _follows(key: KeyMap, theirs: KeyMap) -> dict[str, str] | None:
         for own, part in pairs
         if isinstance(own, KeyPart) and isinstance(part, KeyPart)
     }
+
+
+def _share_partition(key: KeyMap, theirs: KeyMap) -> bool:
+    """Return whether rows of one key belong into the partitions of the other.
+
+    A natural key has no literal that says whose partition it is, but the name of its attribute.
+    """
+    own, other = key.partition, theirs.partition
+    if own.natural is not None or other.natural is not None:
+        is_natural = own.natural is not None and other.natural is not None
+        names = [[part.attribute for part in template.parts] for template in (own, other)]
+        return is_natural and names[0] == names[1]
+    return templates_can_collide(own, other) and len(own.pieces) == len(other.pieces)
 
 
 def read_rows_below(

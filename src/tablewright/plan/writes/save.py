@@ -65,8 +65,8 @@ class Save(Write[E, E], Generic[E]):
         before = entity.as_stored(self._instance)
         if before is None:
             raise InvalidValue(
-                f"save({entity.name}): this one was not read from the table, so what has changed "
-                "is not known; use create(…) or put(…)"
+                f"save({entity.name}): this entity was not read from the table, so what has "
+                "changed is not known; use create(…) or put(…)"
             )
         changes = _differences(entity, vars(before), vars(self._instance))
         if not changes:
