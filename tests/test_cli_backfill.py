@@ -109,3 +109,14 @@ def test_one_index_after_the_other(target: str) -> None:
 @pytest.mark.parametrize("target", ["file"], indirect=True)
 def test_what_is_wrong_is_one_line(target: str, arguments: list[str], message: str) -> None:
     assert message in run(*arguments, code=2)
+
+
+def test_an_item_that_does_not_match_is_reported_with_the_command_that_lists_all(
+    target: str,
+) -> None:
+    broken = '{"PK": "POST#9", "SK": "POST", "type": "Post", "author": 1}'
+    assert commands.run("put", target, "blog", broken).returncode == 0
+    message = run("blog.py", target, code=2)
+    assert message.startswith("tablewright: Post.")
+    assert f"`tablewright verify blog.py --stored {target}` lists all such items" in message
+    assert message.count("\n") == 1

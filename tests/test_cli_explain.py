@@ -167,3 +167,14 @@ def test_a_pattern_that_a_later_entity_makes_impossible_is_reported(
     assert done.stderr.startswith("tablewright: ")
     assert "rows of Label (LABEL#{label}) can lie between" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["explain", "patterns"])
+def test_a_design_without_patterns_is_reported(command: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(LATER.partition("@access_pattern\n")[0])
+    mine = str(tmp_path / "mine.py")
+    done = run(command, mine)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == (
+        f"{mine} declares no access patterns; decorate a function with @access_pattern\n"
+    )

@@ -383,7 +383,19 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
         ],
         {"indexes": (gsi("GSI1", "GSI1PK", "GSI1SK"), gsi("GSI2", "GSI1PK", "GSI2SK"))},
         [
-            'gsi2_sk: Attr[str] = attr(name="GSI2SK")',
+            'gsi1 = index(Things.gsi1, "A" / a_id, "B" / b_id)',
+            'gsi2 = index(Things.gsi2, "A" / a_id, "C" / c_id)',
+        ],
+    ),
+    "a key that two indexes share in some items": (
+        [
+            item(PK=f"USER#{n}", SK="USER", GSI1PK=f"A#{n}", GSI1SK=f"B#{n}")
+            | (item(GSI2SK=f"C#{n}") if n else {})
+            for n in range(3)
+        ],
+        {"indexes": (gsi("GSI1", "GSI1PK", "GSI1SK"), gsi("GSI2", "GSI1PK", "GSI2SK"))},
+        [
+            'gsi2_sk: Attr[str | None] = attr(name="GSI2SK", default=None)',
             '# Items are in gsi2, too; it shares the key "GSI1PK".',
         ],
     ),
@@ -555,7 +567,10 @@ def test_texts_of_items_are_literals_and_never_code(tmp_path: Path) -> None:
     assert {"class_", "init", "import_os_os_abort", "fi", "n1"} <= set(table.entities[0].attributes)
 
 
-WORDS = ["USER", "user", "a", "#", "", "x1", "2026-01-15", MOMENT, "007", "9", "$5", ":", "\n", '"']
+WORDS = [
+    *("USER", "user", "OPEN", "open", "a", "#", "", "x1", "2026-01-15", MOMENT, "007", "9", "$5"),
+    *("$app", "id_7", "tasks_1", ":", "\n", '"'),
+]
 TEXTS = st.builds(
     lambda words, delimiter: delimiter.join(words) or "z",
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
@@ -563,15 +578,27 @@ TEXTS = st.builds(
 )
 ITEMS = st.fixed_dictionaries(
     {"PK": TEXTS, "SK": TEXTS},
-    optional=dict.fromkeys(("GSI1PK", "GSI1SK", "status", "type", "email"), TEXTS),
+    optional=dict.fromkeys(("GSI1PK", "GSI1SK", "LSI1", "status", "type", "email", "wide"), TEXTS)
+    | {"flag": st.booleans()},
+)
+INDEXES = (
+    gsi("GSI1", "GSI1PK", "GSI1SK"),
+    SampleIndex("LSI", True, keys("PK", "LSI1")),
+    SampleIndex(
+        "wide",
+        False,
+        KeySchema(
+            (KeyAttribute("wide", "S"), KeyAttribute("email", "S")), (KeyAttribute("GSI1PK", "S"),)
+        ),
+    ),
 )
 
 
 @settings(max_examples=20)
 @given(st.lists(ITEMS, min_size=1, max_size=6, unique_by=lambda each: (each["PK"], each["SK"])))
 def test_any_items_are_recognized_and_keep_their_keys(
-    tmp_path_factory: pytest.TempPathFactory, items: list[dict[str, str]]
+    tmp_path_factory: pytest.TempPathFactory, items: list[dict[str, Any]]
 ) -> None:
-    sample = sample_of(*(item(**each) for each in items), **BY_KEY)
+    sample = sample_of(*(item(**each) for each in items), indexes=INDEXES)
     table = import_source(write_module(infer_design(sample)), tmp_path_factory.mktemp("any"))
     assert compare_stored(table, sample.items).differences == []

@@ -60,6 +60,7 @@ def backfill(
     import secrets
 
     from tablewright.database import Database
+    from tablewright.errors import UnreadableItem
     from tablewright.model.provision import Prepare
     from tablewright.plan.plan import Context
     from tablewright.transfer.endpoints import open_source
@@ -79,7 +80,11 @@ def backfill(
             database = Database(opened, context, (each,))
             unready = database.run(Prepare(compiled, record=prepare))
             if not prepare:
-                _run(database, each, index, dry_run=dry_run, restart=restart)
+                try:
+                    _run(database, each, index, dry_run=dry_run, restart=restart)
+                except UnreadableItem as error:
+                    listed = f"tablewright verify {name} --stored {target}"
+                    fail(f"{error}; fix the item or the design: `{listed}` lists all such items")
                 unready = database.run(Prepare(compiled, record=False))
             if prepare or unready:
                 _print_unready(called, unready)

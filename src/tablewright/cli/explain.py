@@ -11,7 +11,7 @@ import typer
 from tablewright.cli import report
 from tablewright.cli.commands import DESIGNS, app
 from tablewright.cli.designs import Name, load_or_fail
-from tablewright.cli.failures import fail
+from tablewright.cli.failures import fail, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,6 +46,7 @@ def explain(
     if pattern is not None:
         patterns = select_patterns(patterns, name, pattern)
     check_shapes(patterns)
+    note_no_patterns(patterns, name)
     console = Console()
     if json:
         members = [as_members(found) for found in patterns]
@@ -53,7 +54,7 @@ def explain(
     elif details or pattern is not None:
         for found in patterns:
             _print_pattern(console, found)
-    else:
+    elif patterns:
         _print_list(console, patterns)
 
 
@@ -86,6 +87,11 @@ def select_patterns(
         known = f"; `tablewright explain {module}` lists its {len(patterns)} patterns"
         fail(f"{module} has no pattern {name!r}{hint or known}")
     return found
+
+
+def note_no_patterns(patterns: Sequence[AccessPattern], module: str) -> None:
+    if not patterns:
+        say(f"{module} declares no access patterns; decorate a function with @access_pattern")
 
 
 def check_shapes(patterns: Sequence[AccessPattern]) -> None:

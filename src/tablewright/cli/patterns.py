@@ -12,7 +12,13 @@ import typer
 from tablewright.cli import report
 from tablewright.cli.commands import DESIGNS, app
 from tablewright.cli.designs import Name, load_or_fail
-from tablewright.cli.explain import as_members, check_shapes, print_request, select_patterns
+from tablewright.cli.explain import (
+    as_members,
+    check_shapes,
+    note_no_patterns,
+    print_request,
+    select_patterns,
+)
 from tablewright.cli.failures import fail
 from tablewright.cli.item_json import print_json
 from tablewright.cli.sessions import Json
@@ -76,6 +82,7 @@ def patterns(
     design = load_or_fail(name)
     if pattern is None:
         check_shapes(design.patterns)
+        note_no_patterns(design.patterns, name)
         _list(design.patterns, json=json)
         return
     found = select_patterns(design.patterns, name, pattern)

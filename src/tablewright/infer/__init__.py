@@ -8,6 +8,7 @@
     conditions  what distinguishes the items in an index, or in one of its places
     attributes  what the items of a class store, and what that explains
     declaration attributes, keys and places, as the module will declare them
+    drafts      keys before attributes explain their variables
     entity      the declarations of one class of items
     variants    classes of items with different types at one key
     design      all entities, without collisions, and their names

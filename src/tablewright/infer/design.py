@@ -61,7 +61,7 @@ def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesi
     type_attribute = find_type_attribute(sample, separator)
     classes = divide(sample, separator, type_attribute)
     while True:
-        entities = [infer_entity(kind, sample, delimiter, type_attribute) for kind in classes]
+        entities = [_entity(kind, sample, delimiter, type_attribute) for kind in classes]
         pair = _colliding(entities, separator or "#")
         if pair is None:
             break
@@ -85,6 +85,23 @@ def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesi
         _name_attributes(entity, design)
     entities.sort(key=lambda entity: entity.name)
     return design
+
+
+def _entity(
+    kind: ItemClass, sample: Sample, delimiter: Delimiter | None, type_attribute: str | None
+) -> InferredEntity:
+    """Return the entity of a class, without two places whose keys can be equal."""
+    entity = infer_entity(kind, sample, delimiter, type_attribute)
+    separator = "#" if delimiter is None else delimiter.text
+    for one, other in combinations(entity.places, 2):
+        if one.index is other.index:
+            sides = [
+                [_template(path, separator, place.delimiter or separator) for path in place.paths]
+                for place in (one, other)
+            ]
+            if all(map(templates_can_collide, *sides)):
+                return infer_entity(kind, sample, delimiter, type_attribute, most_places=1)
+    return entity
 
 
 def _variants(

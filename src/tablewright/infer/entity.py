@@ -13,39 +13,43 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from msgspec import Struct
-
 from tablewright.infer.attributes import StoredAttributes, rank
 from tablewright.infer.classes import ItemClass
 from tablewright.infer.conditions import find_alternatives, find_condition
 from tablewright.infer.declaration import (
     Attribute,
-    InferredCondition,
     InferredEntity,
     InferredPath,
     Place,
     Use,
 )
+from tablewright.infer.drafts import Draft, Placement, join_if_ragged
 from tablewright.infer.kinds import DATETIME, STR, Kind, text_kinds
 from tablewright.infer.names import has_own_name
 from tablewright.infer.sample import Sample, SampleIndex
 from tablewright.infer.spellings import Spelling, key_only_spellings, reads_back
-from tablewright.infer.structure import Element, VaryingPart, find_elements, form_of, is_word
+from tablewright.infer.structure import VaryingPart, find_elements, form_of, is_word
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.schema import KeyAttribute
-from tablewright.values import Item
 
 #: Delimiters of a key in whose values the table's delimiter is.
 _OTHER_DELIMITERS = "|~^;"
 #: The most places that an entity has in one index.
-_MOST_PLACES = 4
+MOST_PLACES = 4
 
 
 def infer_entity(
-    kind: ItemClass, sample: Sample, delimiter: Delimiter | None, type_attribute: str | None
+    kind: ItemClass,
+    sample: Sample,
+    delimiter: Delimiter | None,
+    type_attribute: str | None,
+    most_places: int = MOST_PLACES,
 ) -> InferredEntity:
-    """Return the entity of a class of items; without a delimiter, key texts are not split."""
-    return _Inference(kind, sample, delimiter, type_attribute).infer()
+    """Return the entity of a class of items; without a delimiter, key texts are not split.
+
+    It has up to `most_places` places in one index.
+    """
+    return _Inference(kind, sample, delimiter, type_attribute, most_places).infer()
 
 
 class _Inference:
@@ -55,8 +59,10 @@ class _Inference:
         sample: Sample,
         delimiter: Delimiter | None,
         type_attribute: str | None,
+        most_places: int,
     ) -> None:
         self.kind = kind
+        self.most_places = most_places
         self.items = kind.items
         self.sample = sample
         self.split = "" if delimiter is None else delimiter.text
@@ -91,11 +97,11 @@ class _Inference:
 
     def infer(self) -> InferredEntity:
         everything = list(range(len(self.items)))
-        own = _Placement(None, everything, list(self.sample.keys))
+        own = Placement(None, everything, list(self.sample.keys))
         placements = [each for index in self.indexes for each in self._placements(index)]
         uses = [(key, each) for each in (own, *placements) for key in each.keys]
         # First the attributes with names of their own: those that are composed explain nothing.
-        found: dict[str, _Draft] = {}
+        found: dict[str, Draft] = {}
         for key, placement in sorted(uses, key=lambda use: not has_own_name(use[0].name)):
             if placement.when is None and key.name in found:
                 placement.drafts[key.name] = found[key.name]
@@ -105,8 +111,10 @@ class _Inference:
             placement.drafts[key.name] = found[key.name] = draft
             if not draft.is_natural:
                 self.stored.by_name.pop(key.name, None)
-        for each in (own, *placements):
-            _join_if_ragged(list(each.drafts.values()), self.items, self.split)
+        joined = [own, *(each for each in placements if not each.is_local)]
+        for each in joined * len(joined):  # a join may make the keys of another one ragged
+            join_if_ragged(list(each.drafts.values()), self.items, self.split)
+        placements = self._with_natural_local_keys(own, placements)
         drafts = {id(draft): draft for each in (own, *placements) for draft in each.drafts.values()}
         self._choose_kinds(list(drafts.values()))
         paths = [self._path(own.drafts[key.name]) for key in own.keys]
@@ -125,7 +133,35 @@ class _Inference:
             self.stored.undeclared,
         )
 
-    def _placements(self, index: SampleIndex) -> list[_Placement]:
+    def _with_natural_local_keys(
+        self, own: Placement, placements: list[Placement]
+    ) -> list[Placement]:
+        """Return the placements; ragged keys of local indexes, and those beside one, are natural.
+
+        A local key is written with the delimiter of the primary key.
+        """
+        is_ragged = any(draft.is_ragged for draft in own.drafts.values())
+        found: list[Placement] = []
+        for placement in placements:
+            index = placement.index
+            if index is None or not placement.is_local:
+                found.append(placement)
+                continue
+            of_index = [each for each in placements if each.index is index]
+            key = index.keys.sort[0]
+            drafts = [each.drafts[key.name] for each in of_index]
+            if not any(is_ragged or draft.is_ragged for draft in drafts):
+                found.append(placement)
+            elif placement is of_index[0]:  # one placement, without conditions
+                members = self._members(index)
+                texts = tuple(self.items[n][key.name][key.type] for n in members)
+                self.stored.add(key.name)
+                natural = Draft(key, members, [VaryingPart(texts)], True, is_natural=True)
+                whole = {**placement.drafts, key.name: natural}
+                found.append(Placement(index, members, placement.keys, None, whole))
+        return found
+
+    def _placements(self, index: SampleIndex) -> list[Placement]:
         """Return the place of the items in an index, or several with conditions."""
         members, keys = self._members(index), list(index.keys)
         composed = [key for key in keys if key.name not in self.sample.keys.names]
@@ -144,12 +180,16 @@ class _Inference:
                 rows[tuple(form_of(text, self.split) for text in texts)].append(n)
             groups = list(rows.values())
             outside = [n for n in range(len(self.items)) if n not in members]
-            if 1 < len(groups) <= _MOST_PLACES:
-                found = find_alternatives(self.stored.by_name.values(), groups, outside)
+            if 1 < len(groups) <= self.most_places:
+                keys_of_all = {name for each in self.indexes for name in each.keys.names}
+                composed_names = keys_of_all - self.natural
+                attributes = self.stored.by_name.values()
+                candidates = [each for each in attributes if each.stored not in composed_names]
+                found = find_alternatives(candidates, groups, outside)
                 if found:
                     pairs = zip(groups, found, strict=True)
-                    return [_Placement(index, group, keys, when) for group, when in pairs]
-        return [_Placement(index, members, keys)]
+                    return [Placement(index, group, keys, when) for group, when in pairs]
+        return [Placement(index, members, keys)]
 
     def _natural_keys(self) -> set[str]:
         """Return the key attributes that are not composed, but attributes of the items.
@@ -178,24 +218,24 @@ class _Inference:
 
     def _elements(
         self, key: KeyAttribute, members: list[int], *, sorts: bool, is_group: bool = False
-    ) -> _Draft:
+    ) -> Draft:
         """Return the literals and variables of a key attribute, and who can explain them."""
         contents = [self.items[n][key.name][key.type] for n in members]
         if key.name == self.type_attribute:
-            return _Draft(key, members, [contents[0]], sorts)
+            return Draft(key, members, [contents[0]], sorts)
         is_own = has_own_name(key.name)
         is_primary = key.name in self.sample.keys.names
         if key.name in self.natural and not is_primary:
             self.stored.add(key.name)
-            return _Draft(key, members, [VaryingPart(tuple(contents))], sorts, is_natural=True)
+            return Draft(key, members, [VaryingPart(tuple(contents))], sorts, is_natural=True)
         if key.type != "S":
             variable = VaryingPart(tuple(contents))
             is_constant = len(set(contents)) == 1 and sorts and self.partitions > 1
             explained = self.stored.explain(variable, key, members, self.delimiter, sorts=sorts)
             is_zero = contents[0] == "0"
             if is_constant and (is_zero or not is_own) and not any(explained):
-                return _Draft(key, members, [contents[0]], sorts)
-            return _Draft(key, members, [variable], sorts)
+                return Draft(key, members, [contents[0]], sorts)
+            return Draft(key, members, [variable], sorts)
 
         def explains(texts: tuple[str, ...]) -> bool:
             variable = VaryingPart(texts)
@@ -213,7 +253,7 @@ class _Inference:
         elements = find_elements(
             contents, self.split, is_value, sorts=sorts, partitions=self.partitions
         )
-        draft = _Draft(key, members, elements, sorts)
+        draft = Draft(key, members, elements, sorts)
         if is_own:
             is_explained = any(explains(variable.texts) for variable in draft.variables)
             draft.is_natural = len(elements) == 1 or not (is_primary or is_explained)
@@ -234,13 +274,11 @@ class _Inference:
             if name not in names
         )
 
-    def _explain(
-        self, draft: _Draft, variable: VaryingPart
-    ) -> Iterator[tuple[Attribute, Spelling]]:
+    def _explain(self, draft: Draft, variable: VaryingPart) -> Iterator[tuple[Attribute, Spelling]]:
         delimiter = self._delimiter_of(draft)
         return self.stored.explain(variable, draft.key, draft.members, delimiter, sorts=draft.sorts)
 
-    def _choose_kinds(self, drafts: Sequence[_Draft]) -> None:
+    def _choose_kinds(self, drafts: Sequence[Draft]) -> None:
         """Give each attribute the type with which it explains most variables."""
         votes: dict[str, Counter[Kind]] = defaultdict(Counter)
         for draft in drafts:
@@ -251,7 +289,7 @@ class _Inference:
         for name in self.stored.by_name:
             self.stored.choose_kind(name, votes[name], is_natural=name in natural)
 
-    def _path(self, draft: _Draft, *, is_alone: bool = False) -> InferredPath:
+    def _path(self, draft: Draft, *, is_alone: bool = False) -> InferredPath:
         """Return a key attribute whose variables are attributes; `is_alone` makes new ones."""
         if draft.is_natural:
             attribute = self.stored.by_name[draft.key.name]
@@ -270,7 +308,7 @@ class _Inference:
             word = ""
         return InferredPath(draft.key, elements, draft.is_ragged)
 
-    def _use(self, draft: _Draft, variable: VaryingPart, word: str, *, is_alone: bool) -> Use:
+    def _use(self, draft: Draft, variable: VaryingPart, word: str, *, is_alone: bool) -> Use:
         delimiter = self._delimiter_of(draft)
         found = [each for each in self._explain(draft, variable) if each[0].kind == each[1].kind]
         if found and not is_alone:
@@ -315,7 +353,7 @@ class _Inference:
         self.key_only.append(attribute)
         return attribute
 
-    def _delimiter_of(self, draft: _Draft) -> Delimiter:
+    def _delimiter_of(self, draft: Draft) -> Delimiter:
         if not draft.is_ragged:
             return self.delimiter
         texts = [text for variable in draft.variables for text in variable.texts]
@@ -331,20 +369,27 @@ class _Inference:
 
     # -- indexes -----------------------------------------------------------------------------
 
-    def _places(self, placements: list[_Placement]) -> tuple[list[Place], dict[str, list[str]]]:
+    def _places(self, placements: list[Placement]) -> tuple[list[Place], dict[str, list[str]]]:
         """Return the places in indexes, and the indexes whose keys cannot be declared.
 
-        These have composed keys that another index has already, or that are one of several.
+        These have composed keys that are one of several, or that another index has already; a key
+        that all items have in both indexes is declared twice.
         """
         places: list[Place] = []
         shared: dict[str, list[str]] = {}
-        taken: dict[str, SampleIndex] = {}
+        taken: dict[str, Placement] = {}
         for placement in placements:
             index = placement.index
             assert index is not None
             drafts = placement.drafts.values()
             composed = [draft.key.name for draft in drafts if self._is_composed(draft)]
-            found = [name for name in composed if taken.get(name, index) is not index]
+            found = [
+                name
+                for name in composed
+                if (other := taken.get(name)) is not None
+                and other.index is not index
+                and not (self._is_whole(placement) and self._is_whole(other))
+            ]
             found += [
                 draft.key.name
                 for draft in drafts
@@ -356,11 +401,16 @@ class _Inference:
                     if name not in taken:
                         self.stored.add(name)
                 continue
-            taken |= dict.fromkeys(composed, index)
+            taken |= dict.fromkeys(composed, placement)
             places.append(self._place(index, placement))
         return places, shared
 
-    def _has_natural_path(self, draft: _Draft) -> bool:
+    def _is_whole(self, placement: Placement) -> bool:
+        """Whether all items are in an index, with keys in the table's delimiter."""
+        is_ragged = any(draft.is_ragged for draft in placement.drafts.values())
+        return len(placement.members) == len(self.items) and not is_ragged
+
+    def _has_natural_path(self, draft: Draft) -> bool:
         own = self.own_paths.get(draft.key.name)
         return draft.is_natural or (own is not None and own.is_natural)
 
@@ -368,7 +418,7 @@ class _Inference:
     def _all(paths: list[InferredPath], places: list[Place]) -> list[InferredPath]:
         return [*paths, *(path for place in places for path in place.paths)]
 
-    def _place(self, index: SampleIndex, placement: _Placement) -> Place:
+    def _place(self, index: SampleIndex, placement: Placement) -> Place:
         drafts = [placement.drafts[key.name] for key in placement.keys]
         paths = [self.own_paths.get(draft.key.name) or self._path(draft) for draft in drafts]
         outside = [n for n in range(len(self.items)) if n not in placement.members]
@@ -379,69 +429,31 @@ class _Inference:
             if when is None:  # nothing of the item says whether it is in the index
                 composed = [n for n, draft in enumerate(drafts) if self._is_composed(draft)]
                 position = min(composed, key=lambda n: not drafts[n].variables)
-                draft = drafts[position]
-                if not draft.variables:
-                    draft.elements = [draft.whole(self.items, self.split)]
-                paths[position] = self._path(draft, is_alone=True)
-                paths[position].uses[0].attribute.index = index.name
+                paths[position] = self._lone_path(index, drafts[position])
         delimiter = None if index.is_local else self._other_delimiter(paths)
         count = len(index.keys.partition)
         return Place(index, tuple(paths[:count]), tuple(paths[count:]), when, delimiter)
 
-    def _is_composed(self, draft: _Draft) -> bool:
+    def _lone_path(self, index: SampleIndex, draft: Draft) -> InferredPath:
+        """Return a key whose value alone says that an item is in an index."""
+        if index.is_local:  # it has the delimiter of the primary key, which any text may contain
+            self.stored.add(draft.key.name)
+            self.stored.choose_kind(draft.key.name, {}, is_natural=True)
+            draft.is_natural = True
+            return self._path(draft)
+        if not draft.variables:
+            draft.elements = [draft.whole(self.items, self.split)]
+        path = self._path(draft, is_alone=True)
+        path.uses[0].attribute.index = index.name
+        return path
+
+    def _is_composed(self, draft: Draft) -> bool:
         names = {*self.sample.keys.names, self.type_attribute}
         return not draft.is_natural and draft.key.name not in names
 
     def _has_values(self, paths: Sequence[InferredPath], number: int) -> bool:
         values = [use.attribute.values.get(number) for path in paths for use in path.uses]
         return not any(value is None or "NULL" in value for value in values)
-
-
-class _Placement(Struct, eq=False):
-    """The items that have one place in an index, or (None) in the table."""
-
-    index: SampleIndex | None
-    members: list[int]
-    keys: list[KeyAttribute]
-    when: InferredCondition | None = None
-    #: By the names of the key attributes.
-    drafts: dict[str, _Draft] = {}
-
-    def sorts(self, key: KeyAttribute) -> bool:
-        return key in (self.keys[1:] if self.index is None else self.index.keys.sort)
-
-
-class _Draft(Struct, eq=False):
-    """A key attribute before its variables are explained."""
-
-    key: KeyAttribute
-    #: The numbers of the items that have the key.
-    members: list[int]
-    elements: list[Element]
-    sorts: bool
-    is_natural: bool = False
-
-    @property
-    def variables(self) -> list[VaryingPart]:
-        return [each for each in self.elements if isinstance(each, VaryingPart)]
-
-    @property
-    def is_ragged(self) -> bool:
-        return any(variable.is_ragged for variable in self.variables)
-
-    def whole(self, items: Sequence[Item], delimiter: str) -> VaryingPart:
-        """Return the whole text of the key attribute as one variable."""
-        texts = tuple(items[n][self.key.name][self.key.type] for n in self.members)
-        is_ragged = bool(delimiter) and any(delimiter in text for text in texts)
-        return VaryingPart(texts, is_ragged=is_ragged)
-
-
-def _join_if_ragged(drafts: Sequence[_Draft], items: Sequence[Item], delimiter: str) -> None:
-    """Make a variable of each text whose variables could not be told apart in a ragged key."""
-    if any(draft.is_ragged for draft in drafts):
-        for draft in drafts:
-            if any(isinstance(each, VaryingPart) for each in draft.elements[:-1]):
-                draft.elements = [draft.whole(items, delimiter)]
 
 
 def _is_rare(texts: Collection[str]) -> bool:
