@@ -196,7 +196,8 @@ def test_a_target_without_the_table_is_left_as_it_is(tmp_path: Path) -> None:
         "patterns", "commerce", "customer_profile", "customer_id=1", "--target", tmp_path / "a.db"
     )
     assert done.returncode == 2
-    assert "the table 'commerce_single_table' does not exist" in done.stderr
+    assert "the table 'commerce_single_table' does not exist; give its name" in done.stderr
+    assert f"`tablewright create-table {tmp_path / 'a.db'} --design commerce`" in done.stderr
     assert "things" in run("tables", tmp_path / "a.db").stdout
 
 

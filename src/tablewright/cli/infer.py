@@ -11,6 +11,7 @@ from tablewright.cli.commands import DESIGNS, app
 from tablewright.cli.designs import write
 from tablewright.cli.failures import fail
 from tablewright.cli.transfer import WHERE, exit_on_error
+from tablewright.cli.views import count_items
 
 #: As `tablewright.infer.SAMPLE_SIZE`, which is not imported for `--help`.
 SAMPLE_SIZE = 1000
@@ -67,7 +68,7 @@ def infer(
     if output is None:
         return
     entities = ", ".join(name for entity in design.entities for name in entity.class_names)
-    typer.echo(f"{output}: {entities}, from {len(design.sample.items)} items")
+    typer.echo(f"{output}: {entities}, from {count_items(len(design.sample.items))}")
     typer.echo(f"Next: tablewright verify {output} --stored {target} compares all items with it.")
 
 

@@ -91,7 +91,7 @@ def patterns(
         fail(f"{name} has several patterns {pattern!r}; choose one: {labels}")
     with exit_on_error():
         plan = make_plan(found[0], arguments or (), all_pages=all_pages, cursor=cursor)
-        with open_database(design, target, table) as (database, units):
+        with open_database(name, design, target, table) as (database, units):
             _confirm_writes(plan, target, yes=yes)
             _run(database, plan, units, all_pages=all_pages, json=json)
 
@@ -126,13 +126,14 @@ def make_plan(
 
 @contextmanager
 def open_database(
-    design: Design, target: str, table: str | None
+    name: str, design: Design, target: str, table: str | None
 ) -> Iterator[tuple[Database, list[float]]]:
     """Open the tables of a design, and the units of each request that is made.
 
     In memory they have the sample data of the design. Elsewhere nothing is created.
     """
     from tablewright import Engine, connect
+    from tablewright.errors import TableNotFound
     from tablewright.model.database import CURSOR_SECRET as VARIABLE
     from tablewright.transfer import open_source
     from tablewright.transport import Local
@@ -154,7 +155,14 @@ def open_database(
         return
     with open_source(target) as transport:
         opened: Any = transport.engine if isinstance(transport, Local) else transport
-        database = connect(opened, *design.tables, create=False, **options)
+        try:
+            database = connect(opened, *design.tables, create=False, **options)
+        except TableNotFound as error:
+            missing = str(error).partition(";")[0]  # without the hint for programs
+            fail(
+                f"{target}: {missing}; give its name with --table, or create it: "
+                f"`tablewright create-table {target} --design {name}`"
+            )
         units.clear()
         yield database, units
 

@@ -106,7 +106,8 @@ def by_no_arguments(*cities: str) -> Query[User]:
 
 
 def by_two_arguments(*cities: str) -> Query[User]:
-    return User.in_city(cities[0]) if len(cities) < 2 else User.recent()
+    first, *others = cities
+    return User.recent() if others else User.in_city(first)
 
 
 @pytest.mark.parametrize(
