@@ -232,6 +232,25 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
         {},
         ["class Account(Entity, table=Things):", "type: Attr[str] = attr()"],
     ),
+    "types in sets": (
+        [item(PK=f"USER#{n}", SK="USER", types={"SS": ["Person"]}) for n in range(2)]
+        + [item(PK="SHOP#1", SK="SHOP", types={"SS": ["Store"]})],
+        {},
+        [
+            'Table, name="things", type_attribute="types", type_form="set", escape=False',
+            "class Person(Entity, table=Things):",
+        ],
+    ),
+    "types in lists": (
+        [item(PK=f"USER#{n}", SK="USER", type={"L": [{"S": "Person"}]}) for n in range(2)],
+        {},
+        ['class Things(Table, name="things", type_form="list", escape=False):'],
+    ),
+    "sets that are no types": (
+        [item(PK=f"USER#{n}", SK="USER", types={"SS": ["a", "b"]}) for n in range(2)],
+        {},
+        ["types: Attr[set[str]] = attr()"],
+    ),
     "variants": (
         [
             item(PK=f"ACCOUNT#{name}", SK="ACCOUNT", type=kind, plan="free", **{kind: 1})

@@ -14,12 +14,12 @@ from msgspec import Struct
 from tablewright.infer.names import snake_case
 from tablewright.infer.sample import Sample
 from tablewright.infer.structure import is_word
-from tablewright.values import Item
+from tablewright.values import Item, Value
 
 #: Names of type attributes, without case and underscores.
 _TYPE_NAMES = (
     "entitytype", "type", "entity", "itemtype", "kind", "model", "objecttype", "recordtype",
-    "typename", "discriminator", "tp", "et", "en", "edbe",
+    "typename", "types", "discriminator", "tp", "et", "en", "edbe",
 )  # fmt: skip
 
 #: A literal of a key; None is a variable.
@@ -43,7 +43,8 @@ def find_type_attribute(sample: Sample, delimiter: str) -> str | None:
         name
         for item in sample.items
         for name, value in item.items()
-        if name not in keys and "S" in value
+        if name not in keys
+        and ("S" in value or (_rank(name) < len(_TYPE_NAMES) and type_of(value)))
     )
     for index in sample.indexes:
         for name in index.keys.names:
@@ -58,6 +59,19 @@ def find_type_attribute(sample: Sample, delimiter: str) -> str | None:
         if counts[name] >= needed and _divides(sample.items, skeletons, name, is_named=is_named):
             return name
     return None
+
+
+def type_of(value: Value) -> str:
+    """Return the type that a type attribute names, alone in a set or a list; "" if it does not.
+
+    >>> type_of({"S": "User"}), type_of({"SS": ["User"]}), type_of({"L": [{"N": "1"}]})
+    ('User', 'User', '')
+    """
+    if "SS" in value and len(value["SS"]) == 1:
+        return str(value["SS"][0])
+    if "L" in value and len(value["L"]) == 1:
+        return str(value["L"][0].get("S", ""))
+    return str(value.get("S", ""))
 
 
 def _rank(name: str) -> int:
@@ -76,8 +90,10 @@ def _divides(
     values: dict[Skeleton, set[str]] = defaultdict(set)
     for item, skeleton in zip(items, skeletons, strict=True):
         if name in item:
-            values[skeleton].add(item[name].get("S", ""))
+            values[skeleton].add(type_of(item[name]))
     distinct = {value for found in values.values() for value in found}
+    if "" in distinct:
+        return False
     if any(len(found) > 1 for found in values.values()):
         is_in_all = all(name in item for item in items)
         has_one_form = sum(map(len, values.values())) == len(distinct)
@@ -92,7 +108,7 @@ def divide(sample: Sample, delimiter: str, type_attribute: str | None) -> list[I
     """Return the classes of a sample, in the order of their first items' keys."""
     found: dict[object, ItemClass] = {}
     for item, skeleton in zip(sample.items, _skeletons(sample, delimiter), strict=True):
-        type_name = item.get(type_attribute, {}).get("S") if type_attribute else None
+        type_name = type_of(item[type_attribute]) if type_attribute in item else None
         kind = found.setdefault(type_name or skeleton, ItemClass([], type_name))
         kind.items.append(item)
     return list(found.values())

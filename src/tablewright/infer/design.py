@@ -37,6 +37,7 @@ from tablewright.mapping.converters import converter
 from tablewright.mapping.delimiter import MARK, Delimiter
 from tablewright.mapping.parts import KeyPart, natural_part
 from tablewright.mapping.template import Template, templates_can_collide
+from tablewright.values import tag_of
 
 _NAIVE_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*").fullmatch
 _LETTERS = re.compile(r"([A-Za-z]{3,})[-_]?\d").match
@@ -51,6 +52,17 @@ class InferredDesign(Struct):
     type_attribute: str | None
     entities: list[InferredEntity]
     name: str = ""
+
+    @property
+    def type_form(self) -> str:
+        """Whether the type attribute is a text, a set or a list."""
+        forms = {"S": "text", "SS": "set", "L": "list"}
+        values = (
+            item[self.type_attribute or ""]
+            for item in self.sample.items
+            if self.type_attribute in item
+        )
+        return next((forms[tag_of(value)] for value in values), "text")
 
 
 def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesign:

@@ -123,6 +123,8 @@ def _table(design: InferredDesign, names: dict[str, str]) -> str:
     if design.type_attribute != "type":
         shown = None if design.type_attribute is None else quoted(design.type_attribute)
         arguments.append(f"type_attribute={shown}")
+    if design.type_form != "text":
+        arguments.append(f"type_form={quoted(design.type_form)}")
     if design.delimiter is not None and design.delimiter.text != "#":
         arguments.append(f"delimiter={quoted(design.delimiter.text)}")
     if design.delimiter is None or not design.delimiter.escapes:
