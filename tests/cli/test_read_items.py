@@ -236,6 +236,9 @@ def test_the_reservation_of_a_unique_value_is_no_unknown_item(tmp_path: Path) ->
         (["PK>C#1"], "PK >: a query reads one partition, so the partition key needs PK=VALUE"),
         (["PK=C#1", "--filter", "total => 20"], "'total => 20': unknown operator '=>'; did you"),
         (["PK=C#1", "--filter", "total != 20"], "unknown operator '!='; did you mean <>?"),
+        (["PK=C#1", "--filter", 'status = "open"'], "write a string in single quotes, or without"),
+        (["PK=C#1", "--filter", "total > 1 or total < 0"], "a filter has one condition; give"),
+        (["PK=C#1", "--filter", "status = a AND note exists"], "a filter has one condition; give"),
     ],
 )
 def test_an_operator_that_does_not_exist_is_refused(
@@ -249,3 +252,19 @@ def test_an_operator_that_does_not_exist_is_refused(
 def test_a_value_may_begin_with_an_operator(file: Path) -> None:
     assert run("query", file, "shop", "PK=C#1", "SK", "=", ">O").returncode == 0
     assert run("scan", file, "shop", "--filter", "status = '=>'").returncode == 0
+
+
+def test_a_value_may_contain_the_words_of_conditions(file: Path) -> None:
+    for value in ("salt and pepper", "'a or b = c'", "this or that"):
+        assert run("scan", file, "shop", "--filter", f"status = {value}").returncode == 0
+
+
+def test_a_design_with_another_key_is_refused(file: Path) -> None:
+    run("create-table", file, "things", "id", "at:N")
+    run("put", file, "things", '{"id": "1", "at": 1}')
+    done = run("query", file, "things", "id=1", "--design", "commerce")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "tablewright: --design: things has the key id, at, and commerce_single_table of the "
+        "design has PK, SK; choose another design or table\n"
+    )

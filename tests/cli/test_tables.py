@@ -93,6 +93,7 @@ def test_the_tables_of_a_design_are_created(tmp_path: Path) -> None:
         (["things", "id:X"], "'id:X': write NAME, or NAME:S, NAME:N or NAME:B"),
         (["things", "id", "id:N"], "id is declared with two types, S and N"),
         (["things", "id", "--index", "by_x"], "'by_x' is not an index; write NAME=KEY"),
+        (["things", "id", "--local-index", "a=id,v"], "its partition key is id, as that of the"),
         (["things", "--design", "shop"], "--design declares the tables; leave the name"),
         (["x", "id"], "ValidationException"),
     ],

@@ -26,6 +26,11 @@ _FILTER = re.compile(
     r"\s*(?P<value>.*?)\s*",
     re.DOTALL,
 ).fullmatch
+#: A value that is probably the rest of a condition, such as `1 or total < 5`.
+_FURTHER_CONDITION = re.compile(
+    r"[^'].*\s(and|or)\s+\S+?\s*([=<>]|\s(between|begins-with|contains|exists|not-exists)\b).*",
+    re.DOTALL | re.IGNORECASE,
+).fullmatch
 _SYMBOLS = ("=", "<>", "<", "<=", ">", ">=")
 _TESTS = {"exists": "attribute_exists", "not-exists": "attribute_not_exists"}
 
@@ -50,6 +55,8 @@ def filter_expression(filters: Sequence[str]) -> dict[str, Any]:
             terms.append(f"{_TESTS[operator]}({path})")
             continue
         operands = _split_operands(text, operator, found["value"])
+        for operand in operands:
+            _check_operand(text, operand)
         placed = {f":f{number}_{n}": read_literal(operand) for n, operand in enumerate(operands)}
         values |= placed
         terms.append(compare(path, operator, list(placed)))
@@ -69,6 +76,17 @@ def _split_operands(text: str, operator: str, value: str) -> list[str]:
     if len(operands) != 2:
         raise InvalidValue(f"--filter {text!r}: write NAME between LOW and HIGH")
     return operands
+
+
+def _check_operand(text: str, operand: str) -> None:
+    """Refuse what would be compared as a string, but is not meant as one."""
+    if len(operand) > 1 and operand[0] == operand[-1] == '"':
+        raise InvalidValue(f"--filter {text!r}: write a string in single quotes, or without quotes")
+    if _FURTHER_CONDITION(operand):
+        raise InvalidValue(
+            f"--filter {text!r}: a filter has one condition; give --filter again for AND, use "
+            "`tablewright sql` for OR, or write a value with these words in single quotes"
+        )
 
 
 def read_literal(text: str) -> Value:

@@ -186,6 +186,14 @@ def make_view(
     """Return the view for the items of a table, as entities if they are given."""
     description = session.describe(table)
     keys = [*find_key(description, index), *find_key(description)]
+    if entities is not None:
+        found = [each.name for each in find_key(description)]
+        declared = [name for name in entities.attributes if name is not None]
+        if found != declared:
+            fail(
+                f"--design: {table} has the key {', '.join(found)}, and {entities.name} of the "
+                f"design has {', '.join(declared)}; choose another design or table"
+            )
     names = list(dict.fromkeys(each.name for each in keys))
     others = [each["AttributeName"] for each in description["AttributeDefinitions"]]
     chosen = [name.strip() for name in (attributes or "").split(",") if name.strip()]

@@ -150,6 +150,11 @@ def make_request(
                 fail(f"{text!r} is not an index; write NAME=KEY or NAME=KEY,KEY")
             parts = keys.split(",")
             if kind == "LocalSecondaryIndexes":
+                if len(parts) > 1:
+                    fail(
+                        f"--local-index {text}: its partition key is {partition}, as that of the "
+                        f"table; write NAME=KEY with its sort key only"
+                    )
                 parts = [partition, *parts]
             request.setdefault(kind, []).append(
                 {
