@@ -237,6 +237,19 @@ def test_an_exception_in_the_sample_data_is_shown_with_its_place(
     assert code == "[5]" or f"    return {code}\n" in done.stderr
 
 
+def test_a_duplicate_in_the_sample_data_is_reported(tmp_path: Path) -> None:
+    text = DESIGN.replace("range(3)]", "(1, 2, 1)]") + "    yield\n"
+    (tmp_path / "mine.py").write_text(text)
+    done = run("verify", str(tmp_path / "mine.py"))
+    assert (done.returncode, "AlreadyExists: Note (PK=" in done.stderr) == (2, True)
+
+
+def test_the_sample_data_may_have_write_once_entities(tmp_path: Path) -> None:
+    text = DESIGN.replace("class Note(Entity, ", "class Note(Entity, write_once=True, ")
+    (tmp_path / "mine.py").write_text(text + f"    yield {ALL[0]}\n")
+    assert run("verify", str(tmp_path / "mine.py")).returncode == 0
+
+
 # -- differences -----------------------------------------------------------------------------------
 
 

@@ -134,7 +134,7 @@ def test_a_design_without_checks_cannot_be_verified(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(DESIGN.partition("def sample():")[0])
     done = verify_in(tmp_path, "mine.py")
     assert done.returncode == 2
-    assert "define the functions sample() and checks(stored)" in done.stderr
+    assert "mine has no sample() and no checks(stored)" in done.stderr
 
 
 def test_an_unknown_design_is_an_error() -> None:

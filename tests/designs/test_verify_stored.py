@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,11 @@ class Library(Table, name="library"):
 class Book(Entity, table=Library):
     isbn: Attr[str] = attr()
     author: Attr[str | None] = attr(default=None)
+    shelf: Attr[int | None] = attr(default=None)
 
     primary = key("BOOK" / isbn, "BOOK")
     written = index(Library.by_author, "AUTHOR" / author, "BOOK" / isbn)
-    one_isbn = unique("ISBN" / isbn)
+    on_shelf = unique("SHELF" / shelf)
 
 
 def item(**attributes: Any) -> Item:
@@ -63,6 +65,23 @@ def test_a_difference_names_the_item_and_both_keys(stored: Item, problem: str) -
     assert problem in found
 
 
+def test_each_unique_value_needs_a_sentinel_that_names_its_item() -> None:
+    shelf = {"shelf": {"N": "7"}}
+    one, two = item() | shelf, item(PK="BOOK#2", isbn="2") | shelf
+    sentinel = item(PK="SHELF#7", SK="SHELF#7", type=None, note="x") | shelf
+    free = item(PK="SHELF#8", SK="SHELF#8", type=None) | {"shelf": {"N": "8"}}
+    assert problems(one, sentinel) == problems(sentinel, one) == []
+    missing = "its value of Book.on_shelf is not reserved: the sentinel PK='SHELF#7', SK='SHELF#7'"
+    for scanned in permutations((one, two, sentinel)):
+        (found,) = problems(*scanned)
+        assert found.startswith(f"PK='BOOK#2', SK='BOOK': Book: {missing} is missing, or names")
+    assert problems(one, free) == [
+        f"PK='BOOK#1', SK='BOOK': Book: {missing} is missing, or names another item",
+        "PK='SHELF#8', SK='SHELF#8': no item has the value of Book.on_shelf that this sentinel "
+        "reserves",
+    ]
+
+
 def test_only_the_first_differences_are_kept_and_all_are_counted() -> None:
     report = compare_stored(Library.__table__, [item(SK="x")] * 50, shown=3)
     assert (len(report.differences), report.different, report.items) == (3, 50, 50)
@@ -74,8 +93,8 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "library.db"
     with connect(str(file), Library) as database:
-        database.run(create(Book(isbn="1")))
-        database.run(create(Book(isbn="2", author="Ann")))
+        database.run(create(Book(isbn="1", shelf=1)))
+        database.run(create(Book(isbn="2", author="Ann", shelf=2)))
     source = Path(__file__).read_text()
     design = source[source.index("class Library") : source.index("def item")]
     imports = "from tablewright import *\nfrom tablewright import GSI\n"

@@ -117,10 +117,12 @@ def verify(
     selected = [load_or_fail(name) for name in names] if names else bundled()
     found: list[Result] = []
     for design in selected:
-        if design.checks is None or design.sample is None:
+        declared = {"sample()": design.sample, "checks(stored)": design.checks}
+        missing = [name for name, function in declared.items() if function is None]
+        if missing:
             fail(
-                f"{design.name} has no sample data or no checks: define the functions sample() and "
-                "checks(stored); `tablewright help design` shows both"
+                f"{design.name} has no {' and no '.join(missing)}; `tablewright help design` shows "
+                "these functions"
             )
         results = _run(design, target, progress)
         if brief and not json:

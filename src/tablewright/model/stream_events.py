@@ -11,6 +11,7 @@ for event in parse_stream(lambda_event, Shop): ...
 from __future__ import annotations
 
 import functools
+import inspect
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
@@ -314,6 +315,12 @@ def stream_handler(
     select_entities(wanted)  # raises
 
     def decorate(function: Callable[[Any], None]) -> Callable[[Any, Any], dict[str, Any]]:
+        if inspect.iscoroutinefunction(function):  # its events would be lost without an error
+            raise InvalidValue(
+                f"stream_handler: {function.__qualname__} is asynchronous; Lambda calls a handler "
+                "synchronously: write `def`, and asyncio.run(…) where it awaits"
+            )
+
         @functools.wraps(function)
         def handle(event: Any, _: Any = None) -> dict[str, Any]:
             found = _convert(event, wanted)

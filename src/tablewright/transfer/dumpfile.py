@@ -199,7 +199,7 @@ def _table_name(path: Path, table: str | None, manifest: Manifest | None) -> str
     if table is not None:
         return check_table_name(table)
     if manifest is None:
-        raise TransferRefused(f"{path} has no manifest that names its table; use --table")
+        raise TransferRefused(f"{path} has no manifest that names its table; use --table NAME")
     return manifest.table.name
 
 

@@ -63,7 +63,8 @@ def _check_target(dump: Dump, target: Transport, where: str) -> TargetTable:
     target_table = TargetTable.check(target, where, dump.table, definition)
     if target_table.description is None and definition is None:
         raise TableNotFound(
-            f"{where} has no table {dump.table!r}, and without a manifest it cannot be created"
+            f"{where} has no table {dump.table!r}, and without a manifest it cannot be created; "
+            "create it with `tablewright create-table`"
         )
     return target_table
 

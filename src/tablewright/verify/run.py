@@ -24,7 +24,7 @@ from tablewright.plan.plan import Plan
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.shape import READS, Shape
-from tablewright.plan.writes.entry import put
+from tablewright.plan.writes.entry import create
 from tablewright.plan.writes.put import EntityWrite
 from tablewright.plan.writes.side_items import sentinel
 from tablewright.plan.writes.transaction import Transaction
@@ -172,7 +172,7 @@ def _failed(design: Design, check: str, problem: str) -> Result:
 
 
 def load_sample(design: Design, database: Database) -> None:
-    """Put a design's sample data into its tables, each entity with its own `updated_at()` time.
+    """Store a design's sample data in its tables, each entity with its own `updated_at()` time.
 
     Raises DesignLoadError if `sample` fails, or if an entity cannot be stored.
     """
@@ -183,7 +183,7 @@ def load_sample(design: Design, database: Database) -> None:
             updated = type(entity).__entity__.updated_at
             moment = DEFAULT_WRITE_TIME if updated is None else vars(entity)[updated.name]
             context = msgspec.structs.replace(database._context, clock=partial(_constant, moment))
-            Database(database._transport, context, database._tables).run(put(entity))
+            Database(database._transport, context, database._tables).run(create(entity))
     except Exception as error:
         raise DesignLoadError(
             f"{design.name}: the sample data cannot be stored: {describe_failure(error)}"

@@ -1,24 +1,31 @@
 """Stored items: check that a design describes the items of an existing table.
 
 Each item must belong to an entity of the table, and its keys (those of the table and of every
-index) must be the ones that its values give. Sentinels of unique values have no entity; they are
-recognized by their keys, and so is the index record, which is not counted.
+index) must be the ones that its values give. Each unique value must have a sentinel that names its
+entity, and each sentinel such a value. Sentinels are recognized by their keys, and so is the index
+record, which is not counted.
 
 This module reads nothing and writes nothing: the caller passes the items.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
 
+import msgspec
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue, UnreadableItem
-from tablewright.mapping.entity import EntityMap, content_of
+from tablewright.mapping.entity import EntityMap, UniqueMap, content_of
 from tablewright.mapping.record_key import is_record
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Parser
+from tablewright.plan.writes.effect import read_values, unique_names
+from tablewright.plan.writes.side_items import sentinel
 from tablewright.values import Item, Value
 
 #: The number of differences that a report keeps; the others are only counted.
@@ -61,23 +68,77 @@ class StoredReport(Struct):
 def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN) -> StoredReport:
     """Compare items with the entities of a table, and keep the first differences."""
     report = StoredReport(table.name, Counter(), [])
-    is_sentinel = sentinel_test(table)
+    find_unique, values = unique_finder(table), _UniqueValues(table)
+
+    def add(difference: Difference) -> None:
+        report.different += 1
+        if len(report.differences) < shown:
+            report.differences.append(difference)
+
     for item in items:
         entity = table.entity_of(item)
         if entity is None and is_record(table.key(item).values()):
             continue
         report.entities[entity.name if entity else ""] += 1
-        if entity is None:
-            problem = "" if is_sentinel(item) else _unknown(table, item)
-            report.sentinels += not problem
+        if entity is not None:
+            values.add_entity(entity, item)
+            if problem := _type_problem(entity, item) or _key_problem(entity, item):
+                add(Difference(_key_text(table, item), entity.name, problem))
+        elif unique := find_unique(item):
+            report.sentinels += 1
+            values.add_sentinel(unique, item)
         else:
-            problem = _type_problem(entity, item) or _key_problem(entity, item)
-        if problem:
-            report.different += 1
-            if len(report.differences) < shown:
-                name = entity.name if entity else ""
-                report.differences.append(Difference(_key_text(table, item), name, problem))
+            add(Difference(_key_text(table, item), "", _unknown(table, item)))
+    for difference in values.unmatched():
+        add(difference)
     return report
+
+
+class _UniqueValues:
+    """The unique values and the sentinels of a table, as far as they have no counterpart yet.
+
+    A scan returns both in any order. Both are known by a digest of the sentinel's attributes, so
+    that a table with many of them takes little memory.
+    """
+
+    def __init__(self, table: TableMap) -> None:
+        self._table = table
+        self._values: dict[bytes, list[Difference]] = {}
+        self._sentinels: dict[bytes, Difference] = {}
+
+    def add_entity(self, entity: EntityMap, item: Item) -> None:
+        """Add the unique values of an item, unless they cannot be read."""
+        with suppress(InvalidValue, UnreadableItem):
+            for unique in entity.uniques:
+                values = read_values(entity, item, unique_names(unique))
+                if (expected := sentinel(entity, unique, values)) is None:
+                    continue
+                digest = self._digest(unique, expected)
+                if self._sentinels.pop(digest, None) is None:
+                    problem = (
+                        f"its value of {unique.key.name} is not reserved: the sentinel "
+                        f"{_key_text(self._table, expected)} is missing, or names another item"
+                    )
+                    found = Difference(_key_text(self._table, item), entity.name, problem)
+                    self._values.setdefault(digest, []).append(found)
+
+    def add_sentinel(self, unique: UniqueMap, item: Item) -> None:
+        digest = self._digest(unique, item)
+        if waiting := self._values.get(digest):
+            waiting.pop()
+        else:
+            problem = f"no item has the value of {unique.key.name} that this sentinel reserves"
+            self._sentinels[digest] = Difference(_key_text(self._table, item), "", problem)
+
+    def unmatched(self) -> Iterator[Difference]:
+        """Yield a difference for each value without sentinel and each sentinel without value."""
+        yield from chain.from_iterable(self._values.values())
+        yield from self._sentinels.values()
+
+    def _digest(self, unique: UniqueMap, item: Item) -> bytes:
+        names = [*self._table.key(item), *(kept.stored for kept in unique.keeps)]
+        content = msgspec.json.encode([item.get(name) for name in names])
+        return hashlib.blake2b(content, digest_size=16).digest()
 
 
 def _key_problem(entity: EntityMap, item: Item) -> str:
@@ -110,22 +171,26 @@ def _unknown(table: TableMap, item: Item) -> str:
     return "no entity has a key like this"
 
 
-def sentinel_test(table: TableMap) -> Callable[[Item], bool]:
-    """Return the function that tells whether an item has the key of a sentinel."""
-    sentinels = [
-        [Parser(each) for each in (unique.key.partition, unique.key.sort) if each is not None]
+def unique_finder(table: TableMap) -> Callable[[Item], UniqueMap | None]:
+    """Return the function that finds the unique value to which an item is a sentinel."""
+    uniques = [
+        (
+            unique,
+            [Parser(each) for each in (unique.key.partition, unique.key.sort) if each is not None],
+        )
         for entity in table.entities
         for unique in entity.uniques
     ]
 
-    def is_sentinel(item: Item) -> bool:
+    def find_unique(item: Item) -> UniqueMap | None:
         texts = [content_of(item, name) for name in table.attributes if name is not None]
-        return any(
-            all(parser.texts(text) is not None for parser, text in zip(parsers, texts, strict=True))
-            for parsers in sentinels
-        )
+        for unique, parsers in uniques:
+            pairs = zip(parsers, texts, strict=True)
+            if all(parser.texts(text) is not None for parser, text in pairs):
+                return unique
+        return None
 
-    return is_sentinel
+    return find_unique
 
 
 def _key_text(table: TableMap, item: Item) -> str:

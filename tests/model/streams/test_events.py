@@ -534,6 +534,13 @@ def test_a_handler_that_succeeds_reports_no_failures(event: dict[str, Any]) -> N
     assert stream_handler(Shop)(lambda _: None)(event, None) == {"batchItemFailures": []}
 
 
+def test_a_handler_cannot_be_asynchronous() -> None:
+    async def handle(_: StreamEvent[Any]) -> None: ...
+
+    with pytest.raises(InvalidValue, match=r"handle is asynchronous; Lambda calls a handler"):
+        stream_handler(Shop)(handle)  # type: ignore[arg-type] # what is tested
+
+
 NO_ID = {"eventName": "INSERT", "dynamodb": {"Keys": {}}}
 
 
