@@ -103,7 +103,8 @@ class _Inference:
         # First the attributes with names of their own: those that are composed explain nothing.
         found: dict[str, Draft] = {}
         for key, placement in sorted(uses, key=lambda use: not has_own_name(use[0].name)):
-            if placement.when is None and key.name in found:
+            is_shared = placement.when is None or key.name in self.sample.keys.names
+            if is_shared and key.name in found:
                 placement.drafts[key.name] = found[key.name]
                 continue
             sorts, is_group = placement.sorts(key), placement.when is not None

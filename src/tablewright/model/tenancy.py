@@ -230,7 +230,8 @@ class TenantGuard:
 
     def _unproved(self, what: str) -> TenantViolation:
         return TenantViolation(
-            f"this database is scoped to {self.tenant}; {what} may reach items of other tenants"
+            f"this database is scoped to {self.tenant}; {what} may reach items of other tenants. "
+            "If that is intended, use the database without for_tenant(…)"
         )
 
     # -- queries -----------------------------------------------------------------------------
