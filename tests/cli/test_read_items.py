@@ -265,6 +265,6 @@ def test_a_design_with_another_key_is_refused(file: Path) -> None:
     done = run("query", file, "things", "id=1", "--design", "commerce")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        "tablewright: --design: things has the key id, at, and commerce_single_table of the "
+        "tablewright: things has the key id, at, and commerce_single_table of the "
         "design has PK, SK; choose another design or table\n"
     )

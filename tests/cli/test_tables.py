@@ -82,7 +82,9 @@ def test_the_tables_of_a_design_are_created(tmp_path: Path) -> None:
     run("create-table", tmp_path / "other.db", "shop", "id")
     done = run("create-table", tmp_path / "other.db", "--design", "shop")
     assert done.returncode == 2
-    assert "the table 'shop' differs from its declaration" in done.stderr
+    assert "the table 'shop' differs from its declaration, Shop: key: declared PK" in done.stderr
+    assert ", found id; index LSI: declared but missing; " in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(

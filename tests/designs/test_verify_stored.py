@@ -137,3 +137,12 @@ def test_a_mistake_is_one_line(library: Path, arguments: tuple[str, ...], messag
     result = run("verify", *arguments)
     assert result.returncode == 2
     assert message in result.stderr
+
+
+def test_a_table_with_another_key_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    run("create-table", file, "things", "id")
+    run("put", file, "things", '{"id": "1"}')
+    done = run("verify", "commerce", "--stored", file, "--table", "things")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("tablewright: things has the key id, and commerce_single_table")

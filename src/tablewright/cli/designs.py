@@ -275,6 +275,8 @@ def _verify_stored(design: Design, target: str, name: str | None, *, json: bool)
     import msgspec
 
     from tablewright import transfer
+    from tablewright.cli.key_arguments import require_key
+    from tablewright.cli.sessions import TableSession
     from tablewright.transfer.definition import select_tables
     from tablewright.transfer.segments import scan_pages
     from tablewright.verify import compare_stored
@@ -284,6 +286,7 @@ def _verify_stored(design: Design, target: str, name: str | None, *, json: bool)
     with exit_on_error(), transfer.open_source(target) as source:
         for table in tables:
             (found,) = select_tables(source, target, name or table.name)
+            require_key(TableSession(source).describe(found), table)
             pages = scan_pages(source, found, 0, 1)
             reports.append(compare_stored(table, (item for page in pages for item in page)))
     if json:

@@ -44,6 +44,7 @@ def describe_failure(error: Exception) -> str:
     from tablewright.errors import DynamoDBError
 
     text = f"{error.code}: {error.message}" if isinstance(error, DynamoDBError) else str(error)
+    text = text.replace(":\n", ": ").replace("\n", "; ")  # a list of differences
     return " ".join(text.split())
 
 

@@ -18,6 +18,7 @@ from tablewright.errors import InvalidValue, ValidationException
 from tablewright.hints import did_you_mean
 
 if TYPE_CHECKING:
+    from tablewright.mapping.table import TableMap
     from tablewright.values import Item, Value
 
 #: The number of values of each operator.
@@ -64,6 +65,17 @@ def find_key(description: dict[str, Any], index: str | None = None) -> list[Tabl
         )
         for key in schema
     ]
+
+
+def require_key(description: dict[str, Any], declared: TableMap) -> None:
+    """Raise InvalidValue if a described table has another key than its declaration in a design."""
+    found = [each.name for each in find_key(description)]
+    names = [name for name in declared.attributes if name is not None]
+    if found != names:
+        raise InvalidValue(
+            f"{description['TableName']} has the key {', '.join(found)}, and {declared.name} of "
+            f"the design has {', '.join(names)}; choose another design or table"
+        )
 
 
 def find_indexes(description: dict[str, Any]) -> list[dict[str, Any]]:

@@ -14,7 +14,13 @@ import typer
 
 from tablewright.cli.commands import STATEMENTS, app
 from tablewright.cli.failures import fail
-from tablewright.cli.key_arguments import find_key, key_expression, parse_conditions, parse_key
+from tablewright.cli.key_arguments import (
+    find_key,
+    key_expression,
+    parse_conditions,
+    parse_key,
+    require_key,
+)
 from tablewright.cli.sessions import Json, TableName, TableSession, Target, open_session
 from tablewright.cli.views import EntityView, StoredView, View, count_items, count_units, note
 
@@ -187,13 +193,7 @@ def make_view(
     description = session.describe(table)
     keys = [*find_key(description, index), *find_key(description)]
     if entities is not None:
-        found = [each.name for each in find_key(description)]
-        declared = [name for name in entities.attributes if name is not None]
-        if found != declared:
-            fail(
-                f"--design: {table} has the key {', '.join(found)}, and {entities.name} of the "
-                f"design has {', '.join(declared)}; choose another design or table"
-            )
+        require_key(description, entities)
     names = list(dict.fromkeys(each.name for each in keys))
     others = [each["AttributeName"] for each in description["AttributeDefinitions"]]
     chosen = [name.strip() for name in (attributes or "").split(",") if name.strip()]
