@@ -1,0 +1,177 @@
+"""Formats of moments and dates: cut to a day or an hour, as ISO text, as seconds since 1970."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any, Literal, TypeAlias, get_args
+
+from msgspec.structs import replace
+
+from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.mapping.formats.format import Format, derive_after, require_kind
+from tablewright.mapping.language import digits, parse_form
+from tablewright.mapping.notation import (
+    Notation,
+    check_date,
+    checked,
+    in_utc,
+    padded_number,
+    read_moment,
+)
+
+Precision: TypeAlias = Literal["seconds", "milliseconds", "microseconds"]
+#: How UTC is written behind a moment; "" writes nothing.
+UTCZone: TypeAlias = Literal["Z", "+00:00", ""]
+Zone: TypeAlias = UTCZone | timezone
+
+
+def _date_of(value: Any) -> Any:
+    return in_utc(value).date() if isinstance(value, datetime) else value
+
+
+def _cut_dates(
+    label: str, form: str, text: Callable[[date], str], read: Callable[[str], date]
+) -> Format:
+    """Return the format of a moment to a part of its date, for which a call gives a date."""
+
+    def encode(value: Any) -> str:
+        if type(value) is not date:
+            check_date(value)
+        return text(value)
+
+    def apply(inner: Notation) -> Notation:
+        require_kind(inner, datetime, date)
+        return Notation(
+            date,
+            encode,
+            read,
+            parse_form(form),
+            derive_after(inner.derive, _date_of),
+            is_exact=inner.is_exact and inner.kind is date and form == "0000-00-00",
+            is_optional=inner.is_optional,
+            beginning=None if "W" in form or inner.beginning is None else (len(form), ""),
+        )
+
+    return Format(label, apply)
+
+
+def _week_text(value: date) -> str:
+    year, week, _ = value.isocalendar()
+    return f"{year:04d}-W{week:02d}"
+
+
+def _read_week(text: str) -> date:
+    year, _, week = text.partition("-W")
+    return date.fromisocalendar(int(year), int(week), 1)
+
+
+DAY = _cut_dates("day({})", "0000-00-00", date.isoformat, date.fromisoformat)
+WEEK = _cut_dates("week({})", "0000-W00", _week_text, _read_week)
+MONTH = _cut_dates(
+    "year_month({})",
+    "0000-00",
+    lambda value: value.isoformat()[:7],
+    lambda text: date.fromisoformat(f"{text}-01"),
+)
+
+
+def _year(inner: Notation) -> Notation:
+    require_kind(inner, datetime, date)
+    return Notation(
+        int,
+        padded_number(4).encode,
+        int,
+        digits(4),
+        derive_after(inner.derive, lambda value: _date_of(value).year),
+        is_exact=False,
+        is_optional=inner.is_optional,
+        beginning=None if inner.beginning is None else (4, ""),
+    )
+
+
+YEAR = Format("year({})", _year)
+
+
+def _moments(
+    label: str,
+    form: str,
+    text: Callable[[datetime], str],
+    read: Callable[[str], datetime],
+    beginning: tuple[int, str] | None = None,
+) -> Format:
+    """Return the format of a moment to another text, for which a call gives a datetime."""
+
+    def apply(inner: Notation) -> Notation:
+        require_kind(inner, datetime)
+        if not inner.is_exact:
+            raise DeclarationError("takes the moment itself, not another format of it")
+        encode = checked(datetime, lambda value: text(in_utc(value)))
+        return replace(
+            inner,
+            encode=encode,
+            decode=read,
+            language=parse_form(form),
+            is_exact=False,
+            beginning=beginning,
+        )
+
+    return Format(label, apply)
+
+
+HOUR = _moments(
+    "hour({})",
+    "0000-00-00T00",
+    lambda value: value.isoformat()[:13],
+    lambda text: read_moment(f"{text}:00"),
+    (13, ""),
+)
+
+_FRACTIONS = {"seconds": "", "milliseconds": ".000", "microseconds": ".000000"}
+
+
+def iso(precision: Precision, zone: Zone) -> Format:
+    """Return the format of a moment to ISO text in a zone with a fixed offset."""
+    if precision not in _FRACTIONS or not (zone in get_args(UTCZone) or type(zone) is timezone):
+        raise DeclarationError(
+            f"iso(…, {precision!r}, zone={zone!r}): the precision is seconds, milliseconds or "
+            "microseconds, and the zone 'Z', '+00:00', '' or a timezone(…)"
+        )
+    offset = UTC if isinstance(zone, str) else zone
+    suffix = zone if isinstance(zone, str) else datetime.min.replace(tzinfo=zone).isoformat()[19:]
+    length = len("0000-00-00T00:00:00" + _FRACTIONS[precision])
+
+    def text(value: datetime) -> str:
+        try:
+            local = value.astimezone(offset)
+        except OverflowError:
+            raise InvalidValue(f"is {value!r}, which is out of range in {offset}") from None
+        return local.isoformat(timespec=precision)[:length] + suffix
+
+    made = _moments(
+        f"iso({{}}, {precision!r}" + (f", zone={suffix!r})" if zone != "Z" else ")"),
+        f"0000-00-00T00:00:00{_FRACTIONS[precision]}{suffix}",
+        text,
+        lambda written: read_moment(written, offset),
+        (length, suffix) if offset is UTC else None,
+    )
+    if precision != "microseconds":
+        return made
+    return Format(made.label, lambda inner: replace(made.apply(inner), is_exact=True))
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _epoch(label: str, width: int, unit: timedelta) -> Format:
+    def text(value: datetime) -> str:
+        count = (value - _EPOCH) // unit
+        if not 0 <= count < 10**width:
+            raise InvalidValue(f"is {value}; pass a time from 1970 to 2286")
+        return f"{count:0{width}d}"
+
+    return _moments(label, "0" * width, text, lambda written: _EPOCH + int(written) * unit)
+
+
+SECONDS = _epoch("epoch_seconds({})", 10, timedelta(seconds=1))
+MILLIS = _epoch("epoch_millis({})", 13, timedelta(milliseconds=1))
