@@ -132,6 +132,8 @@ def test_json_is_one_item_on_each_line_and_nothing_else(target: str) -> None:
         (["query", "shop", "SK=O#1"], "the key is not complete; add PK=VALUE (a string)"),
         (["query", "shop", "PK=C#1", "SK"], "SK has no value; write SK=VALUE"),
         (["query", "shop", "PK=C#1", "SK", "between", "1"], "SK between needs LOW HIGH"),
+        (["query", "shop", "PK=C#1", "SK begins-with O"], "'SK begins-with O': write SK=VALUE"),
+        (["query", "shop", "PK=C#1", "SK >= O"], "'SK >= O': write SK=VALUE without spaces"),
         (["query", "shop", "PK=C#1", "SK", "begins_with", "1"], "did you mean 'begins-with'?"),
         (["query", "shop", "PK=C#1", "total=1"], "'total' is not an attribute of the key; the"),
         (["query", "shop", "status=a", "--index", "by_status"], "did you mean 'by-status'?"),

@@ -131,6 +131,7 @@ def test_the_command_lists_differences_and_exits_with_1(library: Path) -> None:
         (("design.py", "--stored", "missing.db"), "missing.db: no such file"),
         (("design.py", "--stored", "library.db", "--table", "films"), "has no table 'films'"),
         (("design.py", "--table", "films"), "--table is for --stored"),
+        (("design.py", "--stored", "library.db", "--target", "x.db"), "leave one of them out"),
     ],
 )
 def test_a_mistake_is_one_line(library: Path, arguments: tuple[str, ...], message: str) -> None:

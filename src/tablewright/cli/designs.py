@@ -109,6 +109,8 @@ def verify(
     if stored is not None:
         if not names or len(names) > 1:
             fail("--stored compares one design with a table; name the design")
+        if target != ":memory:":
+            fail("--target is where checks run, --stored compares items; leave one of them out")
         _verify_stored(load_or_fail(names[0]), stored, table, json=json)
         return
     if table is not None:

@@ -197,6 +197,11 @@ def _split(
                 found[1], OPERATORS, word, f"write `{attribute.name} = VALUE`, three words"
             )
             return attribute, found[1], found[2]
+        if rest[0].isspace():
+            raise InvalidValue(
+                f"{word!r}: write {attribute.name}=VALUE without spaces, or separate arguments, "
+                f"each with its own quotes: {attribute.name} OPERATOR VALUE"
+            )
     name = re.split("[=<>]", word)[0]
     names = [each.name for each in key]
     hint = did_you_mean(name, names) or f"; the key is {', '.join(names)}"
