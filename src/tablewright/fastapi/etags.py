@@ -17,7 +17,8 @@ from typing import Annotated, Any, Protocol, Self, TypeAlias, TypeVar
 from fastapi import Depends, Header, HTTPException, Request, Response
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping.entity import AttributeMap, EntityMap
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.members import AttributeMap
 from tablewright.model.entity import Entity
 from tablewright.plan.condition import Condition
 from tablewright.plan.reference import Ref

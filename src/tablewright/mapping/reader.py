@@ -69,7 +69,7 @@ from tablewright.mapping.template import Composer, Template
 from tablewright.mapping.tracking import Tracking, pack
 
 if TYPE_CHECKING:
-    from tablewright.mapping.entity import AttributeMap
+    from tablewright.mapping.members import AttributeMap
 
 #: Returns the entity of an item's fields.
 Reader: TypeAlias = Callable[[tuple[Any, ...]], Any]

@@ -23,7 +23,7 @@ from tablewright.mapping.converters import Converter
 from tablewright.values import Item, Value
 
 if TYPE_CHECKING:
-    from tablewright.mapping.entity import AttributeMap
+    from tablewright.mapping.members import AttributeMap
 
 #: In place of assigned values: the constructor made the entity, and it was not written yet.
 NEW: Final = None

@@ -29,8 +29,8 @@ from typing import (
 )
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping.entity import AttributeMap, Role
 from tablewright.mapping.formats import Format
+from tablewright.mapping.members import AttributeMap, Role
 from tablewright.mapping.paths import path_format
 from tablewright.plan.reference import Comparable, Ref
 from tablewright.values import Value

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping.entity import EntityMap, UniqueMap
+from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.model.attribute import KeyPath, Piece
 from tablewright.plan.reads.get import Get

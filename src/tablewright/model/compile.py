@@ -11,8 +11,9 @@ from typing import Any
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
-from tablewright.mapping.entity import AttributeMap, EntityMap, HistoryMap, UniqueMap
+from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.members import AttributeMap, HistoryMap, UniqueMap
 from tablewright.mapping.paths import without_none
 from tablewright.mapping.template import Template
 from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece

@@ -24,7 +24,8 @@ from pydantic_core import ErrorDetails, core_schema
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.hints import did_you_mean
 from tablewright.mapping.converters.times import NAIVE
-from tablewright.mapping.entity import STAMPS, EntityMap
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.members import STAMPS
 from tablewright.mapping.schema import core_schema_of
 from tablewright.mapping.tracking import NEW, note_assignment
 from tablewright.mapping.variants import VariantMap, VariantsMap

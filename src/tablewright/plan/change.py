@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from tablewright.expression import update as stored_update
-from tablewright.mapping.entity import AttributeMap
+from tablewright.mapping.members import AttributeMap
 from tablewright.plan.condition import Call, Condition, Not, Operand
 from tablewright.plan.expressions import UpdateExpression
 from tablewright.values import Item, Value

@@ -16,7 +16,8 @@ from typing import Any, Generic, TypeVar, overload
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.constraints import Check, constraint_check, field_check, member_check
 from tablewright.mapping.converters import Converter
-from tablewright.mapping.entity import AttributeMap, EntityMap
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.members import AttributeMap
 from tablewright.mapping.paths import (
     cached_converter,
     recorded_steps,

@@ -9,9 +9,10 @@ from typing import Any
 
 from tablewright.ids import KSUID, ULID
 from tablewright.mapping.delimiter import Delimiter
-from tablewright.mapping.entity import AttributeMap, EntityMap
+from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.language import width_of
+from tablewright.mapping.members import AttributeMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template

@@ -20,7 +20,8 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue, UnreadableItem
-from tablewright.mapping.entity import EntityMap, UniqueMap, content_of
+from tablewright.mapping.entity import EntityMap, content_of
+from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.record_key import is_record
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Parser

@@ -7,7 +7,8 @@ from typing import Any, Generic, TypeVar
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping.entity import EntityMap, UniqueMap
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.members import UniqueMap
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import key_from, read_item
 from tablewright.plan.reads.single import Single, in_turn

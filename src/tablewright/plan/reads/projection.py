@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 from msgspec import Struct
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping.entity import AttributeMap, EntityMap
+from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.members import AttributeMap
 from tablewright.plan.reads.query_request import Path
 from tablewright.plan.reference import Ref
 from tablewright.values import Value

@@ -25,8 +25,9 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import UnreadableItem
-from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap, Values
+from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import IndexKeys, IndexMap
+from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.side_items import Audit, SideItem, event_items, sentinel_items
 from tablewright.values import Item, Value

@@ -16,7 +16,8 @@ from tablewright.errors import (
     VersionConflict,
     WriteRejected,
 )
-from tablewright.mapping.entity import AttributeMap, EntityMap
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.members import AttributeMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.condition import Compare, Condition
 from tablewright.plan.expressions import Placeholders, UpdateExpression

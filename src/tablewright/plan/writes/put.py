@@ -16,7 +16,8 @@ from types import MappingProxyType
 from typing import Any, Generic, Self, TypeVar
 
 from tablewright.errors import AlreadyExists, ConditionFailed, DeclarationError, InvalidValue
-from tablewright.mapping.entity import HistoryMap, Values
+from tablewright.mapping.entity import Values
+from tablewright.mapping.members import HistoryMap
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item

@@ -17,7 +17,8 @@ from typing import Any, Generic, Self, TypeVar
 from msgspec.structs import replace
 
 from tablewright.errors import InvalidValue
-from tablewright.mapping.entity import AttributeMap, EntityMap
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.members import AttributeMap
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tablewright.errors import AlreadyExists, UniqueViolation
-from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.plan.writes.action import Action, Verdict, always_retry
 from tablewright.plan.writes.effect import WriteEffect
 from tablewright.plan.writes.guard import put_if_absent, rejection

@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue
-from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.values import Item
 
 Values: TypeAlias = Mapping[str, Any]

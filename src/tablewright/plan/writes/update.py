@@ -27,8 +27,9 @@ from tablewright.errors import (
     ValidationException,
     WriteRejected,
 )
-from tablewright.mapping.entity import STAMPS, EntityMap, Values
+from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import KeyMap, places_of
+from tablewright.mapping.members import STAMPS
 from tablewright.mapping.variants import VariantsMap, known_kind
 from tablewright.plan.change import (
     ZERO,

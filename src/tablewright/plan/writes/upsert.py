@@ -22,8 +22,9 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from tablewright.errors import ConditionFailed, DeclarationError, InvalidValue
-from tablewright.mapping.entity import STAMPS, AttributeMap, EntityMap, UniqueMap, Values
+from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import AlternativeKeys, IndexKeys
+from tablewright.mapping.members import STAMPS, AttributeMap, UniqueMap
 from tablewright.mapping.variants import VariantsMap
 from tablewright.plan.change import (
     EMPTY_LIST,

@@ -23,8 +23,9 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue
-from tablewright.mapping.entity import EntityMap, UniqueMap
+from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
+from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.plan.reads.query_request import QueryRequest, Selection

@@ -11,8 +11,9 @@ from functools import cache
 from msgspec import Struct
 
 from tablewright.errors import UnreadableItem
-from tablewright.mapping.entity import EntityMap, UniqueMap, content_of
+from tablewright.mapping.entity import EntityMap, content_of
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Parser
 from tablewright.values import Value

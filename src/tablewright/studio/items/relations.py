@@ -17,7 +17,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from tablewright.mapping.entity import EntityMap, HistoryMap, UniqueMap, Values
+from tablewright.mapping.entity import EntityMap, Values
+from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.rows_below import followers
 from tablewright.plan.writes.side_items import sentinel

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tablewright.mapping.entity import AttributeMap, EntityMap
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.members import AttributeMap
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Child, Markup, element
 from tablewright.studio.items.kinds import ItemKind

@@ -22,7 +22,8 @@ import msgspec
 
 from tablewright.encoding.items import normalise_item
 from tablewright.errors import DynamoDBError, InvalidValue
-from tablewright.mapping.entity import STAMPS, EntityMap, Values
+from tablewright.mapping.entity import EntityMap, Values
+from tablewright.mapping.members import STAMPS
 from tablewright.plan.expressions import Placeholders, UpdateExpression
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.writes.entry import delete, update

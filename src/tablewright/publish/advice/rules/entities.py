@@ -8,7 +8,8 @@ from datetime import datetime
 
 from tablewright.encoding.items import item_size
 from tablewright.limits import MAX_ITEM_SIZE, WRITE_UNIT_SIZE
-from tablewright.mapping.entity import AttributeMap, EntityMap
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.members import AttributeMap
 from tablewright.plan.change import AddToSet, Append, Prepend
 from tablewright.plan.shape import TYPICAL
 from tablewright.plan.writes.put import Put

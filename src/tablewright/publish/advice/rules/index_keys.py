@@ -8,8 +8,9 @@ from typing import Any
 
 from tablewright.encoding.items import item_size
 from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES
-from tablewright.mapping.entity import AttributeMap, EntityMap
+from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
+from tablewright.mapping.members import AttributeMap
 from tablewright.plan.change import Increment
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.pages import Pages
