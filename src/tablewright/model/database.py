@@ -68,8 +68,8 @@ def connect(
 
     A missing table is created in memory and in a file; elsewhere only with `create=True`. A table
     that differs from its declaration raises TableMismatch, which lists the differences. With
-    `update=True`, the global indexes and the TTL that it lacks are added, which can take hours on
-    AWS; nothing is changed or removed.
+    `update=True`, the global indexes, TTL and stream that it lacks are added, which can take hours
+    on AWS; nothing is changed or removed.
 
     `table_name` is the name of the table at the target, if it is not the declared one. Cursors are
     encrypted with `cursor_secret`, or the environment variable TABLEWRIGHT_CURSOR_SECRET, or a

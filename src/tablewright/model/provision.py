@@ -4,9 +4,9 @@ Only what the model depends on is compared: key attributes and their types, the 
 of indexes, the TTL attribute and the view type of the stream. Other settings are applied when the
 table is created; later they belong to the operator.
 
-With `update`, the declared global indexes and the TTL that a table lacks are added to it. Nothing
-is changed or removed, and nothing is added if anything else differs. A global index that is not
-declared is no difference: a newer version of the program may have added it.
+With `update`, the declared global indexes, the TTL and the stream that a table lacks are added to
+it. Nothing is changed or removed, and nothing is added if anything else differs. A global index
+that is not declared is no difference: a newer version of the program may have added it.
 
 In a table with an index record (`plan/index_record.py`), a global index that is missing or being
 built is no difference either: a program can connect before its indexes are there, and writes their
@@ -33,12 +33,12 @@ from tablewright.errors import (
 from tablewright.mapping.table import TableMap
 from tablewright.model.table_definition import (
     compare,
-    compare_stream,
     definition,
     global_indexes,
     index_names,
     key_types,
     missing_indexes,
+    stream_of,
     ttl_attribute,
 )
 from tablewright.plan.index_record import (
@@ -90,7 +90,7 @@ class Provision(Plan[Unready]):
             return READY
         if found["TableStatus"] not in _USABLE:
             found = yield from wait_until_active(name, index_names(table))
-        differences = compare(table, found) + compare_stream(table, found)
+        differences = compare(table, found) + self._compare_stream(found)
         lacking = _unready_indexes(table, found)
         record = None
         # Read after the table was described: an index is created after it was recorded.
@@ -110,12 +110,23 @@ class Provision(Plan[Unready]):
             record = yield from _extend_record(table, name, found, record)
             yield from add_indexes(name, global_indexes(table), key_types(table))
             lacking = {}
+            if stream_of(found) is None and table.settings.stream is not None:
+                yield from _enable_stream(name, table.settings.stream)
         elif lacking and record is None:
             yield from wait_until_active(name, index_names(table))
             lacking = {}
         if ttl is not None:
             yield from _enable_ttl(name, ttl)
         return _unready(table, lacking, record)
+
+    def _compare_stream(self, found: dict[str, Any]) -> list[str]:
+        """Return how the stream differs, unless it is missing and will be enabled."""
+        wanted, stream = self._table.settings.stream, stream_of(found)
+        if wanted in (None, stream) or (stream is None and self._update):
+            return []
+        # DynamoDB changes no view type.
+        hint = "disable it, then enable it with UpdateTable" if stream else _UPDATE_ADDS
+        return [f"stream: declared {wanted}, found {stream or 'none'}; {hint}"]
 
     def _compare_ttl(self, name: str) -> Steps[tuple[str | None, list[str]]]:
         """Return the attribute to enable TTL for, if it is missing; or the difference."""
@@ -253,6 +264,17 @@ def _enable_ttl(name: str, attribute: str) -> Steps[None]:
     except ValidationException:
         if (yield from _ttl_of(name)) != attribute:  # another process enabled it
             raise
+
+
+def _enable_stream(name: str, view: str) -> Steps[None]:
+    specification = {"StreamEnabled": True, "StreamViewType": view}
+    try:
+        yield Request("UpdateTable", {"TableName": name, "StreamSpecification": specification})
+    except (ResourceInUseException, ValidationException):
+        found = yield from wait_until_active(name)
+        if stream_of(found) != view:  # another process enabled it
+            raise
+    yield from wait_until_active(name)
 
 
 def _enable_recovery(name: str, days: int) -> Steps[None]:

@@ -120,15 +120,10 @@ def compare(table: TableMap, found: dict[str, Any]) -> list[str]:
     return lines + [f"index {name}: present but not declared" for name in undeclared]
 
 
-def compare_stream(table: TableMap, found: dict[str, Any]) -> list[str]:
-    stream = found.get("StreamSpecification", {}).get("StreamViewType")
-    if table.settings.stream in (None, stream):
-        return []
-    off = "disable it, then " if stream else ""  # DynamoDB changes no view type
-    return [
-        f"stream: declared {table.settings.stream}, found {stream or 'none'}; "
-        f"{off}enable it with UpdateTable"
-    ]
+def stream_of(found: dict[str, Any]) -> str | None:
+    """Return the view type of the stream of a described table; None if it has none."""
+    view: str | None = found.get("StreamSpecification", {}).get("StreamViewType")
+    return view
 
 
 def missing_indexes(table: TableMap, found: dict[str, Any]) -> list[str]:

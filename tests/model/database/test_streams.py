@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
 
 from tablewright import Attr, Engine, Entity, Table, attr, connect, create, key
+from tablewright.engine.realism import Realism
 from tablewright.errors import DeclarationError, TableMismatch
 from tests.engine.streaming import enabled, read_stream, stream_arn
 
@@ -59,7 +62,7 @@ def test_connect_creates_the_stream() -> None:
 @pytest.mark.parametrize(
     ("specification", "found"),
     [
-        (None, "none; enable it with UpdateTable"),
+        (None, "none; connect(…, update=True) adds it"),
         (enabled("KEYS_ONLY"), "KEYS_ONLY; disable it, then enable it with UpdateTable"),
     ],
 )
@@ -79,6 +82,30 @@ def test_a_stream_that_was_disabled_is_a_difference() -> None:
         engine.call("UpdateTable", off)
         with pytest.raises(TableMismatch, match="declared NEW_AND_OLD_IMAGES, found none"):
             connect(engine, Ledger)
+
+
+@pytest.mark.parametrize("control_seconds", [0, 0.02])
+def test_an_update_enables_a_missing_stream(control_seconds: float) -> None:
+    with Engine() as engine:
+        engine.call("CreateTable", KEYS)
+        engine.make_realistic(Realism(control_seconds=control_seconds, lag_seconds=0))
+        connections = [partial(connect, engine, Ledger, update=True)] * 4
+        with ThreadPoolExecutor(4) as pool:
+            for connected in [pool.submit(connection) for connection in connections]:
+                connected.result()
+        described = engine.call("DescribeTable", {"TableName": "ledger"})["Table"]
+        assert described["StreamSpecification"] == enabled()
+        connect(engine, Ledger)
+
+
+def test_an_update_changes_no_view_type() -> None:
+    with Engine() as engine:
+        engine.call("CreateTable", KEYS | {"StreamSpecification": enabled("KEYS_ONLY")})
+        with pytest.raises(TableMismatch, match="found KEYS_ONLY; disable it, then enable it"):
+            connect(engine, Ledger, update=True)
+        connect(engine, Quiet, update=True)
+        described = engine.call("DescribeTable", {"TableName": "ledger"})["Table"]
+        assert described["StreamSpecification"] == enabled("KEYS_ONLY")
 
 
 def test_a_stream_that_is_not_declared_is_no_difference() -> None:
