@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright import Engine, connect
+from tablewright import GSI, Attr, Engine, Entity, Table, attr, connect, key
 from tablewright.database import Database
 from tablewright.designs import shop
-from tablewright.errors import UnsupportedOperation
+from tablewright.errors import UnsupportedOperation, ValidationException
 from tablewright.model.provision import Provision
 from tests.transports import LocalWithoutLocalIndexes
 
@@ -20,3 +20,17 @@ def test_a_kind_of_index_that_is_not_there_is_told_by_the_patterns_that_need_it(
         match="does not support local secondary indexes, which user_by_email, categories",
     ):
         lacking.run(Provision(shop.Shop.__table__, create=True))
+
+
+def test_another_fault_of_an_index_is_shown_as_it_is() -> None:
+    class TooMany(Table, name="many"):
+        for number in range(21):
+            locals()[f"gsi{number}"] = GSI(f"P{number}", f"S{number}")
+        del number
+
+    class Row(Entity, table=TooMany):
+        row_id: Attr[str] = attr()
+        primary = key("ROW" / row_id, "ROW")
+
+    with pytest.raises(ValidationException, match="GlobalSecondaryIndex count exceeds"):
+        connect(":memory:", TooMany)
