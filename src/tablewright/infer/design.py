@@ -335,7 +335,8 @@ def _name_elsewhere(attribute: Attribute, design: InferredDesign) -> str:
 def _owner_name(word: str, design: InferredDesign) -> str:
     """Return the name of the entity whose ids follow a literal; "" if there is none.
 
-    If the key of the entity goes on, its first word has the ids: `o#1` of `OrderItem` is an order.
+    If the key of the entity has further words, its first word has the ids: `o#1` of `OrderItem` is
+    an order.
     """
     short = singular(word.lower())
     candidates = [each for each in design.entities if is_abbreviation(short, snake_case(each.name))]

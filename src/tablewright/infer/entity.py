@@ -1,8 +1,7 @@
 """Entities: what one class of items says of its attributes, its key and its places in indexes.
 
-Each variable of a key is explained by an attribute that all items of the key have: the attribute
-in some format gives the stored text of every item. What no attribute explains is an attribute of
-its own that is only in keys. Names are given later, when all entities are known.
+The variables of its keys are explained by attributes: see `key_paths`. Names are given later, when
+all entities are known.
 
 Invariant: each key of each item of the class is composed again, byte by byte, of the attributes
 found, and items that are not in an index do not get into it.
@@ -11,29 +10,25 @@ found, and items that are not in an index do not get into it.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 
-from tablewright.infer.attributes import StoredAttributes, rank
+from tablewright.infer.attributes import StoredAttributes
 from tablewright.infer.classes import ItemClass
 from tablewright.infer.conditions import find_alternatives, find_condition
 from tablewright.infer.declaration import (
-    Attribute,
     InferredEntity,
     InferredPath,
     Place,
-    Use,
 )
 from tablewright.infer.drafts import Draft, Placement, join_if_ragged
-from tablewright.infer.kinds import DATETIME, STR, Kind, text_kinds
+from tablewright.infer.key_paths import KeyPaths
+from tablewright.infer.kinds import DATETIME, STR, text_kinds
 from tablewright.infer.names import has_own_name
 from tablewright.infer.sample import Sample, SampleIndex
-from tablewright.infer.spellings import Spelling, key_only_spellings, reads_back
 from tablewright.infer.structure import VaryingPart, find_elements, form_of, is_word
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.schema import KeyAttribute
 
-#: Delimiters of a key in whose values the table's delimiter is.
-_OTHER_DELIMITERS = "|~^;"
 #: The most places that an entity has in one index.
 MOST_PLACES = 4
 
@@ -85,7 +80,7 @@ class _Inference:
             ttl=sample.ttl,
             is_exact=sample.is_exact,
         )
-        self.key_only: list[Attribute] = []
+        self.paths = KeyPaths(self.items, self.stored, self.delimiter)
         self.own_paths: dict[str, InferredPath] = {}
 
     def _members(self, index: SampleIndex) -> list[int]:
@@ -117,19 +112,20 @@ class _Inference:
             join_if_ragged(list(each.drafts.values()), self.items, self.split)
         placements = self._with_natural_local_keys(own, placements)
         drafts = {id(draft): draft for each in (own, *placements) for draft in each.drafts.values()}
-        self._choose_kinds(list(drafts.values()))
-        paths = [self._path(own.drafts[key.name]) for key in own.keys]
+        self.paths.choose_kinds(list(drafts.values()))
+        paths = [self.paths.path(own.drafts[key.name]) for key in own.keys]
         self.own_paths = {path.key.name: path for path in paths}
         places, shared = self._places(placements)
         used = {use.attribute for path in self._all(paths, places) for use in path.uses}
+        key_only = [each for each in self.paths.key_only if each in used]
         return InferredEntity(
             self.items,
             self.kind.type_name,
-            [*(each for each in self.key_only if each in used), *self.stored.by_name.values()],
+            [*key_only, *self.stored.by_name.values()],
             paths[0],
             paths[1] if len(paths) > 1 else None,
             places,
-            self._other_delimiter(paths),
+            self.paths.other_delimiter(paths),
             shared,
             self.stored.undeclared,
         )
@@ -212,7 +208,7 @@ class _Inference:
         """Whether attributes explain all variables of the keys of an index."""
         drafts = [self._elements(key, members, sorts=key in index.keys.sort) for key in keys]
         return all(
-            not variable.is_ragged and any(self._explain(draft, variable))
+            not variable.is_ragged and any(self.paths.explain(draft, variable))
             for draft in drafts
             for variable in draft.variables
         )
@@ -275,99 +271,6 @@ class _Inference:
             if name not in names
         )
 
-    def _explain(self, draft: Draft, variable: VaryingPart) -> Iterator[tuple[Attribute, Spelling]]:
-        delimiter = self._delimiter_of(draft)
-        return self.stored.explain(variable, draft.key, draft.members, delimiter, sorts=draft.sorts)
-
-    def _choose_kinds(self, drafts: Sequence[Draft]) -> None:
-        """Give each attribute the type with which it explains most variables."""
-        votes: dict[str, Counter[Kind]] = defaultdict(Counter)
-        for draft in drafts:
-            for variable in draft.variables:
-                for attribute, spelling in self._explain(draft, variable):
-                    votes[attribute.stored][spelling.kind] += 1
-        natural = {draft.key.name for draft in drafts if draft.is_natural}
-        for name in self.stored.by_name:
-            self.stored.choose_kind(name, votes[name], is_natural=name in natural)
-
-    def _path(self, draft: Draft, *, is_alone: bool = False) -> InferredPath:
-        """Return a key attribute whose variables are attributes; `is_alone` makes new ones."""
-        if draft.is_natural:
-            attribute = self.stored.by_name[draft.key.name]
-            use = Use(attribute, Spelling(attribute.kind), is_natural=True)
-            return InferredPath(draft.key, [use])
-        elements: list[str | Use] = []
-        word = ""
-        for element in draft.elements:
-            if isinstance(element, str):
-                elements.append(element)
-                word = element
-                continue
-            use = self._use(draft, element, element.prefix or word, is_alone=is_alone)
-            elements.append(use)
-            is_alone = False
-            word = ""
-        return InferredPath(draft.key, elements, draft.is_ragged)
-
-    def _use(self, draft: Draft, variable: VaryingPart, word: str, *, is_alone: bool) -> Use:
-        delimiter = self._delimiter_of(draft)
-        found = [each for each in self._explain(draft, variable) if each[0].kind == each[1].kind]
-        if found and not is_alone:
-            attribute, spelling = min(found, key=lambda each: rank(each, word))
-            return Use(attribute, spelling, variable.prefix)
-        if draft.key.type != "S":
-            attribute = self.stored.add(draft.key.name)
-            return Use(attribute, Spelling(attribute.kind), is_natural=True)
-        texts = dict(zip(draft.members, variable.texts, strict=True))
-        spelling = next(
-            (
-                each
-                for each in key_only_spellings(variable.texts)
-                if reads_back(each, delimiter, variable.texts)
-            ),
-            Spelling(STR),
-        )
-        known = None if is_alone else self._known(texts, spelling, word)
-        return Use(known or self._new(draft.key, texts, spelling, word), spelling, variable.prefix)
-
-    def _known(self, texts: dict[int, str], spelling: Spelling, word: str) -> Attribute | None:
-        """Return the attribute that is already in another key with the same texts."""
-        for attribute in self.key_only:
-            known = {n: value["S"] for n, value in attribute.values.items()}
-            is_equal = all(known.get(n) == text for n, text in texts.items())
-            is_same = attribute.word == word or _is_rare(texts.values())
-            if is_equal and is_same and attribute.kind == spelling.kind:
-                return attribute
-        return None
-
-    def _new(
-        self, key: KeyAttribute, texts: dict[int, str], spelling: Spelling, word: str
-    ) -> Attribute:
-        attribute = Attribute(
-            key.name,
-            (spelling.kind,),
-            {n: {"S": text} for n, text in texts.items()},
-            is_optional=len(texts) < len(self.items),
-            is_key_only=True,
-            word=word,
-        )
-        self.key_only.append(attribute)
-        return attribute
-
-    def _delimiter_of(self, draft: Draft) -> Delimiter:
-        if not draft.is_ragged:
-            return self.delimiter
-        texts = [text for variable in draft.variables for text in variable.texts]
-        return Delimiter(_absent(_OTHER_DELIMITERS, texts), escapes=False)
-
-    def _other_delimiter(self, paths: Sequence[InferredPath]) -> str | None:
-        """Return the delimiter of a key in whose values the table's is; None for the table's."""
-        if not any(path.is_ragged for path in paths):
-            return None
-        names = [path.key.name for path in paths if path.key.type == "S"]
-        texts = [item[name]["S"] for item in self.items for name in names if name in item]
-        return _absent(_OTHER_DELIMITERS, texts)
-
     # -- indexes -----------------------------------------------------------------------------
 
     def _places(self, placements: list[Placement]) -> tuple[list[Place], dict[str, list[str]]]:
@@ -421,7 +324,7 @@ class _Inference:
 
     def _place(self, index: SampleIndex, placement: Placement) -> Place:
         drafts = [placement.drafts[key.name] for key in placement.keys]
-        paths = [self.own_paths.get(draft.key.name) or self._path(draft) for draft in drafts]
+        paths = [self.own_paths.get(draft.key.name) or self.paths.path(draft) for draft in drafts]
         outside = [n for n in range(len(self.items)) if n not in placement.members]
         wrong = [n for n in outside if self._has_values(paths, n)]
         when = placement.when
@@ -431,7 +334,7 @@ class _Inference:
                 composed = [n for n, draft in enumerate(drafts) if self._is_composed(draft)]
                 position = min(composed, key=lambda n: not drafts[n].variables)
                 paths[position] = self._lone_path(index, drafts[position])
-        delimiter = None if index.is_local else self._other_delimiter(paths)
+        delimiter = None if index.is_local else self.paths.other_delimiter(paths)
         count = len(index.keys.partition)
         return Place(index, tuple(paths[:count]), tuple(paths[count:]), when, delimiter)
 
@@ -441,10 +344,10 @@ class _Inference:
             self.stored.add(draft.key.name)
             self.stored.choose_kind(draft.key.name, {}, is_natural=True)
             draft.is_natural = True
-            return self._path(draft)
+            return self.paths.path(draft)
         if not draft.variables:
             draft.elements = [draft.whole(self.items, self.split)]
-        path = self._path(draft, is_alone=True)
+        path = self.paths.path(draft, is_alone=True)
         path.uses[0].attribute.index = index.name
         return path
 
@@ -455,17 +358,3 @@ class _Inference:
     def _has_values(self, paths: Sequence[InferredPath], number: int) -> bool:
         values = [use.attribute.values.get(number) for path in paths for use in path.uses]
         return not any(value is None or "NULL" in value for value in values)
-
-
-def _is_rare(texts: Collection[str]) -> bool:
-    """Whether equal texts mean the same thing, although different literals precede them."""
-    found = set(texts)
-    shortest = min(map(len, found))
-    return (len(found) > 1 and shortest > 2) or (
-        shortest > 3 and not all(text.isdigit() for text in found)
-    )
-
-
-def _absent(candidates: str, texts: Sequence[str]) -> str:
-    """Return the first candidate that no text contains."""
-    return next((each for each in candidates if not any(each in text for text in texts)), "\x1f")

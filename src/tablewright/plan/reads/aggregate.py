@@ -304,9 +304,9 @@ class Load(Plan[T | None], Generic[T]):
         return page_read(None, consistent=self._is_consistent, requests=MAX_REQUESTS)
 
     def _range_of_rows(self, rows: int) -> UnitRange:
-        """Return the units of a query of so many rows, the root among them.
+        """Return the units of a query of this many rows, the root among them.
 
-        It may find that many rows between the root and the others, and then asks for these again.
+        It may find as many rows between the root and the others, and then asks for these again.
         """
         again = rows - 1 if self._layout.has_rows_between else 0
         return items_read(rows + again, consistent=self._is_consistent)

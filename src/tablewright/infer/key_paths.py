@@ -1,0 +1,144 @@
+"""Paths: a key attribute of literals and variables, each variable of which becomes an attribute.
+
+An attribute explains a variable if one of its formats gives the stored text of every item. What no
+attribute explains is a new attribute that is only in keys.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
+
+from tablewright.infer.attributes import StoredAttributes, rank
+from tablewright.infer.declaration import Attribute, InferredPath, Use
+from tablewright.infer.drafts import Draft
+from tablewright.infer.kinds import STR, Kind
+from tablewright.infer.spellings import Spelling, key_only_spellings, reads_back
+from tablewright.infer.structure import VaryingPart
+from tablewright.mapping.delimiter import Delimiter
+from tablewright.schema import KeyAttribute
+from tablewright.values import Item
+
+#: Delimiters of a key in whose values the table's delimiter is.
+_OTHER_DELIMITERS = "|~^;"
+
+
+class KeyPaths:
+    """Makes the paths of the keys of one class of items."""
+
+    def __init__(
+        self, items: Sequence[Item], stored: StoredAttributes, delimiter: Delimiter
+    ) -> None:
+        self._items = items
+        self._stored = stored
+        self._delimiter = delimiter
+        #: The attributes that are only in keys.
+        self.key_only: list[Attribute] = []
+
+    def explain(self, draft: Draft, variable: VaryingPart) -> Iterator[tuple[Attribute, Spelling]]:
+        """Yield the attributes that explain a variable of a key, each with its spelling."""
+        delimiter, sorts = self._delimiter_of(draft), draft.sorts
+        return self._stored.explain(variable, draft.key, draft.members, delimiter, sorts=sorts)
+
+    def choose_kinds(self, drafts: Sequence[Draft]) -> None:
+        """Give each attribute the type with which it explains most variables."""
+        votes: dict[str, Counter[Kind]] = defaultdict(Counter)
+        for draft in drafts:
+            for variable in draft.variables:
+                for attribute, spelling in self.explain(draft, variable):
+                    votes[attribute.stored][spelling.kind] += 1
+        natural = {draft.key.name for draft in drafts if draft.is_natural}
+        for name in self._stored.by_name:
+            self._stored.choose_kind(name, votes[name], is_natural=name in natural)
+
+    def path(self, draft: Draft, *, is_alone: bool = False) -> InferredPath:
+        """Return a key attribute whose variables are attributes; `is_alone` makes new ones."""
+        if draft.is_natural:
+            attribute = self._stored.by_name[draft.key.name]
+            use = Use(attribute, Spelling(attribute.kind), is_natural=True)
+            return InferredPath(draft.key, [use])
+        elements: list[str | Use] = []
+        word = ""
+        for element in draft.elements:
+            if isinstance(element, str):
+                elements.append(element)
+                word = element
+                continue
+            use = self._use(draft, element, element.prefix or word, is_alone=is_alone)
+            elements.append(use)
+            is_alone = False
+            word = ""
+        return InferredPath(draft.key, elements, draft.is_ragged)
+
+    def _use(self, draft: Draft, variable: VaryingPart, word: str, *, is_alone: bool) -> Use:
+        delimiter = self._delimiter_of(draft)
+        found = [each for each in self.explain(draft, variable) if each[0].kind == each[1].kind]
+        if found and not is_alone:
+            attribute, spelling = min(found, key=lambda each: rank(each, word))
+            return Use(attribute, spelling, variable.prefix)
+        if draft.key.type != "S":
+            attribute = self._stored.add(draft.key.name)
+            return Use(attribute, Spelling(attribute.kind), is_natural=True)
+        texts = dict(zip(draft.members, variable.texts, strict=True))
+        spelling = next(
+            (
+                each
+                for each in key_only_spellings(variable.texts)
+                if reads_back(each, delimiter, variable.texts)
+            ),
+            Spelling(STR),
+        )
+        known = None if is_alone else self._known(texts, spelling, word)
+        return Use(known or self._new(draft.key, texts, spelling, word), spelling, variable.prefix)
+
+    def _known(self, texts: dict[int, str], spelling: Spelling, word: str) -> Attribute | None:
+        """Return the attribute that is already in another key with the same texts."""
+        for attribute in self.key_only:
+            known = {n: value["S"] for n, value in attribute.values.items()}
+            is_equal = all(known.get(n) == text for n, text in texts.items())
+            is_same = attribute.word == word or _is_rare(texts.values())
+            if is_equal and is_same and attribute.kind == spelling.kind:
+                return attribute
+        return None
+
+    def _new(
+        self, key: KeyAttribute, texts: dict[int, str], spelling: Spelling, word: str
+    ) -> Attribute:
+        attribute = Attribute(
+            key.name,
+            (spelling.kind,),
+            {n: {"S": text} for n, text in texts.items()},
+            is_optional=len(texts) < len(self._items),
+            is_key_only=True,
+            word=word,
+        )
+        self.key_only.append(attribute)
+        return attribute
+
+    def _delimiter_of(self, draft: Draft) -> Delimiter:
+        if not draft.is_ragged:
+            return self._delimiter
+        texts = [text for variable in draft.variables for text in variable.texts]
+        return Delimiter(_absent(_OTHER_DELIMITERS, texts), escapes=False)
+
+    def other_delimiter(self, paths: Sequence[InferredPath]) -> str | None:
+        """Return the delimiter of a key in whose values the table's is; None for the table's."""
+        if not any(path.is_ragged for path in paths):
+            return None
+        names = [path.key.name for path in paths if path.key.type == "S"]
+        texts = [item[name]["S"] for item in self._items for name in names if name in item]
+        return _absent(_OTHER_DELIMITERS, texts)
+
+
+def _is_rare(texts: Collection[str]) -> bool:
+    """Whether equal texts mean the same thing, although different literals precede them."""
+    found = set(texts)
+    shortest = min(map(len, found))
+    return (len(found) > 1 and shortest > 2) or (
+        shortest > 3 and not all(text.isdigit() for text in found)
+    )
+
+
+def _absent(candidates: str, texts: Sequence[str]) -> str:
+    """Return the first candidate that no text contains."""
+    return next((each for each in candidates if not any(each in text for text in texts)), "\x1f")
