@@ -82,6 +82,43 @@ def test_each_unique_value_needs_a_sentinel_that_names_its_item() -> None:
     ]
 
 
+class Bank(Table, name="bank"):
+    pass
+
+
+class Account(Entity, table=Bank, variants=True):
+    number: Attr[str] = attr()
+    email: Attr[str] = attr()
+    primary = key("ACCOUNT" / number, "ACCOUNT")
+    by_email = unique("EMAIL" / email)
+
+
+class Person(Account):
+    nick: Attr[str] = attr()
+    by_nick = unique("NICK" / nick)
+
+
+class Company(Account):
+    owner: Attr[str] = attr()
+
+
+def test_sentinels_of_a_base_of_variants_are_recognized() -> None:
+    with Engine() as engine, connect(engine, Bank) as database:
+        database.run(create(Person(number="1", email="a@x", nick="a")))
+        database.run(create(Company(number="2", email="b@x", owner="o")))
+        items = engine.call("Scan", {"TableName": "bank"})["Items"]
+    table = Bank.__table__
+    assert not any(table.is_unknown(each) for each in items)
+    untyped = [{name: each[name] for name in each if name != "type"} for each in items]
+    sentinels = [each for each in untyped if table.entity_of(each) is None]
+    assert [found.type_name for each in sentinels if (found := table.unique_of(each))].count(
+        "Account.by_email"
+    ) == 2
+    report = compare_stored(table, items)
+    assert report
+    assert (report.entities["Person"], report.entities["Company"], report.sentinels) == (1, 1, 3)
+
+
 def test_only_the_first_differences_are_kept_and_all_are_counted() -> None:
     report = compare_stored(Library.__table__, [item(SK="x")] * 50, shown=3)
     assert (len(report.differences), report.different, report.items) == (3, 50, 50)

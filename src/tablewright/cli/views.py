@@ -113,11 +113,8 @@ class EntityView:
     """Items as entities of a design."""
 
     def __init__(self, table: TableMap, stored: StoredView, attributes: Sequence[str] = ()) -> None:
-        from tablewright.verify.stored import unique_finder
-
         self._table = table
         self._attributes = attributes
-        self._find_unique = unique_finder(table)
         self._stored = stored
 
     @cached_property
@@ -144,7 +141,7 @@ class EntityView:
 
         if is_record(self._table.key(item).values()):
             return RECORD
-        return RESERVED if self._find_unique(item) else UNKNOWN
+        return RESERVED if self._table.unique_of(item) else UNKNOWN
 
     def print_json(self, items: Sequence[Item]) -> None:
         for seen in map(self.see, items):

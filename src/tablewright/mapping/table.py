@@ -8,7 +8,7 @@ key.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from tablewright.errors import DeclarationError
@@ -23,6 +23,7 @@ from tablewright.mapping.language import (
     literal,
     sequence,
 )
+from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.record_key import RECORD_NAME
 from tablewright.mapping.settings import TableSettings
 from tablewright.mapping.template import Parser, Template, can_begin_with
@@ -66,9 +67,9 @@ class TableMap:
         #: The types of all items: of entities, of sentinels, and of the index record.
         self.type_names: set[str] = {RECORD_NAME}
         self._by_type: dict[str, EntityMap] = {}
-        #: What matches the keys of an entity, or (None) of sentinels; and what matches the keys of
-        #: an entity in any spelling.
-        self._recognizers: list[tuple[tuple[Match, Match], EntityMap | None]] = []
+        #: What matches the keys of an entity, or of the sentinels of a unique value; and what
+        #: matches the keys of an entity in any spelling.
+        self._recognizers: list[tuple[tuple[Match, Match], EntityMap | UniqueMap]] = []
         self._spelled: list[tuple[tuple[Match, Match], EntityMap]] = []
         self._exclusive: dict[KeyMap, bool] = {}
         self._beside: dict[tuple[tuple[KeyMap, ...], int], frozenset[str]] = {}
@@ -110,7 +111,7 @@ class TableMap:
         self._by_type[entity.type_name] = entity
         if entity.base is None:
             self._recognize(entity)
-        self._recognizers += [(_recognizers(each.key, any_spelling=False), None) for each in own]
+        self._recognize_sentinels(own)
         self._exclusive.clear()
         self._beside.clear()
 
@@ -119,10 +120,16 @@ class TableMap:
         for other in self.entities:
             self._refuse_collision(base.primary, other.primary)
         self._recognize(base)
+        self._recognize_sentinels(base.uniques)
+        self.type_names.update(unique.type_name for unique in base.uniques)
 
     def _recognize(self, entity: EntityMap) -> None:
         self._recognizers.append((_recognizers(entity.primary, any_spelling=False), entity))
         self._spelled.append((_recognizers(entity.primary, any_spelling=True), entity))
+
+    def _recognize_sentinels(self, uniques: Iterable[UniqueMap]) -> None:
+        for unique in uniques:
+            self._recognizers.append((_recognizers(unique.key, any_spelling=False), unique))
 
     def type_value(self, name: str) -> Value:
         """Return the type attribute of items of a type."""
@@ -172,9 +179,9 @@ class TableMap:
                 if name in self.type_names:
                     return None
         texts = self._key_texts(item)
-        for exact, entity in self._recognizers:
-            if all(match(text) for match, text in zip(exact, texts, strict=True)):
-                return entity
+        recognized = self._recognized(texts)
+        if recognized is not None:
+            return recognized if isinstance(recognized, EntityMap) else None
         # Another spelling of a key, if only one entity has such keys.
         found = [
             entity
@@ -187,11 +194,19 @@ class TableMap:
         """Return whether neither type nor key says what an item is: an entity's, or a sentinel."""
         if self.entity_of(item) is not None or self._has_known_type(item):
             return False
-        texts = self._key_texts(item)
-        return not any(
-            all(match(text) for match, text in zip(exact, texts, strict=True))
-            for exact, _ in self._recognizers
-        )
+        return self._recognized(self._key_texts(item)) is None
+
+    def unique_of(self, item: Mapping[str, Value]) -> UniqueMap | None:
+        """Return the unique value that an item is a sentinel of, by its key."""
+        recognized = self._recognized(self._key_texts(item))
+        return recognized if isinstance(recognized, UniqueMap) else None
+
+    def _recognized(self, texts: list[str]) -> EntityMap | UniqueMap | None:
+        """Return what has keys like these."""
+        for exact, owner in self._recognizers:
+            if all(match(text) for match, text in zip(exact, texts, strict=True)):
+                return owner
+        return None
 
     def has_foreign_type(self, item: Mapping[str, Value]) -> bool:
         """Return whether an item has a type, which no item of this table's entities has."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
 
@@ -20,11 +20,10 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue, UnreadableItem
-from tablewright.mapping.entity import EntityMap, content_of
+from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.record_key import is_record
 from tablewright.mapping.table import TableMap
-from tablewright.mapping.template import Parser
 from tablewright.plan.writes.effect import read_values, unique_names
 from tablewright.plan.writes.side_items import sentinel
 from tablewright.values import Item, Value
@@ -69,7 +68,7 @@ class StoredReport(Struct):
 def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN) -> StoredReport:
     """Compare items with the entities of a table, and keep the first differences."""
     report = StoredReport(table.name, Counter(), [])
-    find_unique, values = unique_finder(table), _UniqueValues(table)
+    values = _UniqueValues(table)
 
     def add(difference: Difference) -> None:
         report.different += 1
@@ -85,7 +84,7 @@ def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN
             values.add_entity(entity, item)
             if problem := _type_problem(entity, item) or _key_problem(entity, item):
                 add(Difference(_key_text(table, item), entity.name, problem))
-        elif unique := find_unique(item):
+        elif unique := table.unique_of(item):
             report.sentinels += 1
             values.add_sentinel(unique, item)
         else:
@@ -170,28 +169,6 @@ def _unknown(table: TableMap, item: Item) -> str:
     if name is not None and name in item:
         return f"no entity has the type {_shown(item[name])}"
     return "no entity has a key like this"
-
-
-def unique_finder(table: TableMap) -> Callable[[Item], UniqueMap | None]:
-    """Return the function that finds the unique value to which an item is a sentinel."""
-    uniques = [
-        (
-            unique,
-            [Parser(each) for each in (unique.key.partition, unique.key.sort) if each is not None],
-        )
-        for entity in table.entities
-        for unique in entity.uniques
-    ]
-
-    def find_unique(item: Item) -> UniqueMap | None:
-        texts = [content_of(item, name) for name in table.attributes if name is not None]
-        for unique, parsers in uniques:
-            pairs = zip(parsers, texts, strict=True)
-            if all(parser.texts(text) is not None for parser, text in pairs):
-                return unique
-        return None
-
-    return find_unique
 
 
 def _key_text(table: TableMap, item: Item) -> str:
