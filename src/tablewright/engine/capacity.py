@@ -1,9 +1,4 @@
-"""Capacity: the units that DynamoDB charges.
-
-A read costs half a unit per started 4 KB, one unit if consistent, two in a transaction; a write
-costs one unit per started KB, two in a transaction. A read that finds nothing costs as much as the
-smallest read. The units of indexes are counted separately from those of the table.
-"""
+"""Charges: the units that a request uses, those of indexes apart from those of the table."""
 
 from __future__ import annotations
 
@@ -11,27 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from tablewright.engine.table import StoredIndex, StoredTable
-from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
 from tablewright.wire.responses import Capacity, ConsumedCapacity
-
-
-def read_units(size: int, *, consistent: bool | None) -> float:
-    """Return the read units for an item or a page of this size.
-
-    >>> read_units(0, consistent=False), read_units(4097, consistent=True)
-    (0.5, 2.0)
-    """
-    blocks = max(1, -(-size // READ_UNIT_SIZE))
-    return float(blocks) if consistent else blocks / 2
-
-
-def write_units(size: int) -> float:
-    """Return the write units for an item of this size.
-
-    >>> write_units(1), write_units(1025)
-    (1.0, 2.0)
-    """
-    return float(max(1, -(-size // WRITE_UNIT_SIZE)))
 
 
 class Charge:

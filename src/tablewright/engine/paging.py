@@ -12,9 +12,10 @@ from contextlib import closing
 
 from msgspec import Raw, Struct
 
+from tablewright.capacity import read_units
 from tablewright.encoding.items import load, normalise_item
 from tablewright.encoding.truncation import join_truncated
-from tablewright.engine.capacity import Charge, read_units
+from tablewright.engine.capacity import Charge
 from tablewright.engine.keys import KEY_MISMATCH, Keys, empty_key_error
 from tablewright.engine.step import ReadContext
 from tablewright.engine.table import StoredIndex, StoredTable

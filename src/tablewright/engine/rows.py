@@ -13,8 +13,9 @@ from zlib import adler32
 
 from msgspec import Raw, Struct
 
+from tablewright.capacity import write_units
 from tablewright.encoding.items import dump, item_size, load
-from tablewright.engine.capacity import Charge, write_units
+from tablewright.engine.capacity import Charge
 from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.expression import CompiledProjection
 from tablewright.storage import Snapshot, Tree, WriteTransaction

@@ -18,9 +18,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from tablewright.capacity import TRANSACTION_FACTOR, read_units, write_units
 from tablewright.encoding.items import item_size
 from tablewright.engine.cancellation import cancel_at_first, cancel_unless_all
-from tablewright.engine.capacity import Charge, read_units, write_units
+from tablewright.engine.capacity import Charge
 from tablewright.engine.catalog import TOKENS
 from tablewright.engine.conditions import check_condition
 from tablewright.engine.operations.update_item import apply_update, reject_key_changes
@@ -111,7 +112,7 @@ class TransactionWrite:
 
     def open_charge(self, kind: Literal["read", "write"]) -> Charge:
         """Return a new charge of the table for a transaction."""
-        return Charge(self.table, kind, factor=2, name=self.table_name)
+        return Charge(self.table, kind, factor=TRANSACTION_FACTOR, name=self.table_name)
 
 
 def run_transaction(

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, compress
@@ -15,14 +14,14 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
+from tablewright import capacity
+from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexKeys, KeyMap
 from tablewright.plan.units import (
     ITEM_WRITE,
     NOTHING,
-    TRANSACTION_FACTOR,
     UnitRange,
     item_read,
     item_write,
@@ -202,15 +201,9 @@ def typical_size(entity: EntityMap) -> int:
     return size + 50 * len(entity.indexes)
 
 
-def read_units(size: float, *, consistent: bool) -> float:
-    """Return the units of a read of this many bytes."""
-    return max(1, math.ceil(size / READ_UNIT_SIZE)) * (1 if consistent else 0.5)
-
-
-def write_units(entity: EntityMap, index_rows: int, side_items: int) -> int:
+def write_units(entity: EntityMap, index_rows: int, side_items: int) -> float:
     """Estimate the units of a write of an item, its index rows and other small items."""
-    whole = max(1, math.ceil(typical_size(entity) / WRITE_UNIT_SIZE))
-    return whole * (1 + index_rows) + side_items
+    return capacity.write_units(typical_size(entity)) * (1 + index_rows) + side_items
 
 
 def write_shape(

@@ -18,14 +18,13 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.limits import MAX_ITEM_SIZE, MAX_PAGE_SIZE, READ_UNIT_SIZE, WRITE_UNIT_SIZE
 
 #: The units of the largest item, and of the largest page: it ends with the item that reaches 1 MB.
 ITEM_READ = MAX_ITEM_SIZE / READ_UNIT_SIZE
 PAGE_READ = (MAX_PAGE_SIZE + MAX_ITEM_SIZE) / READ_UNIT_SIZE
 ITEM_WRITE = MAX_ITEM_SIZE / WRITE_UNIT_SIZE
-#: A transaction consumes this many times the units of the same writes one by one.
-TRANSACTION_FACTOR = 2
 
 
 class UnitRange(Struct, frozen=True):

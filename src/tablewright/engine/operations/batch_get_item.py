@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from tablewright.capacity import read_units
 from tablewright.encoding.items import dump, normalise_item
-from tablewright.engine.capacity import Charge, consumed_by_table, read_units
+from tablewright.engine.capacity import Charge, consumed_by_table
 from tablewright.engine.expressions import read_projection
 from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep

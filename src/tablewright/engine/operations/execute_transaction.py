@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.engine.capacity import Charge, consumed_by_table
 from tablewright.engine.statements.plan import SelectPlan
 from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
@@ -81,7 +82,8 @@ def _read_step(
                     plan = prepared.plan_select(table)
                     _require_whole_key(plan)
                     charge = charges.setdefault(
-                        table.name, Charge(table, "read", factor=2, name=prepared.table_name)
+                        table.name,
+                        Charge(table, "read", factor=TRANSACTION_FACTOR, name=prepared.table_name),
                     )
                     keys.add((table.name, find_key_of_item(plan, values)))
                     responses.append(ItemResponse(get_one(context, plan, values, True, charge)))

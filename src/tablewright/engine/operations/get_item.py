@@ -5,8 +5,9 @@ Without a projection, the response contains the stored bytes, which are not deco
 
 from __future__ import annotations
 
+from tablewright.capacity import read_units
 from tablewright.encoding.items import normalise_item
-from tablewright.engine.capacity import Charge, read_units
+from tablewright.engine.capacity import Charge
 from tablewright.engine.expressions import read_projection
 from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep

@@ -6,9 +6,10 @@ transaction); duplicate items.
 
 from __future__ import annotations
 
+from tablewright.capacity import TRANSACTION_FACTOR, read_units
 from tablewright.encoding.items import normalise_item
 from tablewright.engine.cancellation import cancel_at_first
-from tablewright.engine.capacity import Charge, consumed_by_table, read_units
+from tablewright.engine.capacity import Charge, consumed_by_table
 from tablewright.engine.expressions import read_projection
 from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep
@@ -32,7 +33,9 @@ def transact_get_items(request: TransactGetItemsInput) -> ReadStep:
                 "Transaction request cannot include multiple operations on one item"
             )
         charges = {
-            get.table.name: Charge(get.table, "read", factor=2, name=get.request.table_name)
+            get.table.name: Charge(
+                get.table, "read", factor=TRANSACTION_FACTOR, name=get.request.table_name
+            )
             for get in gets
         }
         responses = []

@@ -15,9 +15,10 @@ from operator import itemgetter
 
 from msgspec import Raw, Struct
 
+from tablewright.capacity import read_units
 from tablewright.encoding.items import load
 from tablewright.encoding.keys import segment_range
-from tablewright.engine.capacity import Charge, read_units
+from tablewright.engine.capacity import Charge
 from tablewright.engine.operations.query import find_bounds, resume_after
 from tablewright.engine.paging import read_rows, reject_unprojected_filter
 from tablewright.engine.statements.plan import (

@@ -17,6 +17,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from msgspec.structs import replace
 
+from tablewright.capacity import read_units
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
@@ -33,7 +34,6 @@ from tablewright.plan.shape import (
     TYPICAL_PAGE,
     Shape,
     query_condition,
-    read_units,
     shown,
     typical_size,
 )

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from typing import Any, Generic, Self, TypeVar
 
+from tablewright.capacity import read_units
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.change import Change
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.reads.item import key_from
 from tablewright.plan.reads.single import Single
-from tablewright.plan.shape import Shape, key_condition, read_units, typical_size
+from tablewright.plan.shape import Shape, key_condition, typical_size
 from tablewright.plan.units import item_read
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.move import update_item

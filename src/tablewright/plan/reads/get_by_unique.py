@@ -6,13 +6,14 @@ from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
+from tablewright.capacity import read_units
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import UniqueMap
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import key_from, read_item
 from tablewright.plan.reads.single import Single, in_turn
-from tablewright.plan.shape import Shape, key_condition, key_template, read_units, typical_size
+from tablewright.plan.shape import Shape, key_condition, key_template, typical_size
 from tablewright.plan.units import item_read
 from tablewright.values import Item
 

@@ -14,6 +14,7 @@ from typing import Any, Generic, Literal, Self, TypeVar
 import msgspec
 from msgspec import Struct
 
+from tablewright.capacity import read_units
 from tablewright.errors import UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
@@ -43,7 +44,6 @@ from tablewright.plan.shape import (
     TYPICAL_PAGE,
     Shape,
     query_condition,
-    read_units,
     shown,
     typical_size,
 )

@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar, overload
 import msgspec
 from msgspec import Struct
 
+from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.errors import (
     Contention,
     InvalidValue,
@@ -26,7 +27,6 @@ from tablewright.plan.reads.batch_get import check_keys, item_identity, keys_ran
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.item import ItemAnswer
 from tablewright.plan.shape import Shape
-from tablewright.plan.units import TRANSACTION_FACTOR
 from tablewright.plan.writes.action import TRANSIENT
 from tablewright.plan.writes.commit import CONTENTION
 

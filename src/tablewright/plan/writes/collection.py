@@ -27,6 +27,7 @@ from typing import Any, TypeVar, overload
 
 from msgspec.structs import replace
 
+from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.errors import ConditionFailed, Contention, DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
@@ -39,7 +40,7 @@ from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, query_condition, write_units
-from tablewright.plan.units import TRANSACTION_FACTOR, UnitRange, all_read, total
+from tablewright.plan.units import UnitRange, all_read, total
 from tablewright.plan.writes import commit
 from tablewright.plan.writes.action import Action, RetryWrite
 from tablewright.plan.writes.chunks import fit, joined, send_or_retry, take_fitting

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Any, Generic, TypeVar
 
+from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.errors import DeclarationError, NotFound
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reference import check_condition
 from tablewright.plan.shape import Shape, key_condition
-from tablewright.plan.units import ITEM_WRITE, TRANSACTION_FACTOR, UnitRange
+from tablewright.plan.units import ITEM_WRITE, UnitRange
 from tablewright.plan.writes.action import Action, Prepared, Verdict
 from tablewright.plan.writes.guard import (
     NOT_FOUND,

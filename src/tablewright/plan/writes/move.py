@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
+from tablewright.capacity import TRANSACTION_FACTOR, read_units
 from tablewright.errors import (
     AlreadyExists,
     Contention,
@@ -34,13 +35,11 @@ from tablewright.plan.shape import (
     Shape,
     key_condition,
     key_template,
-    read_units,
     typical_size,
     write_units,
 )
 from tablewright.plan.units import (
     ITEM_WRITE,
-    TRANSACTION_FACTOR,
     UnitRange,
     all_read,
     item_read,

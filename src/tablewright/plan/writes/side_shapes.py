@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
+from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import AlternativeKeys, IndexKeys, KeyMap
 from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.plan.shape import Shape, key_template, template_text
-from tablewright.plan.units import ITEM_WRITE, TRANSACTION_FACTOR, UnitRange
+from tablewright.plan.units import ITEM_WRITE, UnitRange
 
 
 def sentinel_shapes(

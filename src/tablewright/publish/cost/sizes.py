@@ -15,8 +15,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from tablewright.capacity import read_units, write_units
 from tablewright.encoding.items import item_size
-from tablewright.engine.capacity import read_units, write_units
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.effect import index_row
 from tablewright.publish.cost.units import Consumption, entity_name

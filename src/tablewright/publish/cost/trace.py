@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.errors import InvalidValue
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
@@ -32,7 +33,7 @@ from tablewright.verify.checks import Check, Raises, Stored
 from tablewright.verify.design import Design
 from tablewright.verify.run import verify
 
-EVENTUAL, CONSISTENT, TRANSACTION = 0.5, 1, 2
+EVENTUAL, CONSISTENT = 0.5, 1
 
 _PLACEHOLDER = re.compile(r"[#:]\w+")
 #: The members of a Query or Scan that decide which items it reads.
@@ -137,7 +138,7 @@ def _gets(operation: str, request: dict[str, Any]) -> Iterator[tuple[str, Item, 
                 yield name, key, _factor(wanted)
     elif operation == "TransactGetItems":
         for action in request["TransactItems"]:
-            yield action["Get"]["TableName"], action["Get"]["Key"], TRANSACTION
+            yield action["Get"]["TableName"], action["Get"]["Key"], TRANSACTION_FACTOR
 
 
 def _writes(operation: str, request: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -24,11 +24,10 @@ from typing import Literal
 
 from msgspec import Struct
 
+from tablewright.capacity import TRANSACTION_FACTOR, read_units, write_units
 from tablewright.encoding.items import item_size
-from tablewright.engine.capacity import read_units, write_units
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
-from tablewright.plan.units import TRANSACTION_FACTOR
 from tablewright.plan.writes.effect import index_row
 from tablewright.values import Item
 

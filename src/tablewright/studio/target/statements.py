@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from tablewright.capacity import read_units
 from tablewright.engine import Engine
 from tablewright.engine.statements.explain import (
     Explanation,
@@ -37,7 +38,6 @@ from tablewright.errors import (
 from tablewright.hints import did_you_mean
 from tablewright.mapping.table import TableMap
 from tablewright.partiql import Exists, Insert
-from tablewright.plan.shape import read_units
 from tablewright.studio.markup.parts import content
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote
 
+from tablewright.capacity import read_units
 from tablewright.errors import DynamoDBError, TablewrightError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.model.pattern import AccessPattern
-from tablewright.plan.shape import read_units
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.items.exporting import FORMATS
 from tablewright.studio.markup.item_parts import key_url

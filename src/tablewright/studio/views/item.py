@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from tablewright.capacity import write_units
 from tablewright.encoding.items import item_size
-from tablewright.engine.capacity import write_units
 from tablewright.errors import InvalidValue
 from tablewright.limits import READ_UNIT_SIZE
 from tablewright.mapping.table import TableMap

@@ -5,9 +5,9 @@ The page of a missing table of the design shows the request that creates it; its
 
 from __future__ import annotations
 
+from tablewright.capacity import read_units
 from tablewright.model.provision import Provision
 from tablewright.model.table_definition import definition
-from tablewright.plan.shape import read_units
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.exporting import FORMATS, export_response, scan_pages
 from tablewright.studio.markup.parts import data_table, facts, heading, json_code, note, scroll

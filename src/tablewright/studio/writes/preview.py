@@ -23,8 +23,8 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tablewright.capacity import TRANSACTION_FACTOR, write_units
 from tablewright.encoding.items import item_size
-from tablewright.engine.capacity import write_units
 from tablewright.errors import CannotOpen, DynamoDBError, EndpointUnavailable, TablewrightError
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
@@ -43,9 +43,6 @@ from tablewright.studio.writes.overlay import (
 from tablewright.values import Item
 
 Kind: TypeAlias = Literal["added", "changed", "moved", "removed", "same"]
-
-#: What a transaction costs, compared with single writes.
-TRANSACTION = 2
 
 
 class RowChange(Struct, frozen=True):
@@ -189,7 +186,7 @@ class _Changes:
         """Return the changes of all writes; an item that is written twice is listed once."""
         found: dict[tuple[str, bytes], ItemChange] = {}
         for write in writes:
-            factor = TRANSACTION if write.is_transaction else 1
+            factor = TRANSACTION_FACTOR if write.is_transaction else 1
             for touched in write.touched:
                 if touched.write.kind == "ConditionCheck":
                     continue
@@ -230,7 +227,7 @@ class _Changes:
             what=self._what(layout, touched.before or body.get("Item") or touched.key),
             clauses=clauses(body, touched.before),
             is_alone=is_alone,
-            units=TRANSACTION * write_units(_size(touched.before)) if is_alone else 0.0,
+            units=TRANSACTION_FACTOR * write_units(_size(touched.before)) if is_alone else 0.0,
         )
 
     def _what(self, layout: Layout, item: Item) -> ItemKind:

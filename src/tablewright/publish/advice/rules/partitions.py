@@ -16,13 +16,13 @@ from typing import Any, Literal, get_args, get_origin
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.shape import typical_size
-from tablewright.plan.units import TRANSACTION_FACTOR
 from tablewright.plan.writes.condition_check import ConditionCheck
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import Write

@@ -1,0 +1,32 @@
+"""Capacity units: what DynamoDB charges for a read or a write of so many bytes.
+
+A read costs half a unit per started 4 KB, one unit if consistent, two in a transaction; a write
+costs one unit per started KB, two in a transaction. A read that finds nothing costs as much as the
+smallest read.
+"""
+
+from __future__ import annotations
+
+from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
+
+#: A transaction consumes this many times the units of the same reads and writes one by one.
+TRANSACTION_FACTOR = 2
+
+
+def read_units(size: float, *, consistent: bool | None) -> float:
+    """Return the read units for an item or a page of this size.
+
+    >>> read_units(0, consistent=False), read_units(4097, consistent=True)
+    (0.5, 2.0)
+    """
+    blocks = max(1, -(-size // READ_UNIT_SIZE))
+    return float(blocks) if consistent else blocks / 2
+
+
+def write_units(size: float) -> float:
+    """Return the write units for an item of this size.
+
+    >>> write_units(1), write_units(1025)
+    (1.0, 2.0)
+    """
+    return float(max(1, -(-size // WRITE_UNIT_SIZE)))
