@@ -16,9 +16,9 @@ update_order_status(customer_id, order_id, status)
   1. GetItem CustomerOrder on commerce_single_table
      key    PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"
      page   1
-     units  about 1 read (0 to 100)
+     units  estimate: 1 read; at most 100 read
   2. TransactWriteItems CustomerOrder on commerce_single_table
-     units  about 14 write (1 to 6,400)
+     units  estimate: 14 write; at most 6,400 write
      - Update CustomerOrder on commerce_single_table
        index     gsi_status_orders, gsi_customer_status_orders
        key       PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"
@@ -30,12 +30,13 @@ update_order_status(customer_id, order_id, status)
                  GSI3SK="ORDER#{created_at}#{order_id}"
        requires  the item exists
                  version is unchanged since the read
-       units     about 12 write (2 to 5,600)
+       units     estimate: 12 write; at most 5,600 write
      - Put OrderStatusEvent on commerce_single_table
        key    PK="CUST#{customer_id}" AND
               SK="ORDER_STATUS_EVT#{order_id}#V#{version}"
-       units  about 2 write (0 to 800)
-  in all  about 1 read (0 to 100), about 14 write (1 to 6,400)
+       units  estimate: 2 write; at most 800 write
+  in all  on average over 1 call in the checks: 1 read, 14 write; at most 100
+          read, 6,400 write
 
 """
 
@@ -87,7 +88,10 @@ def test_a_cost_that_depends_on_a_number_of_items_is_stated_for_each_item() -> N
     (found,) = json.loads(run("explain", "menu", name, "--json").stdout)
     assert found["write_range"] == {"low": 1, "high": 3200, "per_item": 1600}
     shown = run("explain", "menu", name).stdout
-    assert "1 to 3,200, and up to 1,600 for each item" in " ".join(shown.split())
+    assert (
+        "at most 204 read and 200 for each item, 3,200 write and 1,600 for each item"
+        in " ".join(shown.split())
+    )
 
 
 def test_patterns_of_one_name_are_all_explained() -> None:

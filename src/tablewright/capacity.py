@@ -7,6 +7,8 @@ smallest read.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
 
 #: A transaction consumes this many times the units of the same reads and writes one by one.
@@ -21,6 +23,17 @@ def read_units(size: float, *, consistent: bool | None) -> float:
     """
     blocks = max(1, -(-size // READ_UNIT_SIZE))
     return float(blocks) if consistent else blocks / 2
+
+
+def refused_units(sizes: Iterable[float], *, transaction: bool) -> float:
+    """Return the write units of a write whose condition fails, for the sizes of the stored items.
+
+    DynamoDB charges it for the stored item, or a minimum if there is none, and reports nothing.
+
+    >>> refused_units([0], transaction=False), refused_units([1025, 0], transaction=True)
+    (1.0, 6.0)
+    """
+    return sum(map(write_units, sizes)) * (TRANSACTION_FACTOR if transaction else 1)
 
 
 def write_units(size: float) -> float:

@@ -174,7 +174,7 @@ def test_a_pattern_that_no_check_calls_is_estimated() -> None:
         "move": "estimate",
     }
     printed = commands.run("cost", "notes.py").stdout
-    assert "~ no check calls the pattern" in printed
+    assert "~ no check measures the pattern" in printed
 
 
 def test_a_failed_check_is_reported() -> None:

@@ -14,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright import Engine
-from tablewright.errors import TablewrightError
+from tablewright.designs import commerce
+from tablewright.errors import AlreadyExists, TablewrightError
 from tablewright.model.database import Database
+from tablewright.studio.markup.preview_parts import verdict
 from tablewright.studio.workspace import Workspace
 from tablewright.studio.writes.applying import apply
 from tablewright.studio.writes.preview import Preview, preview
@@ -217,4 +219,17 @@ def test_a_change_after_the_preview_prevents_the_write(name: str) -> None:
                 assert state(database) == before
                 tried += 1
     assert tried
+    workspace.close()
+
+
+def test_a_refused_write_shows_the_units_that_it_is_charged() -> None:
+    """DynamoDB charges it for the stored item, but reports nothing."""
+    workspace = sample_workspace("commerce")
+    database = workspace.database()
+    stored = database.run(commerce.customer_profile("C1"))
+    assert stored is not None
+    found = preview(database, commerce.put_customer_if_absent(stored))
+    assert isinstance(found.error, AlreadyExists)
+    assert (found.write_units, found.writes) == (1, ())
+    assert "charges for the refusal: 1." in str(verdict(found))
     workspace.close()

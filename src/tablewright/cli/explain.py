@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tablewright.plans import AccessPattern, Shape
+    from tablewright.publish.cost import PatternUnits
 
 
 @app.command(rich_help_panel=DESIGNS)
@@ -37,25 +38,30 @@ def explain(
     """Show the requests of access patterns without running them.
 
     For each request: its key condition, what it sets and requires, and its capacity units: an
-    estimate for items of a typical size, and the lowest and the highest possible value.
+    estimate for items of a typical size, and the most. For each pattern: what the calls in the
+    checks of the design consume on average.
     """
     import msgspec
     from rich.console import Console
 
-    patterns = load_or_fail(name).patterns
+    from tablewright.publish.cost import measure_units
+
+    design = load_or_fail(name)
+    patterns = design.patterns
     if pattern is not None:
         patterns = select_patterns(patterns, name, pattern)
     check_shapes(patterns)
     note_no_patterns(patterns, name)
     console = Console()
+    units = measure_units(design)
     if json:
-        members = [as_members(found) for found in patterns]
+        members = [as_members(found) | {"calls": _calls(units[found.label])} for found in patterns]
         typer.echo(msgspec.json.format(msgspec.json.encode(members), indent=2))
     elif details or pattern is not None:
         for found in patterns:
-            _print_pattern(console, found)
+            _print_pattern(console, found, units[found.label])
     elif patterns:
-        _print_list(console, patterns)
+        _print_list(console, patterns, units)
 
 
 def as_members(found: AccessPattern) -> dict[str, Any]:
@@ -105,19 +111,31 @@ def check_shapes(patterns: Sequence[AccessPattern]) -> None:
             fail(f"pattern {found.name}: {error}")
 
 
-def _print_list(console: Console, patterns: Sequence[AccessPattern]) -> None:
+def _calls(units: PatternUnits) -> dict[str, float]:
+    """Return what `--json` prints of the calls in the checks: their number and mean units."""
+    if units.is_estimate:
+        return {"count": 0}
+    return {"count": units.calls, "read_units": units.read_units, "write_units": units.writes}
+
+
+def _print_list(
+    console: Console, patterns: Sequence[AccessPattern], units: Mapping[str, PatternUnits]
+) -> None:
+    from tablewright.publish.cost.table import unit_cell, unit_notes
+
     rows: list[Sequence[str]] = [("pattern", "request", "index", "read", "write")]
     for found in patterns:
-        shape = found.shape
-        units = [
-            f"{amount:g}" if amount else "" for amount in (shape.read_units, shape.write_units)
-        ]
-        rows.append((found.name, shape.operation, shape.index or "", *units))
+        shape, used = found.shape, units[found.label]
+        cells = [unit_cell(used, amount) for amount in (used.read_units, used.writes)]
+        rows.append((found.name, shape.operation, shape.index or "", *cells))
     for line in report.table_lines(console.width, rows):
         console.print(line.rstrip(), soft_wrap=True, markup=False, highlight=False)
+    console.print()
+    for line in unit_notes([units[found.label] for found in patterns]):
+        console.print(report.fill(console, line), markup=False, highlight=False)
 
 
-def _print_pattern(console: Console, found: AccessPattern) -> None:
+def _print_pattern(console: Console, found: AccessPattern, units: PatternUnits) -> None:
     shape = found.shape
     title = f"{found.name}({', '.join(found.parameters)})"
     console.print(report.fill(console, title), style="bold", markup=False, highlight=False)
@@ -127,8 +145,8 @@ def _print_pattern(console: Console, found: AccessPattern) -> None:
         print_request(console, request, f"  {number}. ", "     ")
         for action in request.steps:
             print_request(console, action, "     - ", "       ")
-    if len(shape.requests) > 1:
-        report.print_fields(console, [("in all", shape.units)], "  ")
+    if len(shape.requests) > 1 or not units.is_estimate:
+        report.print_fields(console, [("in all", units.show(shape))], "  ")
     console.print()
 
 

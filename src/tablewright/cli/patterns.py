@@ -177,7 +177,7 @@ def _list(found: Sequence[AccessPattern], *, json: bool) -> None:
     for each in found:
         shape = each.shape
         where = f" on {shape.index}" if shape.index else ""
-        line = f"    {shape.operation}{where}, {_units(each)}"
+        line = f"    {shape.operation}{where}"
         console.print(
             report.fill(console, signature_of(each), "    "),
             style="bold",
@@ -185,14 +185,6 @@ def _list(found: Sequence[AccessPattern], *, json: bool) -> None:
             highlight=False,
         )
         console.print(report.fill(console, line, "    "), markup=False, highlight=False)
-
-
-def _units(pattern: AccessPattern) -> str:
-    shape = pattern.shape
-    units = ((shape.read_units, "read"), (shape.write_units, "write"))
-    shown = [f"{amount:g} {kind}" for amount, kind in units if amount]
-    is_one = shape.read_units + shape.write_units == 1
-    return f"about {' and '.join(shown)} {'unit' if is_one else 'units'}"
 
 
 def _confirm_writes(plan: Plan[Any], target: str, *, yes: bool) -> None:

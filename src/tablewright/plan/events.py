@@ -43,7 +43,8 @@ class RequestEvent(Struct, frozen=True, kw_only=True):
     index: str = ""
     #: The access pattern that made the request, or the kind of plan.
     pattern: str
-    #: Consumed capacity units; 0 if the request failed.
+    #: Consumed capacity units, as DynamoDB reports them: none for a request that fails, although
+    #: it charges a write whose condition fails.
     units: float = 0.0
     #: How many times it was sent, and how long all attempts took.
     attempts: int = 1

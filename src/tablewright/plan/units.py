@@ -1,7 +1,8 @@
 """Units: what a plan costs, as far as that follows from the design.
 
 The cost of a request depends on the sizes of the items, which the design does not know. So a plan
-states an estimate for typical items, and a range that no run of it leaves:
+states an estimate for typical items, and a range that no run of it leaves. The highest value is
+what people read as "at most":
 
     GetItem                 0.5 to 50       an item of 1 byte, of 400 KB
     a page of 20            0.5 to 178      nothing, almost 1 MB and an item of 400 KB
@@ -55,13 +56,12 @@ class UnitRange(Struct, frozen=True):
         """Whether some number of items consumes these units."""
         return self.low <= units and (units <= self.high or self.per_item > 0)
 
-    def __str__(self) -> str:
-        most = f"up to {self.per_item:,g} for each item"
+    def most(self, kind: str) -> str:
+        """Return the most units as text: `100 read`, `1 read and 50 for each item`."""
         if self.high == 0 and self.per_item:
-            return most
-        same = self.low == self.high
-        text = f"{self.low:,g}" if same else f"{self.low:,g} to {self.high:,g}"
-        return f"{text}, and {most}" if self.per_item else text
+            return f"{self.per_item:,g} {kind} for each item"
+        more = f" and {self.per_item:,g} for each item" if self.per_item else ""
+        return f"{self.high:,g} {kind}{more}"
 
 
 NOTHING = UnitRange()

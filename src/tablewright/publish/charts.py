@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import takewhile
 from typing import Any
 
@@ -22,6 +22,7 @@ from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.shape import READS, Shape
 from tablewright.publish.blocks import Chart, Code, Plain
+from tablewright.publish.cost import PatternUnits
 from tablewright.publish.reasons import why_efficient
 from tablewright.values import Item
 
@@ -142,8 +143,13 @@ def _template(text: str, entity: EntityMap) -> Code:
     return Code(text)
 
 
-def pattern_chart(patterns: list[AccessPattern], table: TableMap) -> Chart:
-    """Show each access pattern with its requests, index, key condition, cost and order."""
+def pattern_chart(
+    patterns: list[AccessPattern], table: TableMap, units: Mapping[str, PatternUnits]
+) -> Chart:
+    """Show each access pattern with its requests, index, key condition, units and order.
+
+    `units` are those of one call, by the labels of the patterns.
+    """
     rows = []
     for found in patterns:
         shape = found.shape
@@ -162,7 +168,7 @@ def pattern_chart(patterns: list[AccessPattern], table: TableMap) -> Chart:
                 _operations(shape),
                 shape.index or _indexes(shape) or "table",
                 Code(conditions),
-                shape.units,
+                units[found.label].show(shape),
                 "; ".join(notes),
                 why_efficient(shape, table),
             ]

@@ -7,7 +7,7 @@ depends on nothing but the declarations and the sample data.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database, connect
@@ -24,6 +24,7 @@ from tablewright.publish.blocks import (
     docstring_blocks,
     markdown,
 )
+from tablewright.publish.cost import PatternUnits, measure_units
 from tablewright.publish.erd import erd
 from tablewright.publish.html.page import page
 from tablewright.verify.design import Design
@@ -33,8 +34,8 @@ from tablewright.verify.run import Scanner, load_sample, verify
 MAX_SAMPLES = 8
 PATTERN_NOTE = (
     "For a write, Table/Index names the indexes whose keys it sets. "
-    "The cost is in capacity units, for one page of a query: an estimate for items of typical "
-    "size and, in parentheses, the lowest and the highest possible value."
+    "The cost is in capacity units, for one page of a query: what the calls in the checks of the "
+    "design consume on average, or an estimate for items of a typical size; and at most."
 )
 
 
@@ -53,8 +54,9 @@ def blocks(design: Design) -> Iterator[Block]:
     yield Heading(1, design.name)
     yield from docstring_blocks(design.doc)
     database = _database_with_sample(design)
+    units = measure_units(design)
     for table in design.tables:
-        yield from _table_blocks(table, design, database)
+        yield from _table_blocks(table, design, database, units)
     if design.inefficient:
         yield Heading(2, "Not efficient with these keys")
         yield charts.inefficient_chart(design.inefficient)
@@ -76,7 +78,10 @@ def _comparison(design: Design) -> Iterator[Block]:
 
 
 def _table_blocks(
-    declared: type[Table], design: Design, database: Database | None
+    declared: type[Table],
+    design: Design,
+    database: Database | None,
+    units: Mapping[str, PatternUnits],
 ) -> Iterator[Block]:
     table = declared.__table__
     level = 2
@@ -100,7 +105,7 @@ def _table_blocks(
     if patterns:
         yield Heading(level, "Access patterns")
         yield Prose(PATTERN_NOTE)
-        yield charts.pattern_chart(patterns, table)
+        yield charts.pattern_chart(patterns, table, units)
     if table.indexes:
         yield Heading(level, "Indexes")
         for name, index in table.indexes.items():

@@ -22,15 +22,22 @@ from tablewright.publish.cost.comparison import (
     compare,
     comparison_markdown,
 )
-from tablewright.publish.cost.patterns import CostPart, PatternCost
+from tablewright.publish.cost.patterns import CostPart, PatternCost, PatternUnits
 from tablewright.publish.cost.prices import Prices, load_prices
 from tablewright.publish.cost.rates import Rates, load_rates
-from tablewright.publish.cost.report import CostReport, cost, price_calls, trace_checks
+from tablewright.publish.cost.report import (
+    CostReport,
+    cost,
+    measure_units,
+    price_calls,
+    trace_checks,
+    units_of,
+)
 from tablewright.publish.cost.sizes import Sizes, measure_target
 from tablewright.publish.cost.storage import StorageCost
 from tablewright.publish.cost.table import markdown
 from tablewright.publish.cost.trace import PatternCall, Recorder, trace
-from tablewright.publish.cost.units import Consumption, condition_check, item_write, page_read
+from tablewright.publish.cost.units import Consumption, item_write, page_read, unchanged_item
 
 __all__ = [
     "CapacityCost",
@@ -42,6 +49,7 @@ __all__ = [
     "PatternCall",
     "PatternChange",
     "PatternCost",
+    "PatternUnits",
     "Prices",
     "Rates",
     "Recorder",
@@ -49,15 +57,17 @@ __all__ = [
     "StorageCost",
     "compare",
     "comparison_markdown",
-    "condition_check",
     "cost",
     "item_write",
     "load_prices",
     "load_rates",
     "markdown",
     "measure_target",
+    "measure_units",
     "page_read",
     "price_calls",
     "trace",
     "trace_checks",
+    "unchanged_item",
+    "units_of",
 ]

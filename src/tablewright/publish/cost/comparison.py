@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from tablewright.publish.cost.capacity import capacity_costs
 from tablewright.publish.cost.patterns import PatternCost
@@ -75,14 +74,9 @@ def _repriced(before: CostReport, after: CostReport) -> CostReport:
     """
     prices = after.prices
     rates = {found.label: found.rate for found in after.patterns}
-    patterns = []
-    for found in before.patterns:
-        rate = rates.get(found.label, found.rate)
-        writes = found.write_units + found.index_units
-        month = None
-        if rate is not None:
-            month = prices.on_demand_month(rate * found.read_units, rate * writes)
-        patterns.append(replace(found, rate=rate, month=month))
+    patterns = [
+        found.priced(rates.get(found.label, found.rate), prices) for found in before.patterns
+    ]
     places = [each.place for each in before.capacity]
     capacity = tuple(capacity_costs(patterns, places, prices))
     storage = tuple(with_item_counts(before.storage, after.storage, prices))

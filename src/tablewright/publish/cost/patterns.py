@@ -1,7 +1,8 @@
 """Patterns: what one call of an access pattern consumes, part by part, and what its calls cost.
 
 The units of a pattern are the mean of the calls that the checks of the design make. A pattern that
-no check calls has the estimate of `explain`, for items of a typical size.
+no check calls has an estimate for items of a typical size. Every part of the product that shows the
+units of a pattern shows these.
 
 This module must not know tables, storage or how a report is printed.
 """
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.shape import READS, Shape
@@ -37,8 +39,8 @@ class CostPart(Struct, frozen=True):
     reason: str
 
 
-class PatternCost(Struct, frozen=True):
-    """What one call of a pattern consumes on average, and what its calls cost in a month."""
+class PatternUnits(Struct, frozen=True, kw_only=True):
+    """What one call of a pattern consumes: on average over the checks, or an estimate."""
 
     pattern: str
     label: str
@@ -52,39 +54,67 @@ class PatternCost(Struct, frozen=True):
     #: Of the writes to indexes.
     index_units: float
     parts: tuple[CostPart, ...]
+
+    @property
+    def writes(self) -> float:
+        """All write units: those of the table and of its indexes."""
+        return self.write_units + self.index_units
+
+    @property
+    def is_estimate(self) -> bool:
+        return self.source == "estimate"
+
+    @property
+    def source_text(self) -> str:
+        """Return what the units are: `estimate`, or `on average over 2 calls in the checks`."""
+        if self.is_estimate:
+            return "estimate"
+        return f"on average over {self.calls} call{'s' * (self.calls != 1)} in the checks"
+
+    def show(self, shape: Shape) -> str:
+        """Return the units as text, and the most that the shape of the pattern allows."""
+        return shape.show_units(self.source_text, self.read_units, self.writes)
+
+
+class PatternCost(PatternUnits, frozen=True, kw_only=True):
+    """What one call of a pattern consumes, and what its calls cost in a month."""
+
     #: Calls in a second; None if the rate is not known.
     rate: float | None = None
     #: The price of a month on demand; None if the rate is not known.
     month: float | None = None
 
+    def priced(self, rate: float | None, prices: Prices) -> PatternCost:
+        """Return the same units with the price of another rate, or of other prices."""
+        month = None
+        if rate is not None:
+            month = prices.on_demand_month(rate * self.read_units, rate * self.writes)
+        return replace(self, rate=rate, month=month)
 
-def pattern_cost(
-    pattern: AccessPattern,
-    calls: Sequence[PatternCall],
-    rates: Rates,
-    prices: Prices,
-    sizes: Sizes | None,
-) -> PatternCost:
-    """Return what the calls of a pattern consume on average, and cost in a month."""
+
+def pattern_units(
+    pattern: AccessPattern, calls: Sequence[PatternCall], sizes: Sizes | None = None
+) -> PatternUnits:
+    """Return what the calls of a pattern consume on average; an estimate if there are none."""
     shape = pattern.shape
     parts = tuple(_parts(calls, sizes) if calls else _estimates(shape))
-    reads = sum(part.units for part in parts if part.kind == "read")
-    writes = sum(part.units for part in parts if part.kind == "write")
-    indexes = sum(part.units for part in parts if part.kind == "write" and part.index)
-    rate = rates.calls.get(pattern.label)
-    return PatternCost(
+    writes = [part for part in parts if part.kind == "write"]
+    return PatternUnits(
         pattern=pattern.name,
         label=pattern.label,
         operation=shape.operation,
         source="checks" if calls else "estimate",
         calls=sum(call.count for call in calls),
-        read_units=reads,
-        write_units=writes - indexes,
-        index_units=indexes,
+        read_units=sum(part.units for part in parts if part.kind == "read"),
+        write_units=sum(part.units for part in writes if not part.index),
+        index_units=sum(part.units for part in writes if part.index),
         parts=parts,
-        rate=rate,
-        month=None if rate is None else prices.on_demand_month(rate * reads, rate * writes),
     )
+
+
+def price_units(units: PatternUnits, rates: Rates, prices: Prices) -> PatternCost:
+    """Return what the calls of a pattern with these units cost in a month."""
+    return PatternCost(**asdict(units)).priced(rates.calls.get(units.label), prices)
 
 
 def _parts(calls: Sequence[PatternCall], sizes: Sizes | None) -> Iterable[CostPart]:

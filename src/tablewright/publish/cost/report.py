@@ -13,8 +13,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from tablewright.errors import TablewrightError
 from tablewright.publish.cost.capacity import CapacityCost, capacity_costs, capacity_places
-from tablewright.publish.cost.patterns import PatternCost, pattern_cost
+from tablewright.publish.cost.patterns import PatternCost, PatternUnits, pattern_units, price_units
 from tablewright.publish.cost.prices import HOURS, UTILIZATION, Prices
 from tablewright.publish.cost.rates import Rates
 from tablewright.publish.cost.sizes import Sizes
@@ -59,6 +60,31 @@ def trace_checks(design: Design) -> list[PatternCall]:
         return trace(design, database)
 
 
+def measure_units(design: Design) -> dict[str, PatternUnits]:
+    """Run the checks of a design and return the units of its patterns, by label.
+
+    If a check fails, all are estimates.
+    """
+    try:
+        calls = trace_checks(design)
+    except TablewrightError:
+        calls = []
+    return units_of(design, calls)
+
+
+def units_of(
+    design: Design, calls: Sequence[PatternCall], sizes: Sizes | None = None
+) -> dict[str, PatternUnits]:
+    """Return what one call of each pattern consumes, by the labels of the patterns."""
+    by_pattern: dict[str, list[PatternCall]] = {}
+    for call in calls:
+        by_pattern.setdefault(call.pattern, []).append(call)
+    return {
+        found.label: pattern_units(found, by_pattern.get(found.label, []), sizes)
+        for found in design.patterns
+    }
+
+
 def price_calls(
     design: Design,
     calls: Sequence[PatternCall],
@@ -68,12 +94,8 @@ def price_calls(
     sizes: Sizes | None = None,
 ) -> CostReport:
     """Return the cost of a design whose checks made these calls."""
-    by_pattern: dict[str, list[PatternCall]] = {}
-    for call in calls:
-        by_pattern.setdefault(call.pattern, []).append(call)
     patterns = tuple(
-        pattern_cost(found, by_pattern.get(found.label, []), rates, prices, sizes)
-        for found in design.patterns
+        price_units(found, rates, prices) for found in units_of(design, calls, sizes).values()
     )
     capacity = tuple(capacity_costs(patterns, capacity_places(design), prices))
     consumed = [each for call in calls for each in call.consumed]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tablewright.publish.cost.capacity import CapacityCost
-from tablewright.publish.cost.patterns import CostPart, PatternCost
+from tablewright.publish.cost.patterns import CostPart, PatternCost, PatternUnits
 from tablewright.publish.cost.prices import GIGABYTE, Prices
 from tablewright.publish.cost.report import CostReport
 from tablewright.publish.cost.units import NOT_IN_INDEX
@@ -43,16 +43,21 @@ def short_names(labels: Iterable[str]) -> dict[str, str]:
 
 
 def _row(found: PatternCost, name: str) -> tuple[str, ...]:
-    mark = ESTIMATED if found.source == "estimate" else ""
     units = (found.read_units, found.write_units, found.index_units)
     rate = "" if found.rate is None else f"{found.rate:g}"
     month = "" if found.month is None else f"{found.month:,.2f}"
     return (
         name,
         rate,
-        *(f"{mark}{number(each)}" if each else "" for each in units),
+        *(unit_cell(found, each) for each in units),
         month,
     )
+
+
+def unit_cell(found: PatternUnits, units: float) -> str:
+    """Render some of the units of a pattern; nothing for 0."""
+    mark = ESTIMATED if found.is_estimate else ""
+    return f"{mark}{number(units)}" if units else ""
 
 
 def number(units: float) -> str:
@@ -119,7 +124,7 @@ def notes(report: CostReport) -> Iterator[str]:
                 "declared."
             )
         yield f"Prices: {prices.title}; {_sources(prices)}. A month has {report.hours} hours."
-    about = any(found.rate and found.source == "estimate" for found in report.patterns)
+    about = any(found.rate and found.is_estimate for found in report.patterns)
     yield from (text for each in report.capacity if (text := _overload(each, about=about)))
     if not report.patterns:
         yield f"{report.design} declares no access patterns, so no units are known."
@@ -127,8 +132,15 @@ def notes(report: CostReport) -> Iterator[str]:
         some = f"{without} of {len(report.patterns)} patterns have no rate"
         none = f"No pattern has a rate, so there is no price{' on demand' * is_declared}"
         yield f"{some if is_rated else none}: use @access_pattern(rate=…), or --rates FILE."
-    if any(found.source == "estimate" for found in report.patterns):
-        yield f"{ESTIMATED} no check calls the pattern: an estimate for items of a typical size."
+    yield from unit_notes(report.patterns)
+
+
+def unit_notes(patterns: Sequence[PatternUnits]) -> Iterator[str]:
+    """Yield what the units of the patterns are."""
+    if any(not found.is_estimate for found in patterns):
+        yield "Units: on average over the calls in the checks of the design."
+    if any(found.is_estimate for found in patterns):
+        yield f"{ESTIMATED} no check measures the pattern: an estimate for items of a typical size."
 
 
 def _bytes(size: float) -> str:

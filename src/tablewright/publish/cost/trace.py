@@ -23,10 +23,14 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.capacity import TRANSACTION_FACTOR
-from tablewright.errors import InvalidValue
+from tablewright.errors import (
+    ConditionalCheckFailedException,
+    InvalidValue,
+    TransactionCanceledException,
+)
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
-from tablewright.publish.cost.units import Consumption, condition_check, item_write, page_read
+from tablewright.publish.cost.units import Consumption, item_write, page_read, unchanged_item
 from tablewright.transport import Response, Transport
 from tablewright.values import Item
 from tablewright.verify.checks import Check, Raises, Stored
@@ -34,6 +38,8 @@ from tablewright.verify.design import Design
 from tablewright.verify.run import verify
 
 EVENTUAL, CONSISTENT = 0.5, 1
+#: The reason of the units of a write whose condition fails.
+REFUSED = "refused: a condition fails"
 
 _PLACEHOLDER = re.compile(r"[#:]\w+")
 #: The members of a Query or Scan that decide which items it reads.
@@ -74,14 +80,26 @@ class Recorder:
         keys = [(name, self._key(name, body)) for _, name, body in writes]
         before = [self._read(*key) for key in keys]
         reads = list(self._reads(operation, request))
-        response = self.transport.send(operation, request)
         self.operations.append(operation)
-        self.consumed += reads
         in_transaction = operation == "TransactWriteItems"
+        try:
+            response = self.transport.send(operation, request)
+        except (ConditionalCheckFailedException, TransactionCanceledException):
+            # DynamoDB charges it for the stored items; the plan may try again.
+            self.consumed += [
+                unchanged_item(
+                    self.tables[name], key, old, transaction=in_transaction, reason=REFUSED
+                )
+                for (name, key), old in zip(keys, before, strict=True)
+            ]
+            raise
+        self.consumed += reads
         for (kind, name, _), (_, key), old in zip(writes, keys, before, strict=True):
             table = self.tables[name]
             if kind == "ConditionCheck":
-                self.consumed.append(condition_check(table, key, old))
+                self.consumed.append(
+                    unchanged_item(table, key, old, transaction=True, reason="condition check")
+                )
             else:
                 new = self._read(name, key)
                 self.consumed += item_write(table, key, old, new, transaction=in_transaction)

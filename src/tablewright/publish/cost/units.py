@@ -83,11 +83,13 @@ def item_write(
     return found
 
 
-def condition_check(table: TableMap, key: Item, item: Item | None) -> Consumption:
-    """Return what a condition check on an item consumes, in its transaction."""
+def unchanged_item(
+    table: TableMap, key: Item, item: Item | None, *, transaction: bool, reason: str
+) -> Consumption:
+    """Return what a condition check consumes, or a write whose condition fails."""
     entity, size = entity_name(table, item or key), item_size(item) if item else 0
-    items, reason = ((entity, size),), "condition check"
-    return Consumption("write", table.name, None, entity, items, TRANSACTION_FACTOR, reason)
+    factor = TRANSACTION_FACTOR if transaction else 1
+    return Consumption("write", table.name, None, entity, ((entity, size),), factor, reason)
 
 
 def page_read(

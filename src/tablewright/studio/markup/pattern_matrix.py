@@ -10,6 +10,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.shape import READS, Shape
 from tablewright.publish.cost import CostReport, PatternCost
+from tablewright.publish.cost.table import ESTIMATED, number
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.condition import condition_lines
@@ -89,11 +90,11 @@ def pattern_matrix(design: Design, report: CostReport | None, *, is_form: bool =
 
 def _about(report: CostReport | None) -> str:
     if report is None:
-        return "R and W: read and write units, estimated: the checks of the design fail."
+        return "R and W: read and write units, estimates: the checks of the design fail."
     prices = report.prices
     return (
-        "R and W: read and write units of one call, measured by the checks of the design. "
-        f"Prices on demand: {prices.title}, {prices.on_demand.date}."
+        "R and W: read and write units of one call, on average over the checks of the design; "
+        f"{ESTIMATED} is an estimate. Prices on demand: {prices.title}, {prices.on_demand.date}."
     )
 
 
@@ -137,15 +138,14 @@ def _where(shape: Shape) -> Markup:
     return element("span", f"table + {indexes}", title=shape.index)
 
 
-def _units(shape: Shape, cost: PatternCost | None) -> str:
+def _units(shape: Shape, cost: PatternCost | None) -> Markup:
     if cost is None:
-        reads, writes = shape.read_units, shape.write_units
+        reads, writes, title = shape.read_units, shape.write_units, shape.units
     else:
-        reads, writes = cost.read_units, cost.write_units + cost.index_units
-    shown = [
-        f"{round(units, 1):g} {kind}" for units, kind in ((reads, "R"), (writes, "W")) if units
-    ]
-    return " + ".join(shown) or "0"
+        reads, writes, title = cost.read_units, cost.writes, cost.show(shape)
+    shown = [f"{number(units)} {kind}" for units, kind in ((reads, "R"), (writes, "W")) if units]
+    mark = ESTIMATED if cost is None or cost.is_estimate else ""
+    return element("span", mark + (" + ".join(shown) or "0"), title=title)
 
 
 def _calls(found: AccessPattern, cost: PatternCost | None, is_form: bool) -> Markup:

@@ -55,7 +55,10 @@ def _refusal(found: Preview) -> Markup:
     name = element("b", type(found.error).__name__)
     shown = note([name, element("span", str(found.error))], "bad")
     partly = note("What is listed below would be written before that.", "warn")
-    alert = element("div", shown, partly if found.writes else NOTHING, class_="body", role="alert")
+    units = sum(write.units for write in found.refused)
+    charged = note(f"Write units that DynamoDB charges for the refusal: {number(units)}.")
+    notes = [partly if found.writes else NOTHING, charged if units else NOTHING]
+    alert = element("div", shown, notes, class_="body", role="alert")
     current = found.error.current if isinstance(found.error, WriteRejected) else None
     if current is None:
         return alert

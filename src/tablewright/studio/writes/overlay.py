@@ -25,8 +25,15 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from tablewright.capacity import refused_units
+from tablewright.encoding.items import item_size
 from tablewright.engine import Engine
-from tablewright.errors import DynamoDBError, TablewrightError
+from tablewright.errors import (
+    ConditionalCheckFailedException,
+    DynamoDBError,
+    TablewrightError,
+    TransactionCanceledException,
+)
 from tablewright.plan.events import add_capacity, consumed_units
 from tablewright.studio.workspace import ReadOnly
 from tablewright.transfer.definition import build_create_request
@@ -41,6 +48,8 @@ MAX_READS = 100
 BATCH = 100
 #: What a query without its filter and projection does not have.
 _SELECTION = ("FilterExpression", "ProjectionExpression", "Select")
+#: The faults of a write for which DynamoDB charges units.
+_CHARGED = (ConditionalCheckFailedException, TransactionCanceledException)
 #: A placeholder in an expression.
 _MARK = re.compile(r"[#:]\w+")
 
@@ -91,6 +100,8 @@ class SentWrite(Struct, frozen=True):
     body: dict[str, Any]
     touched: tuple[Touched, ...]
     capacity: list[dict[str, Any]] = []
+    #: Whether its condition failed, for which DynamoDB charges units, but reports none.
+    is_charged: bool = False
 
     @property
     def is_transaction(self) -> bool:
@@ -98,6 +109,9 @@ class SentWrite(Struct, frozen=True):
 
     @property
     def units(self) -> float:
+        if self.is_charged:
+            sizes = [item_size(each.before) if each.before else 0 for each in self.touched]
+            return refused_units(sizes, transaction=self.is_transaction)
         return float(sum(each["CapacityUnits"] for each in self.capacity))
 
 
@@ -138,9 +152,10 @@ class Overlay:
         before = [self._stored(*key) for key in keys]
         try:
             body = self._call(operation, {**request, "ReturnConsumedCapacity": "INDEXES"})
-        except DynamoDBError:
+        except DynamoDBError as fault:
             touched = _touched(parts, keys, before, before)
-            self.refused.append(SentWrite(operation, request, touched))
+            charged = isinstance(fault, _CHARGED)
+            self.refused.append(SentWrite(operation, request, touched, is_charged=charged))
             raise
         self.requests.append((operation, request))
         after = [self._stored(*key) for key in keys]

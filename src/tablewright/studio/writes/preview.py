@@ -8,7 +8,7 @@
 
 The changes follow from the requests that the plan makes: each is applied to the items as they are
 stored, by the engine. The units are those of the engine, and they are the sum of those that each
-item, index row and check has.
+item, index row and check has, and those of refused writes.
 
 A plan is run once: it may set the version of the entity that it writes. Make a new one for another
 preview.
@@ -113,6 +113,8 @@ class Preview(Struct, frozen=True):
     error: TablewrightError | None
     reads: tuple[SentRead, ...]
     writes: tuple[SentWrite, ...]
+    #: Writes whose conditions fail; the plan may have tried again.
+    refused: tuple[SentWrite, ...]
     #: All requests of the plan, in order: their operations and bodies.
     requests: tuple[tuple[str, dict[str, Any]], ...]
     #: The tables that it writes, by name.
@@ -121,7 +123,7 @@ class Preview(Struct, frozen=True):
 
     @property
     def write_units(self) -> float:
-        return sum(write.units for write in self.writes)
+        return sum(write.units for write in (*self.writes, *self.refused))
 
     @property
     def read_units(self) -> float:
@@ -169,6 +171,7 @@ def preview(database: Database, plan: Plan[Any]) -> Preview:
             error=error,
             reads=tuple(overlay.reads),
             writes=tuple(overlay.writes),
+            refused=tuple(overlay.refused),
             requests=tuple(overlay.requests),
             layouts=layouts,
             maps=maps,
