@@ -24,6 +24,8 @@ T = TypeVar("T")
 _dump: Final = msgspec.json.Encoder(order="deterministic").encode
 #: Types whose content is compared directly: it is one text.
 _TEXTS: Final = frozenset(("S", "N", "B", "BOOL", "NULL"))
+#: JSON that is used as it is; a digest takes longer.
+_SHORT: Final = 64
 
 
 class Memo:
@@ -92,5 +94,6 @@ def _digest(value: Value) -> Hashable:
     for tag, content in value.items():
         if tag in _TEXTS:
             return tag, content
-        return blake2b(_dump(value), digest_size=32).digest()
+        text = _dump(value)
+        return text if len(text) <= _SHORT else blake2b(text, digest_size=32).digest()
     raise AssertionError("a value has a type")
