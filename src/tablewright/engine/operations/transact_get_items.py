@@ -36,17 +36,20 @@ def transact_get_items(request: TransactGetItemsInput) -> ReadStep:
             get.table.name: Charge(get.table, "read", factor=2, name=get.request.table_name)
             for get in gets
         }
-        responses = []
         total = TotalSize()
+        rows = []
         with context.snapshot.read_transaction():
             for get in gets:
                 found = context.snapshot.get(get.table.tree, get.key)
                 size = found[0] if found else 0
                 total.add(size)
                 charges[get.table.name].add(read_units(size, consistent=True))
-                responses.append(
-                    GetItemOutput(render_item(found[1], get.project) if found else None)
-                )
+                rows.append((get, found))
+        # Items are decoded only if all of them may be returned.
+        responses = [
+            GetItemOutput(render_item(found[1], get.project) if found else None)
+            for get, found in rows
+        ]
         return TransactGetItemsOutput(
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
             responses=responses,
