@@ -146,6 +146,8 @@ def item_size(item: Item) -> int:
 
 
 def _list_size(values: list[Value]) -> int:
+    if len(values) < 32:
+        return 3 + len(values) + sum(map(value_size, values))
     texts = [value["S"] for value in values if "S" in value]
     size = 3 + len(values) + text_size("".join(texts))
     if len(texts) < len(values):

@@ -281,7 +281,11 @@ def read_rows(
             scanned += 1
             size += row_size
             whole = _fetch_item(context, source.table, body, charge, consistent) if fetch else body
-            item = load(whole) if item_filter or project else _UNREAD
+            item = (
+                _UNREAD  # frees the previous one, which may take 80 MB, before the next is decoded
+            )
+            if item_filter or project:
+                item = load(whole)
             if item_filter is None or item_filter.holds(item):
                 count += 1
                 if not is_count:

@@ -31,7 +31,7 @@ SMALL_VALUES: Final = 4096
 class CompiledCondition:
     """A condition or filter, with the values of one request."""
 
-    __slots__ = ("_has_many_tests", "_memo", "_test", "_values", "names", "nested_names")
+    __slots__ = ("_memo", "_test", "_values", "names", "nested_names")
 
     def __init__(
         self,
@@ -44,16 +44,13 @@ class CompiledCondition:
     ) -> None:
         self._test = test
         self._values = values
-        self._has_many_tests = tests > FEW_TESTS
-        self._memo: Memo | None = None
+        self._memo = Memo(values) if tests > FEW_TESTS else None
         self.names = names  #: the top-level attributes that it reads
         self.nested_names = nested_names  #: those of them that have nested paths
 
     def holds(self, item: Item) -> bool:
         """Return whether the condition is true for an item; `{}` is a missing item."""
         memo = self._memo
-        if memo is None and self._has_many_tests:
-            memo = self._memo = Memo(self._values)
         if memo is not None:
             memo.begin()
         return self._test(item, self._values, memo)
@@ -62,7 +59,7 @@ class CompiledCondition:
     def is_heavy(self) -> bool:
         """Whether one evaluation may take long, even for a small item."""
         values = self._values.values()
-        return self._has_many_tests or sum(map(value_size, values)) > SMALL_VALUES
+        return self._memo is not None or sum(map(value_size, values)) > SMALL_VALUES
 
 
 class CompiledProjection:

@@ -217,6 +217,8 @@ def _contains(operand: Read, part: Read) -> Test:
         if tag in SET_MEMBER:
             members = value[tag] if memo is None else memo.members(value)
             return wanted.get(SET_MEMBER[tag]) in members
+        if tag == "S":
+            return "S" in wanted and wanted["S"] in value["S"]
         one, two = _sort_key(value, memo), _sort_key(wanted, memo)
         if one is None or two is None or one[0] != two[0] or tag == "N":
             return False

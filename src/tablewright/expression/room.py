@@ -21,8 +21,8 @@ from tablewright.errors import ValidationException
 from tablewright.values import Value
 
 
-class Joined(list[list[Value]]):
-    """The content of a list that is not built yet: the lists that it consists of."""
+class Joined(tuple[list[Value], list[Value]]):
+    """The content of a list that is not built yet: the two lists that it consists of."""
 
     __slots__ = ()
 
@@ -31,7 +31,8 @@ def build(value: Value) -> Value:
     """Return a value with the list that it describes."""
     content = value.get("L")
     if content.__class__ is Joined:
-        return {"L": [element for part in content for element in part]}
+        beginning, end = content
+        return {"L": beginning + end}
     return value
 
 

@@ -190,7 +190,7 @@ def _compile_action(action: tree.Action, wrong_type: str) -> Change:
     match action:
         case tree.Set(_, operand):
             compute = _operand(operand)
-            if not isinstance(operand, tree.Call):  # no list to build
+            if not (isinstance(operand, tree.Call) and operand.function == "list_append"):
                 return lambda old, item, values, room: compute(item, values)
             return lambda old, item, values, room: (
                 build(compute(item, values)) if room is None else compute(item, values)
@@ -306,14 +306,9 @@ def _if_not_exists(parts: tuple[str | int, ...], otherwise: Compute) -> Compute:
 
 def _list_append(left: Compute, right: Compute) -> Compute:
     def compute(item: Item, values: Values) -> Value:
-        joined = Joined()
-        for operand in (left, right):
-            content = _require_type("L", operand(item, values))["L"]
-            if content.__class__ is Joined:
-                joined += content
-            else:
-                joined.append(content)
-        return {"L": joined}
+        beginning = _require_type("L", left(item, values))["L"]
+        end = _require_type("L", right(item, values))["L"]
+        return {"L": Joined((beginning, end))}
 
     return compute
 
