@@ -6,6 +6,7 @@ from pathlib import Path
 
 from torture import (
     big,
+    expressions,
     fuzz,
     histories,
     http,
@@ -20,7 +21,9 @@ from torture.run import Part
 
 PARTS: dict[str, Part] = {
     module.PART.name: module.PART
-    for module in (kill, power, io_errors, interrupts, histories, http, fuzz, tenants, load)
+    for module in (
+        *(kill, power, io_errors, interrupts, histories, http, fuzz, expressions, tenants, load),
+    )
 }
 #: Run on demand only.
 BIG = big.PART

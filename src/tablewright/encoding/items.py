@@ -21,6 +21,7 @@ from tablewright.limits import MAX_NESTING
 from tablewright.values import Item, Value, sorted_members
 
 ITEM_TOO_LARGE = "Item size has exceeded the maximum allowed size"
+ITEM_TO_UPDATE_TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
 NAME_TOO_LARGE = "Attribute name is too large, must be less than 65536 bytes"
 
 dump = msgspec.json.Encoder().encode
@@ -141,7 +142,17 @@ def item_size(item: Item) -> int:
         else:
             for tag, content in value.items():
                 size += _SIZES[tag](content)
-    return size + _text_size("".join(texts))
+    return size + text_size("".join(texts))
+
+
+def _list_size(values: list[Value]) -> int:
+    if len(values) < 32:
+        return 3 + len(values) + sum(map(value_size, values))
+    texts = [value["S"] for value in values if "S" in value]
+    size = 3 + len(values) + text_size("".join(texts))
+    if len(texts) < len(values):
+        size += sum([value_size(value) for value in values if "S" not in value])
+    return size
 
 
 def value_size(value: Value) -> int:
@@ -151,7 +162,8 @@ def value_size(value: Value) -> int:
     raise ValueError("a value must have exactly one type, and this one has none")
 
 
-def _text_size(text: str) -> int:
+def text_size(text: str) -> int:
+    """Return the size of a name or a string as DynamoDB counts it."""
     return len(text) if text.isascii() else len(text.encode())
 
 
@@ -165,14 +177,14 @@ def _sum_of(size: Callable[[str], int]) -> Callable[[Iterable[str]], int]:
 
 # DynamoDB counts 3 bytes for a list or map and 1 more for each of its elements.
 _SIZES: dict[str, Callable[[Any], int]] = {
-    "S": _text_size,
+    "S": text_size,
     "N": number_size,
     "B": _binary_size,
     "BOOL": lambda content: 1,
     "NULL": lambda content: 1,
-    "SS": _sum_of(_text_size),
+    "SS": lambda members: text_size("".join(members)),
     "NS": _sum_of(number_size),
     "BS": _sum_of(_binary_size),
-    "L": lambda values: 3 + len(values) + sum(map(value_size, values)),
+    "L": _list_size,
     "M": lambda values: 3 + len(values) + item_size(values),
 }

@@ -1,9 +1,10 @@
 """Paging: read, filter and limit the rows of a page, for Query and Scan.
 
-A page ends with the row that reaches `Limit` or 1 MB, both counted before the filter. The key of
-that row is the LastEvaluatedKey, even if it is the last row. Rows of a table and of an index have
-the same form and are read in the same way, with one exception: attributes that a local index does
-not hold are fetched from the table, and the table is charged for them.
+A page ends with the row that reaches `Limit` or 1 MB, both counted before the filter, or with which
+a heavy filter has used up its CPU time (`work_limit`). The key of that row is the LastEvaluatedKey,
+even if it is the last row. Rows of a table and of an index have the same form and are read in the
+same way, with one exception: attributes that a local index does not hold are fetched from the
+table, and the table is charged for them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tablewright.engine.capacity import Charge
 from tablewright.engine.keys import KEY_MISMATCH, Keys, empty_key_error
 from tablewright.engine.step import ReadContext
 from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.engine.work_limit import WorkLimit
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import (
     CompiledCondition,
@@ -137,14 +139,9 @@ def check_select(request: requests.PagedInput, projection: CompiledProjection | 
 
 
 def is_costly(request: requests.PagedInput, item_filter: CompiledCondition | None) -> bool:
-    """Return whether a filter may take seconds for one page.
-
-    A page of 1 MB has up to 30,000 small items, or a list of 100,000 elements that `contains`
-    searches: 300 operators took 6 s. A short expression has few operators; legacy conditions have
-    no expression and can be long.
-    """
+    """Return whether a filter may take tenths of a second for one page."""
     return item_filter is not None and (
-        request.filter is None or len(request.filter) > SHORT_FILTER
+        request.filter is None or len(request.filter) > SHORT_FILTER or item_filter.is_heavy
     )
 
 
@@ -229,6 +226,7 @@ def read_page(
         backwards=backwards,
         limit=request.limit,
         max_size=MAX_PAGE_SIZE,
+        work=WorkLimit(),
         consistent=request.consistent,
         item_filter=item_filter,
         project=project,
@@ -263,31 +261,37 @@ def read_rows(
     backwards: bool,
     limit: int | None,
     max_size: int,
+    work: WorkLimit,
     consistent: bool | None,
     item_filter: CompiledCondition | None,
     project: CompiledProjection | None,
     fetch: bool,
     is_count: bool = False,
 ) -> Rows:
-    """Read rows between `bounds` up to `limit` or `max_size`, and charge for them.
+    """Read rows between `bounds` up to `limit`, `max_size` or `work`, and charge for them.
 
     `fetch`: read the whole items from the table, because the index lacks attributes.
     """
     items: list[ItemOut] = []
     count = scanned = size = 0
     last: bytes | None = None
+    is_heavy = item_filter is not None and item_filter.is_heavy
     walk = context.snapshot.walk(source.tree, *bounds, backwards=backwards)
     with closing(walk):
         for _, row_size, body in walk:
             scanned += 1
             size += row_size
             whole = _fetch_item(context, source.table, body, charge, consistent) if fetch else body
-            item = load(whole) if item_filter or project else _UNREAD
+            item = (
+                _UNREAD  # frees the previous one, which may take 80 MB, before the next is decoded
+            )
+            if item_filter or project:
+                item = load(whole)
             if item_filter is None or item_filter.holds(item):
                 count += 1
                 if not is_count:
                     items.append(project(item) if project else Raw(whole))
-            if scanned == limit or size >= max_size:
+            if scanned == limit or size >= max_size or (is_heavy and work.is_reached):
                 last = body
                 break
     charge.add(read_units(size, consistent=consistent), source.index)

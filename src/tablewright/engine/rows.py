@@ -9,6 +9,7 @@ and `add_to_index` those of an index that is being built.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 from zlib import adler32
 
 from msgspec import Raw, Struct
@@ -21,6 +22,9 @@ from tablewright.expression import CompiledProjection
 from tablewright.storage import Snapshot, Tree, WriteTransaction
 from tablewright.values import Item
 from tablewright.wire.responses import ItemOut
+
+#: Items above this size are not kept decoded in a transaction.
+LARGE_ITEM: Final = 32 * 1024
 
 
 class ItemRow(Struct, gc=False):  # created for every item that is read or written
@@ -55,6 +59,15 @@ class ItemRow(Struct, gc=False):  # created for every item that is read or writt
         if self._body is None:
             self._body = dump(self._item)
         return self._body
+
+    def release_large_item(self) -> None:
+        """Keep the size and the bytes of a large item only: decoded, it takes twenty times as much.
+
+        It is decoded again on the next use.
+        """
+        if self._item is not None and self.size > LARGE_ITEM:
+            self._body = self.body
+            self._item = None
 
 
 def find_row(snapshot: Snapshot, tree: Tree, key: bytes) -> ItemRow | None:

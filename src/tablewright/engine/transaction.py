@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -93,13 +92,16 @@ class TransactionWrite:
             self.key = self.table.keys.check_key(self.key_values)
             reject_key_changes(self.table, self.update)
 
-    def evaluate(self, tx: WriteTransaction) -> None:
-        """Check the condition and compute the new row."""
+    def read(self, tx: WriteTransaction) -> None:
+        """Read the stored row."""
         self.old = find_row(tx, self.table.tree, self.key)
+        self.new = self.put_row
+
+    def evaluate(self) -> None:
+        """Check the condition and compute the new row."""
         if self.kind == "insert" and self.old is not None:
             raise DuplicateItemException
         check_condition(self.condition, self.old, self.return_on_failure)
-        self.new = self.put_row
         if self.kind == "update":
             self.new = apply_update(self.table, self.update, self.old, self.key_values)
 
@@ -109,6 +111,23 @@ class TransactionWrite:
             charge.add(write_units(self.old.size if self.old else 0))
         else:
             replace_item(tx, self.table, self.key, self.old, self.new, charge)
+
+    def release(self) -> None:
+        """Keep the bytes of large rows only."""
+        for row in (self.old, self.new):
+            if row is not None and row is not self.put_row:
+                row.release_large_item()
+
+    @property
+    def evaluated_size(self) -> int:
+        """The size of the stored item, if the condition or the update reads it."""
+        reads = self.condition is not None or self.update is not None
+        return self.old.size if reads and self.old else 0
+
+    @property
+    def written_size(self) -> int:
+        """The size of the new item; of other actions DynamoDB counts only the keys."""
+        return self.new.size if self.new else item_size(self.key_values)
 
     def open_charge(self, kind: Literal["read", "write"]) -> Charge:
         """Return a new charge of the table for a transaction."""
@@ -131,11 +150,12 @@ def run_transaction(
         )
     if token and _was_applied(tx, token, fingerprint):
         return _charge_replay(tx, writes), True
-    cancel_unless_all(partial(write.evaluate, tx) for write in writes)
-    _check_total_size(writes)
+    cancel_unless_all(_evaluations(tx, writes))
+    TotalSize().add(sum(write.written_size for write in writes))
     charges = {write.table.name: write.open_charge("write") for write in writes}
     for write in writes:
         write.apply(tx, charges[write.table.name])
+        write.release()
     if token:
         tx.put(TOKENS, token.encode(), int(time.time()) + TOKEN_SECONDS, fingerprint)
     return charges, False
@@ -146,13 +166,38 @@ def compute_fingerprint(actions: Sequence[Structure]) -> bytes:
     return hashlib.sha256(msgspec.json.encode(actions, order="deterministic")).digest()
 
 
-def _check_total_size(writes: Iterable[TransactionWrite]) -> None:
-    """Check the size of all new items; of other actions DynamoDB counts only the keys."""
-    size = sum(write.new.size if write.new else item_size(write.key_values) for write in writes)
-    if size > MAX_TRANSACTION_SIZE:
-        raise ValidationException(
-            f"Transaction payload size cannot exceed 4MB. Payload Size: {size}"
-        )
+def _evaluations(
+    tx: WriteTransaction, writes: Iterable[TransactionWrite]
+) -> Iterator[Callable[[], None]]:
+    """Yield what evaluates each write; raise as soon as the items exceed the limit together.
+
+    DynamoDB limits the size of all items of a transaction. Decoding a hundred items of 400 KB would
+    take seconds, during which no one else writes.
+    """
+    total = TotalSize()
+    for write in writes:
+        write.read(tx)
+        total.add(write.evaluated_size)
+        yield write.evaluate
+        total.add(max(0, write.written_size - write.evaluated_size))
+        write.release()
+
+
+class TotalSize:
+    """The size of all items of a transaction."""
+
+    __slots__ = ("_size",)
+
+    def __init__(self) -> None:
+        self._size = 0
+
+    def add(self, size: int) -> None:
+        """Add the size of an item; raise a fault if the sum exceeds the limit."""
+        self._size += size
+        if self._size > MAX_TRANSACTION_SIZE:
+            raise ValidationException(
+                f"Transaction payload size cannot exceed 4MB. Payload Size: {self._size}"
+            )
 
 
 def _was_applied(tx: WriteTransaction, token: str, fingerprint: bytes) -> bool:

@@ -7,20 +7,31 @@ requests with the same text, and the values of one request.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import Final
 
+from tablewright.encoding.items import value_size
 from tablewright.expression import tree
 from tablewright.expression.document import compile_projection
 from tablewright.expression.evaluate import Test
 from tablewright.expression.key import KeyConditionForm, KeySelection, select
+from tablewright.expression.memo import Memo
 from tablewright.expression.resolve import Values
+from tablewright.expression.update import CompiledActions
+from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import Item
+
+#: A condition with more tests is evaluated with a `Memo`. Few tests, each of which walks through
+#: 400 KB, take a tenth of a second.
+FEW_TESTS: Final = 8
+#: Values of a request up to this size are compared fast.
+SMALL_VALUES: Final = 4096
 
 
 class CompiledCondition:
     """A condition or filter, with the values of one request."""
 
-    __slots__ = ("_test", "_values", "names", "nested_names")
+    __slots__ = ("_memo", "_test", "_values", "names", "nested_names")
 
     def __init__(
         self,
@@ -28,15 +39,27 @@ class CompiledCondition:
         names: frozenset[str],
         values: Values,
         nested_names: frozenset[str] = frozenset(),
+        *,
+        tests: int,
     ) -> None:
         self._test = test
         self._values = values
+        self._memo = Memo(values) if tests > FEW_TESTS else None
         self.names = names  #: the top-level attributes that it reads
         self.nested_names = nested_names  #: those of them that have nested paths
 
     def holds(self, item: Item) -> bool:
         """Return whether the condition is true for an item; `{}` is a missing item."""
-        return self._test(item, self._values)
+        memo = self._memo
+        if memo is not None:
+            memo.begin()
+        return self._test(item, self._values, memo)
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether one evaluation may take long, even for a small item."""
+        values = self._values.values()
+        return self._memo is not None or sum(map(value_size, values)) > SMALL_VALUES
 
 
 class CompiledProjection:
@@ -59,42 +82,56 @@ class CompiledUpdate:
     """An update, with the values of one request."""
 
     __slots__ = (
-        "_apply",
+        "_actions",
         "_project_written",
         "_values",
-        "added_size",
+        "_values_size",
         "names",
         "nested_names",
-        "only_removes",
         "referenced_names",
     )
 
     def __init__(
         self,
-        apply: Callable[[Item, Values], Item],
+        actions: CompiledActions,
         project_written: CompiledProjection,
         values: Values,
+        values_size: int,
         nested_names: frozenset[str] = frozenset(),
         referenced_names: frozenset[str] = frozenset(),
-        *,
-        added_size: int,
-        only_removes: bool = False,
     ) -> None:
-        self._apply = apply
+        self._actions = actions
         self._project_written = project_written
         self._values = values
+        self._values_size = values_size
         self.names = project_written.names  #: the top-level attributes that it writes
         #: the top-level attributes that it reads or writes
         self.referenced_names = project_written.names | referenced_names
         self.nested_names = nested_names  #: those of them that have nested paths
-        #: the bytes that count in addition to the values that it writes
-        self.added_size = added_size
-        #: It has only REMOVE and DELETE actions, so it does not create a missing item.
-        self.only_removes = only_removes
+
+    @property
+    def added_size(self) -> int:
+        """The bytes that count in addition to the values that it writes."""
+        return self._actions.added_size
+
+    @property
+    def only_removes(self) -> bool:
+        """Whether it has only REMOVE and DELETE actions, so that it creates no missing item."""
+        return self._actions.only_removes
 
     def apply(self, item: Item) -> Item:
         """Return the updated item. Raise `ValidationException` if the item does not allow it."""
-        return self._apply(item, self._values)
+        return self._actions.apply(item, self._values, None)[0]
+
+    def apply_within_limit(self, item: Item, size: int) -> tuple[Item, int | None]:
+        """Return the updated item, and its size if it is known.
+
+        Raise `ValidationException` as `apply` does, or as soon as the item cannot fit into 400 KB.
+        That is checked where the update can write so much.
+        """
+        actions = self._actions
+        can_exceed = (size + self._values_size) * (actions.operands + 1) > MAX_ITEM_SIZE
+        return actions.apply(item, self._values, size if can_exceed else None)
 
     def project_written(self, item: Item) -> Item | None:
         """Return the written parts of the old item (UPDATED_OLD) or the new one (UPDATED_NEW)."""

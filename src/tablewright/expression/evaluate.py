@@ -3,20 +3,24 @@
 Owns the meaning of conditions. A comparison of different types, or with a missing operand, is
 false; `<>` is then true. Functions are compiled once; each is a closure over the closures of its
 parts. Evaluation modifies nothing and raises nothing: `resolve` has refused all invalid conditions.
+
+A condition with many tests is evaluated with a `Memo`, which compares large values by digests that
+are computed once. Without one, values are compared directly, which is faster for few tests.
 """
 
 from __future__ import annotations
 
-import binascii
 import operator
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from tablewright.encoding.items import value_size
 from tablewright.expression import tree
+from tablewright.expression.memo import Memo
 from tablewright.expression.resolve import Values
 from tablewright.values import SET_MEMBER, Item, Value, sort_key, tag_of
 
-Test: TypeAlias = Callable[[Item, Values], bool]
+Test: TypeAlias = Callable[[Item, Values, Memo | None], bool]
 Read: TypeAlias = Callable[[Item, Values], Value | None]
 
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {
@@ -36,20 +40,32 @@ def compile_condition(condition: tree.Condition) -> Test:
             return _any(tuple(map(compile_condition, conditions)))
         case tree.Not(inner):
             test = compile_condition(inner)
-            return lambda item, values: not test(item, values)
+            return lambda item, values, memo: not test(item, values, memo)
         case tree.Comparison("=", left, right):
             return _equal(compile_operand(left), compile_operand(right))
         case tree.Comparison("<>", left, right):
             equal = _equal(compile_operand(left), compile_operand(right))
-            return lambda item, values: not equal(item, values)
+            return lambda item, values, memo: not equal(item, values, memo)
         case tree.Comparison(comparator, left, right):
             return _ordered(_ORDER[comparator], compile_operand(left), compile_operand(right))
         case tree.Between(operand, low, high):
             return _between(*map(compile_operand, (operand, low, high)))
         case tree.In(operand, options):
-            return _in(compile_operand(operand), tuple(map(compile_operand, options)))
+            return _in(compile_operand(operand), options)
         case tree.Call(function, arguments):
             return _TESTS[function](*map(compile_operand, arguments))
+
+
+def count_tests(condition: tree.Condition) -> int:
+    """Return how many comparisons and functions a condition has; each option of IN is one."""
+    match condition:
+        case tree.And(conditions) | tree.Or(conditions):
+            return sum(map(count_tests, conditions))
+        case tree.Not(inner):
+            return count_tests(inner)
+        case tree.In(_, options):
+            return len(options)
+    return 1
 
 
 def compile_operand(operand: tree.Operand) -> Read:
@@ -87,9 +103,9 @@ def compile_path(parts: tuple[str | int, ...]) -> Read:
 
 
 def _all(tests: tuple[Test, ...]) -> Test:
-    def test(item: Item, values: Values) -> bool:
+    def test(item: Item, values: Values, memo: Memo | None) -> bool:
         for inner in tests:  # noqa: SIM110 # all() with a generator takes twice as long
-            if not inner(item, values):
+            if not inner(item, values, memo):
                 return False
         return True
 
@@ -97,9 +113,9 @@ def _all(tests: tuple[Test, ...]) -> Test:
 
 
 def _any(tests: tuple[Test, ...]) -> Test:
-    def test(item: Item, values: Values) -> bool:
+    def test(item: Item, values: Values, memo: Memo | None) -> bool:
         for inner in tests:  # noqa: SIM110 # as above
-            if inner(item, values):
+            if inner(item, values, memo):
                 return True
         return False
 
@@ -107,25 +123,30 @@ def _any(tests: tuple[Test, ...]) -> Test:
 
 
 def _equal(left: Read, right: Read) -> Test:
-    def test(item: Item, values: Values) -> bool:
+    def test(item: Item, values: Values, memo: Memo | None) -> bool:
         value = left(item, values)
-        return value is not None and value == right(item, values)
+        if value is None:
+            return False
+        other = right(item, values)
+        return value == other if memo is None else other is not None and memo.equal(value, other)
 
     return test
 
 
-def _sort_key(value: Value | None) -> tuple[str, Any] | None:
+def _sort_key(value: Value | None, memo: Memo | None) -> tuple[str, Any] | None:
     """Return the type and the sort key of a value; None if its type has no order."""
     if value is not None:
         for tag, content in value.items():
+            if tag == "B" and memo is not None:
+                return tag, memo.binary(value)
             if tag in ("S", "N", "B"):
                 return tag, sort_key(tag, content)
     return None
 
 
 def _ordered(compare: Callable[[Any, Any], bool], left: Read, right: Read) -> Test:
-    def test(item: Item, values: Values) -> bool:
-        one, two = _sort_key(left(item, values)), _sort_key(right(item, values))
+    def test(item: Item, values: Values, memo: Memo | None) -> bool:
+        one, two = _sort_key(left(item, values), memo), _sort_key(right(item, values), memo)
         return one is not None and two is not None and one[0] == two[0] and compare(one[1], two[1])
 
     return test
@@ -133,32 +154,41 @@ def _ordered(compare: Callable[[Any, Any], bool], left: Read, right: Read) -> Te
 
 def _between(operand: Read, low: Read, high: Read) -> Test:
     above, below = _ordered(operator.ge, operand, low), _ordered(operator.le, operand, high)
-    return lambda item, values: above(item, values) and below(item, values)
+    return lambda item, values, memo: above(item, values, memo) and below(item, values, memo)
 
 
-def _in(operand: Read, options: tuple[Read, ...]) -> Test:
-    def test(item: Item, values: Values) -> bool:
+def _in(operand: Read, options: tuple[tree.Operand, ...]) -> Test:
+    reads = tuple(map(compile_operand, options))
+    names = tuple(option.name for option in options if isinstance(option, tree.Value))
+    others = tuple(compile_operand(one) for one in options if not isinstance(one, tree.Value))
+
+    def test(item: Item, values: Values, memo: Memo | None) -> bool:
         value = operand(item, values)
         if value is None:
             return False
-        for option in options:  # noqa: SIM110 # as above
-            if value == option(item, values):
-                return True
-        return False
+        if memo is None:
+            for option in reads:  # noqa: SIM110 # as above
+                if value == option(item, values):
+                    return True
+            return False
+        if memo.is_any(value, names):
+            return True
+        found = (option(item, values) for option in others)
+        return any(option is not None and memo.equal(value, option) for option in found)
 
     return test
 
 
 def _exists(operand: Read) -> Test:
-    return lambda item, values: operand(item, values) is not None
+    return lambda item, values, memo: operand(item, values) is not None
 
 
 def _not_exists(operand: Read) -> Test:
-    return lambda item, values: operand(item, values) is None
+    return lambda item, values, memo: operand(item, values) is None
 
 
 def _has_type(operand: Read, wanted: Read) -> Test:
-    def test(item: Item, values: Values) -> bool:
+    def test(item: Item, values: Values, memo: Memo | None) -> bool:
         value, tag = operand(item, values), wanted(item, values)
         return value is not None and tag is not None and tag["S"] in value
 
@@ -166,8 +196,8 @@ def _has_type(operand: Read, wanted: Read) -> Test:
 
 
 def _begins_with(operand: Read, prefix: Read) -> Test:
-    def test(item: Item, values: Values) -> bool:
-        one, two = _sort_key(operand(item, values)), _sort_key(prefix(item, values))
+    def test(item: Item, values: Values, memo: Memo | None) -> bool:
+        one, two = _sort_key(operand(item, values), memo), _sort_key(prefix(item, values), memo)
         if one is None or two is None or one[0] != two[0] or one[0] == "N":
             return False
         found: bool = one[1].startswith(two[1])
@@ -177,20 +207,23 @@ def _begins_with(operand: Read, prefix: Read) -> Test:
 
 
 def _contains(operand: Read, part: Read) -> Test:
-    def test(item: Item, values: Values) -> bool:
+    def test(item: Item, values: Values, memo: Memo | None) -> bool:
         value, wanted = operand(item, values), part(item, values)
         if value is None or wanted is None:
             return False
         tag = tag_of(value)
         if tag == "L":
-            return wanted in value["L"]
+            return wanted in value["L"] if memo is None else memo.has_element(value, wanted)
         if tag in SET_MEMBER:
-            return wanted.get(SET_MEMBER[tag]) in value[tag]
+            members = value[tag] if memo is None else memo.members(value)
+            return wanted.get(SET_MEMBER[tag]) in members
         if tag == "S":
             return "S" in wanted and wanted["S"] in value["S"]
-        if tag == "B" and "B" in wanted:
-            return binascii.a2b_base64(wanted["B"]) in binascii.a2b_base64(value["B"])
-        return False
+        one, two = _sort_key(value, memo), _sort_key(wanted, memo)
+        if one is None or two is None or one[0] != two[0] or tag == "N":
+            return False
+        found: bool = two[1] in one[1]
+        return found
 
     return test
 
@@ -203,9 +236,11 @@ def _size(operand: Read) -> Read:
         for tag, content in value.items():
             if tag == "S":
                 # UTF-16 code units, as in Java: one for é, two for an emoji.
-                return {"N": str(len(content.encode("utf-16-le")) // 2)}
+                ascii_only = content.isascii()
+                units = len(content) if ascii_only else len(content.encode("utf-16-le")) // 2
+                return {"N": str(units)}
             if tag == "B":
-                return {"N": str(len(binascii.a2b_base64(content)))}
+                return {"N": str(value_size(value))}
             if tag not in ("N", "BOOL", "NULL"):
                 return {"N": str(len(content))}
         return None

@@ -9,21 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from tablewright.encoding.items import value_size
 from tablewright.expression import tree
 from tablewright.expression.compiled import CompiledCondition, CompiledProjection, CompiledUpdate
-from tablewright.expression.evaluate import compile_condition
+from tablewright.expression.evaluate import compile_condition, count_tests
 from tablewright.expression.resolve import Values, resolve_condition, resolve_update
-from tablewright.expression.update import added_size, compile_update
+from tablewright.expression.update import CompiledActions
 
 
 class ConditionForm:
     """A condition or filter without values."""
 
-    __slots__ = ("_resolved", "_test", "names", "tree")
+    __slots__ = ("_resolved", "_test", "_tests", "names", "tree")
 
     def __init__(self, condition: tree.Condition, names: Mapping[str, str]) -> None:
         self._resolved = resolve_condition("", condition, names)
         self._test = compile_condition(self._resolved.tree) if self._resolved.tree else None
+        self._tests = count_tests(condition)
         self.tree = condition
         self.names = self._resolved.names  #: the top-level attributes that it reads
 
@@ -34,13 +36,15 @@ class ConditionForm:
     def bind(self, values: Values) -> CompiledCondition:
         """Return the condition with values that `check` has accepted."""
         assert self._test is not None
-        return CompiledCondition(self._test, self.names, values, self._resolved.nested_names)
+        return CompiledCondition(
+            self._test, self.names, values, self._resolved.nested_names, tests=self._tests
+        )
 
 
 class UpdateForm:
     """An update without values; the actions are in any order."""
 
-    __slots__ = ("_added_size", "_apply", "_project_written", "_resolved", "names")
+    __slots__ = ("_actions", "_project_written", "_resolved", "names")
 
     def __init__(self, actions: Iterable[tree.Action], names: Mapping[str, str]) -> None:
         sections: dict[str, list[tree.Action]] = {}
@@ -52,8 +56,7 @@ class UpdateForm:
         self._resolved = resolve_update(update, names, "")
         resolved = self._resolved.tree or tree.Update(())
         written = [action.path for section in resolved.sections for action in section.actions]
-        self._apply = compile_update(resolved)
-        self._added_size = added_size(resolved)
+        self._actions = CompiledActions(resolved)
         self._project_written = CompiledProjection(tuple(written))
         self.names = self._resolved.names  #: the top-level attributes that it reads or writes
 
@@ -64,10 +67,10 @@ class UpdateForm:
     def bind(self, values: Values) -> CompiledUpdate:
         """Return the update with values that `check` has accepted."""
         return CompiledUpdate(
-            self._apply,
+            self._actions,
             self._project_written,
             values,
+            sum(map(value_size, values.values())),
             self._resolved.nested_names,
             self._resolved.names,
-            added_size=self._added_size,
         )

@@ -18,15 +18,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tablewright.encoding.items import normalise
+from tablewright.encoding.items import normalise, value_size
 from tablewright.encoding.truncation import truncate
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import tree
 from tablewright.expression.compiled import CompiledCondition, CompiledProjection, CompiledUpdate
-from tablewright.expression.evaluate import compile_condition
+from tablewright.expression.evaluate import compile_condition, count_tests
 from tablewright.expression.key import KeySelection, KeyTerm, select
 from tablewright.expression.rules import LONG_TYPE_NAMES
-from tablewright.expression.update import added_size, compile_update, only_removes
+from tablewright.expression.update import CompiledActions
 from tablewright.values import Value, sort_key, tag_of
 
 _MISMATCH = "Type mismatch for attribute to update"
@@ -141,11 +141,10 @@ def compile_attribute_updates(raw: Mapping[str, Mapping[str, Any]] | None) -> Co
     update = tree.Update((tree.Section("SET", actions),))
     written = CompiledProjection(tuple(action.path for action in actions))
     return CompiledUpdate(
-        compile_update(update, wrong_type=_MISMATCH),
+        CompiledActions(update, wrong_type=_MISMATCH),
         written,
         values,
-        added_size=added_size(update),
-        only_removes=only_removes(update),
+        sum(map(value_size, values.values())),
     )
 
 
@@ -260,7 +259,9 @@ def _make_condition(
     values: dict[str, Value] = {}
     trees = tuple(_make_tree(name, *found, values) for name, found in comparisons.items())
     condition = tree.Or(trees) if conditional_operator == "OR" else tree.And(trees)
-    return CompiledCondition(compile_condition(condition), frozenset(comparisons), values)
+    return CompiledCondition(
+        compile_condition(condition), frozenset(comparisons), values, tests=count_tests(condition)
+    )
 
 
 def _make_tree(

@@ -36,13 +36,13 @@ def check_names(names: Mapping[str, str]) -> None:
             )
 
 
-def normalise_values(values: Mapping[str, Value]) -> dict[str, Value]:
-    """Check ExpressionAttributeValues, and return the values in normal form."""
+def normalise_values(values: Mapping[str, Value]) -> tuple[dict[str, Value], int]:
+    """Check ExpressionAttributeValues; return the values in normal form, and their size."""
     _check_keys("ExpressionAttributeValues", values, _IS_VALUE_KEY)
     normal = {key: _normalise(key, value) for key, value in values.items()}
     total = sum(map(len, values)) + sum(map(value_size, normal.values()))
     _check_total("ExpressionAttributeValues", total)
-    return normal
+    return normal, total
 
 
 def _check_keys(

@@ -27,8 +27,9 @@ from tablewright.expression.compiled import (
     CompiledProjection,
     CompiledUpdate,
 )
-from tablewright.expression.evaluate import Test, compile_condition
+from tablewright.expression.evaluate import Test, compile_condition, count_tests
 from tablewright.expression.key import KeyConditionForm, parse_key_condition
+from tablewright.expression.memo import Memo
 from tablewright.expression.parse import parse_condition, parse_projection, parse_update
 from tablewright.expression.placeholders import check_names, normalise_values, refuse_unused
 from tablewright.expression.resolve import (
@@ -38,7 +39,7 @@ from tablewright.expression.resolve import (
     resolve_projection,
     resolve_update,
 )
-from tablewright.expression.update import added_size, compile_update, only_removes
+from tablewright.expression.update import CompiledActions
 from tablewright.values import Item, Value
 
 P = ParamSpec("P")
@@ -68,6 +69,7 @@ class Scope:
         "_raw_names",
         "_raw_values",
         "_used",
+        "_values_size",
     )
 
     def __init__(
@@ -79,6 +81,7 @@ class Scope:
         self._raw_values = values
         self._names: Names | None = None  # None until the first expression
         self._normal: dict[str, Value] = _NO_VALUES
+        self._values_size = 0
         self._used: list[_AnyResolved] = []
         self._missing_kinds: list[str] = []  # missing expressions of kinds that may use values
         self._has_value_expression = False  # an expression of such a kind is present
@@ -96,9 +99,11 @@ class Scope:
             self._missing_kinds.append(kind)
             return None
         self._has_value_expression = True
-        test, resolved = _compile_condition(kind, text, self._checked_names())
+        test, tests, resolved = _compile_condition(kind, text, self._checked_names())
         self._use(resolved)
-        return CompiledCondition(test, resolved.names, self._normal, resolved.nested_names)
+        return CompiledCondition(
+            test, resolved.names, self._normal, resolved.nested_names, tests=tests
+        )
 
     def key_condition(self, text: str | None) -> CompiledKeyCondition | None:
         """Compile a KeyConditionExpression."""
@@ -116,16 +121,10 @@ class Scope:
             self._missing_kinds.append("UpdateExpression")
             return None
         self._has_value_expression = True
-        apply, written, removes, added, resolved = _compile_update(text, self._checked_names())
+        actions, written, resolved = _compile_update(text, self._checked_names())
         self._use(resolved)
         return CompiledUpdate(
-            apply,
-            written,
-            self._normal,
-            resolved.nested_names,
-            resolved.names,
-            added_size=added,
-            only_removes=removes,
+            actions, written, self._normal, self._values_size, resolved.nested_names, resolved.names
         )
 
     def projection(self, text: str | None) -> CompiledProjection | None:
@@ -173,7 +172,7 @@ class Scope:
             if names is not None:
                 check_names(names)
             if values is not None:
-                self._normal = normalise_values(values)
+                self._normal, self._values_size = normalise_values(values)
             self._names = () if names is None else tuple(names.items())
         return self._names
 
@@ -198,9 +197,13 @@ def _cached(compile_: Callable[P, T]) -> Callable[P, T]:
 
 
 @_cached
-def _compile_condition(kind: str, text: str, names: Names) -> tuple[Test, Resolved[tree.Condition]]:
+def _compile_condition(
+    kind: str, text: str, names: Names
+) -> tuple[Test, int, Resolved[tree.Condition]]:
     resolved = resolve_condition(kind, parse_condition(kind, text), dict(names))
-    return compile_condition(resolved.tree) if resolved.tree else _never, resolved
+    if resolved.tree is None:
+        return _never, 0, resolved
+    return compile_condition(resolved.tree), count_tests(resolved.tree), resolved
 
 
 @_cached
@@ -215,12 +218,11 @@ def _compile_key_condition(
 @_cached
 def _compile_update(
     text: str, names: Names
-) -> tuple[Callable[[Item, Values], Item], CompiledProjection, bool, int, Resolved[tree.Update]]:
+) -> tuple[CompiledActions, CompiledProjection, Resolved[tree.Update]]:
     resolved = resolve_update(parse_update(text), dict(names))
     update = resolved.tree or tree.Update(())
     paths = tuple(action.path for section in update.sections for action in section.actions)
-    written = CompiledProjection(paths)
-    return compile_update(update), written, only_removes(update), added_size(update), resolved
+    return CompiledActions(update), CompiledProjection(paths), resolved
 
 
 @_cached
@@ -231,6 +233,6 @@ def _compile_projection(
     return CompiledProjection(resolved.tree.paths if resolved.tree else ()), resolved
 
 
-def _never(item: Item, values: Values) -> bool:
+def _never(item: Item, values: Values, memo: Memo | None) -> bool:
     """Fail: the checks of this condition always raise, so it is never evaluated."""
     raise AssertionError("the checks of the condition did not raise")

@@ -9,12 +9,12 @@ Invariants:
   order of their positions, and elements are removed last.
 
 An action is compiled to a `Change`: a function from the old value at its path to the new value.
-None is a missing value.
+None is a missing value. With a `Room`, a change checks the size of its value before it builds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -24,58 +24,87 @@ from tablewright.expression import tree
 from tablewright.expression.document import Branch, Branches, build_branches
 from tablewright.expression.evaluate import compile_path
 from tablewright.expression.resolve import Values
+from tablewright.expression.room import Joined, Room, build
+from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import EXACT, Item, Value, sorted_members
 
-Change: TypeAlias = Callable[[Value | None, Item, Values], Value | None]
+Change: TypeAlias = Callable[[Value | None, Item, Values, Room | None], Value | None]
 #: A change that depends on nothing but the value that it replaces.
 ValueChange: TypeAlias = Callable[[Value | None], Value | None]
+#: Lists that `list_append` returns are not built yet: see `room.build`.
 Compute: TypeAlias = Callable[[Item, Values], Value]
+#: Applies an update to an item; the size of a large item is an argument, that of others is None.
+Apply: TypeAlias = Callable[[Item, Values, int | None], tuple[Item, int | None]]
 
 INVALID_PATH = "The document path provided in the update expression is invalid for update"
 MISSING = "The provided expression refers to an attribute that does not exist in the item"
 WRONG_TYPE = "An operand in the update expression has an incorrect data type"
 
 
-def compile_update(
-    update: tree.Update, wrong_type: str = WRONG_TYPE
-) -> Callable[[Item, Values], Item]:
+class CompiledActions:
+    """The actions of an update, without the values of a request.
+
+    `wrong_type` is the message of ADD and DELETE for a wrong type.
+    """
+
+    __slots__ = ("added_size", "apply", "only_removes", "operands")
+
+    def __init__(self, update: tree.Update, wrong_type: str = WRONG_TYPE) -> None:
+        actions = [action for section in update.sections for action in section.actions]
+        self.apply = _compile_update(actions, wrong_type)
+        #: How many values it copies at most: what it writes is not larger than these.
+        self.operands = sum(map(_count_operands, actions))
+        #: It has only REMOVE and DELETE actions, so it does not create a missing item.
+        self.only_removes = all(isinstance(one, tree.Remove | tree.Delete) for one in actions)
+        #: The bytes that DynamoDB adds to the size of what an update writes. It compares the sum
+        #: with the limit of an item. The numbers are those that another implementation reports for
+        #: expressions; they are not documented, and not known for certain.
+        self.added_size = 3 + sum(map(_added_size, actions))
+
+
+def _compile_update(actions: Sequence[tree.Action], wrong_type: str) -> Apply:
     """Compile a function that applies an update.
 
     The function raises `ValidationException` if the parent of a path does not exist, an operand is
-    missing or has the wrong type, or a number is out of range. `wrong_type` is the message of ADD
-    and DELETE for a wrong type.
+    missing or has the wrong type, or a number is out of range. If the size of the item is given,
+    it returns the new size, and raises as soon as the updated item cannot fit.
     """
     top = build_branches(
-        (action.path.parts, _compile_action(action, wrong_type))
-        for section in update.sections
-        for action in section.actions
+        (action.path.parts, _compile_action(action, wrong_type)) for action in actions
     )
-    return lambda item, values: _change_members(item, top, item, values)
+    paths = [(action.path.parts, compile_path(action.path.parts)) for action in actions]
+
+    def apply(item: Item, values: Values, size: int | None) -> tuple[Item, int | None]:
+        if size is None:
+            return _change_members(item, top, item, values, None), None
+        room = Room(MAX_ITEM_SIZE - size)
+        for parts, read in paths:
+            old = read(item, values)
+            if old is not None:
+                room.free(parts[-1], old, nested=len(parts) > 1)
+        changed = _change_members(item, top, item, values, room)
+        return changed, MAX_ITEM_SIZE - room.left
+
+    return apply
 
 
-def only_removes(update: tree.Update) -> bool:
-    """Return whether an update has only REMOVE and DELETE actions."""
-    return all(
-        isinstance(action, tree.Remove | tree.Delete)
-        for section in update.sections
-        for action in section.actions
-    )
+def _count_operands(part: tree.Action | tree.Operand) -> int:
+    match part:
+        case tree.Set(_, operand):
+            return _count_operands(operand)
+        case tree.Add() | tree.Delete():
+            return 2
+        case tree.Call(_, arguments):
+            return sum(map(_count_operands, arguments))
+        case tree.Arithmetic(_, left, right):
+            return _count_operands(left) + _count_operands(right)
+    return 1
 
 
-def added_size(update: tree.Update) -> int:
-    """Return the bytes that DynamoDB adds to the size of what an update writes.
-
-    It compares the sum with the limit of an item. The numbers are those that another implementation
-    reports for expressions; they are not documented, and not known for certain.
-    """
-    size = 3
-    for section in update.sections:
-        for action in section.actions:
-            if isinstance(action, tree.Remove | tree.Delete):
-                size += 2
-            else:
-                size += 19 + any(isinstance(part, int) for part in action.path.parts)
-    return size
+def _added_size(action: tree.Action) -> int:
+    if isinstance(action, tree.Remove | tree.Delete):
+        return 2
+    return 19 + any(isinstance(part, int) for part in action.path.parts)
 
 
 def apply_changes(item: Item, changes: Iterable[tuple[tuple[str | int, ...], ValueChange]]) -> Item:
@@ -84,36 +113,42 @@ def apply_changes(item: Item, changes: Iterable[tuple[tuple[str | int, ...], Val
     Raises `ValidationException` where the parent of a path does not exist.
     """
     top = build_branches((path, _to_change(change)) for path, change in changes)
-    return _change_members(item, top, item, {})
+    return _change_members(item, top, item, {}, None)
 
 
 def _to_change(change: ValueChange) -> Change:
-    return lambda old, item, values: change(old)
+    return lambda old, item, values, room: change(old)
 
 
 # -- maps and lists on the paths
 
 
 def _change_members(
-    members: Item, changes: Branches[Change], item: Item, values: Values
+    members: Item, changes: Branches[Change], item: Item, values: Values, room: Room | None
 ) -> dict[str, Value]:
     """Return a map (or the item itself) with changed members."""
     changed: dict[Any, Value] = members.copy()
     for name, branch in changes.items():
         old: Value | None = changed.get(name)
         if branch.leaf is None:
-            changed[name] = _change_nested(old, branch, item, values)
+            changed[name] = _change_nested(old, branch, item, values, room)
         else:
-            new = branch.leaf(old, item, values)
+            new = branch.leaf(old, item, values, room)
             if new is not None:
-                changed[name] = new
+                changed[name] = (
+                    new if room is None else _fit(name, new, room, nested=members is not item)
+                )
             elif old is not None:
                 del changed[name]
     return changed
 
 
 def _change_elements(
-    elements: list[Value], changes: Branches[Change], item: Item, values: Values
+    elements: list[Value],
+    changes: Branches[Change],
+    item: Item,
+    values: Values,
+    room: Room | None,
 ) -> list[Value]:
     """Return a list with changed elements; `changes` are in the order of positions."""
     changed: list[Value | None] = [*elements]
@@ -122,9 +157,11 @@ def _change_elements(
         assert isinstance(position, int)
         old = changed[position] if position < length else None
         if branch.leaf is None:
-            new: Value | None = _change_nested(old, branch, item, values)
+            new: Value | None = _change_nested(old, branch, item, values, room)
         else:
-            new = branch.leaf(old, item, values)
+            new = branch.leaf(old, item, values, room)
+            if new is not None and room is not None:
+                new = _fit(position, new, room, nested=True)
         if position < length:
             changed[position] = new
         else:
@@ -133,16 +170,16 @@ def _change_elements(
 
 
 def _change_nested(
-    value: Value | None, branch: Branch[Change], item: Item, values: Values
+    value: Value | None, branch: Branch[Change], item: Item, values: Values, room: Room | None
 ) -> Value:
     """Return a map or list with nested changes; raise if it is missing or has the wrong type."""
     below = branch.below or {}
     if value is not None:
         by_name = isinstance(next(iter(below)), str)
         if "M" in value and by_name:
-            return {"M": _change_members(value["M"], below, item, values)}
+            return {"M": _change_members(value["M"], below, item, values, room)}
         if "L" in value and not by_name:
-            return {"L": _change_elements(value["L"], below, item, values)}
+            return {"L": _change_elements(value["L"], below, item, values, room)}
     raise ValidationException(INVALID_PATH)
 
 
@@ -153,15 +190,36 @@ def _compile_action(action: tree.Action, wrong_type: str) -> Change:
     match action:
         case tree.Set(_, operand):
             compute = _operand(operand)
-            return lambda old, item, values: compute(item, values)
+            if not (isinstance(operand, tree.Call) and operand.function == "list_append"):
+                return lambda old, item, values, room: compute(item, values)
+            return lambda old, item, values, room: (
+                build(compute(item, values)) if room is None else compute(item, values)
+            )
         case tree.Remove():
-            return lambda old, item, values: None
+            return lambda old, item, values, room: None
         case tree.Add(_, value):
-            name = value.name
-            return lambda old, item, values: add_value(old, values[name], wrong_type)
+            return _add(value.name, wrong_type)
         case tree.Delete(_, value):
             name = value.name
-            return lambda old, item, values: delete_value(old, values[name], wrong_type)
+            return lambda old, item, values, room: delete_value(
+                old, values[name], wrong_type, frozenset if room is None else room.members
+            )
+
+
+def _add(name: str, wrong_type: str) -> Change:
+    def change(old: Value | None, item: Item, values: Values, room: Room | None) -> Value:
+        if room is not None and old is not None:  # a union is not smaller than its parts
+            room.require(old)
+            room.require(values[name])
+        return add_value(old, values[name], wrong_type)
+
+    return change
+
+
+def _fit(part: str | int, value: Value, room: Room, *, nested: bool) -> Value:
+    """Return a value to write, built after its size is taken from the room."""
+    room.take(part, value, nested=nested)
+    return build(value)
 
 
 def add_value(old: Value | None, value: Value, wrong_type: str = WRONG_TYPE) -> Value:
@@ -179,13 +237,18 @@ def add_value(old: Value | None, value: Value, wrong_type: str = WRONG_TYPE) -> 
     raise ValidationException(wrong_type)
 
 
-def delete_value(old: Value | None, value: Value, wrong_type: str = WRONG_TYPE) -> Value | None:
+def delete_value(
+    old: Value | None,
+    value: Value,
+    wrong_type: str = WRONG_TYPE,
+    members: Callable[[list[str]], frozenset[str]] = frozenset,
+) -> Value | None:
     """Return what DELETE leaves of a set; None if no member is left."""
     if old is None:
         return None
     for tag, content in value.items():
         if tag in old:
-            removed = set(content)
+            removed = members(content)
             remaining = [member for member in old[tag] if member not in removed]
             return {tag: remaining} if remaining else None  # a set cannot be empty
     raise ValidationException(wrong_type)
@@ -243,8 +306,9 @@ def _if_not_exists(parts: tuple[str | int, ...], otherwise: Compute) -> Compute:
 
 def _list_append(left: Compute, right: Compute) -> Compute:
     def compute(item: Item, values: Values) -> Value:
-        beginning = _require_type("L", left(item, values))
-        return {"L": beginning["L"] + _require_type("L", right(item, values))["L"]}
+        beginning = _require_type("L", left(item, values))["L"]
+        end = _require_type("L", right(item, values))["L"]
+        return {"L": Joined((beginning, end))}
 
     return compute
 

@@ -84,7 +84,7 @@ class Condition(Generic[E]):
     def matches(self, item: Item) -> bool:
         """Return whether the condition holds for a stored item; `{}` is a missing one."""
         values = TreeValues()
-        return compile_condition(self.to_tree(values))(item, values)
+        return compile_condition(self.to_tree(values))(item, values, None)
 
     def parts(self) -> tuple[Condition[E], ...]:
         """Return the conditions that must all hold."""

@@ -14,6 +14,7 @@ from tablewright.engine.capacity import Charge, consumed_by_table
 from tablewright.engine.expressions import read_projection
 from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep
+from tablewright.engine.work_limit import WorkLimit
 from tablewright.errors import ValidationException
 from tablewright.expression import CompiledProjection
 from tablewright.limits import MAX_BATCH_GET_KEYS, MAX_BATCH_GET_SIZE
@@ -46,6 +47,7 @@ def batch_get_item(request: BatchGetItemInput) -> ReadStep:
         unprocessed: dict[str, KeysAndAttributes] = {}
         charges: dict[str, Charge] = {}
         room = MAX_BATCH_GET_SIZE
+        work = WorkLimit()
         for name, wanted in request.tables.items():
             table, project = tables[name], projections[name]
             items: list[ItemOut] = []
@@ -53,7 +55,7 @@ def batch_get_item(request: BatchGetItemInput) -> ReadStep:
             for number, position in enumerate(positions[name]):
                 found = context.snapshot.get(table.tree, position)
                 size = found[0] if found else 0
-                if size > room:
+                if size > room or work.is_reached:
                     unprocessed[name] = _unprocessed_from(wanted, number)
                     break
                 room -= size

@@ -18,6 +18,7 @@ from tablewright.engine.statements.read import find_key_of_item, get_one
 from tablewright.engine.statements.write import StatementWrite
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
 from tablewright.engine.transaction import (
+    TotalSize,
     compute_fingerprint,
     run_transaction,
 )
@@ -75,6 +76,7 @@ def _read_step(
         charges: dict[str, Charge] = {}
         responses = []
         keys = set()
+        total = TotalSize()
         with context.snapshot.read_transaction():
             for number, (prepared, values) in enumerate(reads):
                 with _naming(number):
@@ -86,7 +88,8 @@ def _read_step(
                         Charge(table, "read", factor=TRANSACTION_FACTOR, name=prepared.table_name),
                     )
                     keys.add((table.name, find_key_of_item(plan, values)))
-                    responses.append(ItemResponse(get_one(context, plan, values, True, charge)))
+                    item = get_one(context, plan, values, True, charge, total.add)
+                    responses.append(ItemResponse(item))
         if len(keys) < len(reads):
             raise ValidationException(
                 "Transaction request cannot include multiple operations on one item"

@@ -14,6 +14,7 @@ from tablewright.engine.expressions import read_projection
 from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.engine.table import StoredTable
+from tablewright.engine.transaction import TotalSize
 from tablewright.errors import ValidationException
 from tablewright.wire.requests import TransactGetEntry, TransactGetItemsInput
 from tablewright.wire.responses import GetItemOutput, TransactGetItemsOutput
@@ -38,15 +39,20 @@ def transact_get_items(request: TransactGetItemsInput) -> ReadStep:
             )
             for get in gets
         }
-        responses = []
+        total = TotalSize()
+        rows = []
         with context.snapshot.read_transaction():
             for get in gets:
                 found = context.snapshot.get(get.table.tree, get.key)
                 size = found[0] if found else 0
+                total.add(size)
                 charges[get.table.name].add(read_units(size, consistent=True))
-                responses.append(
-                    GetItemOutput(render_item(found[1], get.project) if found else None)
-                )
+                rows.append((get, found))
+        # Items are decoded only if all of them may be returned.
+        responses = [
+            GetItemOutput(render_item(found[1], get.project) if found else None)
+            for get, found in rows
+        ]
         return TransactGetItemsOutput(
             consumed_capacity=consumed_by_table(charges, request.return_capacity),
             responses=responses,

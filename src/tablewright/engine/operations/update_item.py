@@ -6,7 +6,7 @@ result (paths, operand types, size, index keys).
 
 from __future__ import annotations
 
-from tablewright.encoding.items import item_size, normalise_item
+from tablewright.encoding.items import ITEM_TO_UPDATE_TOO_LARGE, item_size, normalise_item
 from tablewright.engine.capacity import Charge
 from tablewright.engine.conditions import check_condition
 from tablewright.engine.expressions import read_update
@@ -20,8 +20,6 @@ from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import Item
 from tablewright.wire.requests import UpdateItemInput
 from tablewright.wire.responses import ItemOut, WriteItemOutput
-
-_TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
 
 
 def update_item(request: UpdateItemInput) -> WriteStep:
@@ -63,19 +61,18 @@ def apply_update(
     """
     if old is None and update is not None and update.only_removes:
         return None
-    item = old.item if old else key_values
-    row = ItemRow(update.apply(item) if update else item)
-    # A few kilobytes of list_append can create millions of values. The JSON of an item has at most
-    # two opening braces per byte of its size, so an item that is far too large is rejected without
-    # computing its size.
-    if row.body.count(b"{") > 2 * MAX_ITEM_SIZE + 100:
-        raise ValidationException(_TOO_LARGE)
-    if update:
-        table.check_updated_item(row.item, row.size, update.names)
-        if row.size + update.added_size > MAX_ITEM_SIZE:
-            _check_written_size(update, row)
+    if update is None:
+        return old or ItemRow(key_values)
+    if old is None:
+        item, size = update.apply_within_limit(key_values, item_size(key_values))
+    else:
+        item, size = update.apply_within_limit(old.item, old.size)
+    row = ItemRow(item, size)
+    table.check_updated_item(item, row.size, update.names)
+    if row.size + update.added_size > MAX_ITEM_SIZE:
+        _check_written_size(update, row)
     if row.size > MAX_ITEM_SIZE:
-        raise ValidationException(_TOO_LARGE)
+        raise ValidationException(ITEM_TO_UPDATE_TOO_LARGE)
     return row
 
 
@@ -83,7 +80,7 @@ def _check_written_size(update: CompiledUpdate, row: ItemRow) -> None:
     """Check the size of what an update writes, for which DynamoDB counts its actions, too."""
     written = {name: row.item[name] for name in update.names if name in row.item}
     if item_size(written) + update.added_size > MAX_ITEM_SIZE:
-        raise ValidationException(_TOO_LARGE)
+        raise ValidationException(ITEM_TO_UPDATE_TOO_LARGE)
 
 
 def select_returned(

@@ -10,6 +10,7 @@ attributes that the index does not hold.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from operator import itemgetter
 
@@ -31,6 +32,7 @@ from tablewright.engine.statements.plan import (
 from tablewright.engine.statements.prepared import PreparedStatement
 from tablewright.engine.statements.token import Position, encode_token, read_token
 from tablewright.engine.step import ReadContext
+from tablewright.engine.work_limit import WorkLimit
 from tablewright.errors import ValidationException
 from tablewright.expression.key import KeyTerm, select
 from tablewright.limits import MAX_PAGE_PARTITIONS, MAX_PAGE_SIZE
@@ -69,8 +71,12 @@ def get_one(
     values: Values,
     consistent: bool | None,
     charge: Charge | None,
+    check_size: Callable[[int], None] | None = None,
 ) -> ItemOut | None:
-    """Read the item of a plan with a whole key; None if it does not exist, or fails the filter."""
+    """Read the item of a plan with a whole key; None if it does not exist, or fails the filter.
+
+    `check_size` may refuse an item of some size before it is decoded.
+    """
     table = plan.source.table
     (branch,) = plan.branches
     item_filter = branch.filter.bind(values) if branch.filter else None
@@ -81,6 +87,8 @@ def get_one(
         charge.add(read_units(found[0] if found else 0, consistent=consistent))
     if found is None:
         return None
+    if check_size is not None:
+        check_size(found[0])
     if item_filter is None and plan.project is None:
         return Raw(found[1])
     item = load(found[1])
@@ -128,6 +136,7 @@ def _read_pages(
             "Strongly consistent read is not supported on Global Secondary Indexes"
         )
     ranges = _find_ranges(plan, values)
+    work = WorkLimit()
     position = Position(b"", 0, None)
     if request.next_token is not None:
         position = read_token(request.next_token, request.text, request.parameters)
@@ -154,6 +163,7 @@ def _read_pages(
             backwards=plan.backwards,
             limit=remaining,
             max_size=max_size,
+            work=work,
             consistent=request.consistent,
             item_filter=item_filter,
             project=plan.project,

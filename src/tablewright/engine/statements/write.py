@@ -92,7 +92,8 @@ class StatementWrite(TransactionWrite):
 
     def run(self, tx: WriteTransaction) -> Charge:
         """Write the item alone and return the charge; raise before anything has changed."""
-        self.evaluate(tx)
+        self.read(tx)
+        self.evaluate()
         charge = Charge(self.table, name=self.table_name)
         self.apply(tx, charge)
         return charge

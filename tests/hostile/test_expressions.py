@@ -1,0 +1,164 @@
+"""No request makes the engine work for long, whatever its expressions and the stored items are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from tablewright.encoding.items import dump, item_size, load
+from tablewright.engine import Engine
+from tablewright.engine.work_limit import WorkLimit
+from tablewright.errors import DynamoDBError
+from tablewright.limits import MAX_ITEM_SIZE
+from tests.hostile import expressions
+from tests.hostile.expressions import LARGE, TINY, Request
+
+SIZE = MAX_ITEM_SIZE // 4
+#: Reading, measuring and writing the item with the most values that an item can have takes some
+#: 0.1 s of CPU. No request may take as long as twelve times; 0.4 s of a heavy page included.
+MOST_ITEMS = 12
+
+
+def reference() -> float:
+    """The CPU time for one item with the most values that fit into 400 KB."""
+    body = dump({"a": {"L": [{"S": ""}] * (MAX_ITEM_SIZE - 100)}})
+    start = time.process_time()
+    item = load(body)
+    item_size(item)
+    dump(item)
+    return time.process_time() - start
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    with Engine(":memory:") as engine:
+        for definition in expressions.tables():
+            engine.call("CreateTable", definition)
+        store(engine)
+        for table, item in expressions.tiny(20_000):
+            engine.call("PutItem", {"TableName": table, "Item": item})
+        yield engine
+
+
+def store(engine: Engine) -> None:
+    for table, item in expressions.stored(SIZE, copies=50):
+        engine.call("PutItem", {"TableName": table, "Item": item})
+
+
+def cost(engine: Engine, request: Request) -> float:
+    """The CPU time of a request without decoding it. Repair what it has changed."""
+    body = msgspec.json.decode(msgspec.json.encode(request.request))
+    start = time.process_time()
+    try:
+        engine.run(engine.prepare(request.operation, body))
+    except DynamoDBError:
+        return time.process_time() - start
+    seconds = time.process_time() - start
+    if request.operation not in ("Query", "Scan", "GetItem", "BatchGetItem", "TransactGetItems"):
+        store(engine)
+    return seconds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+def test_no_expression_makes_the_engine_work_for_long(engine: Engine, seed: int) -> None:
+    limit = MOST_ITEMS * max(reference() for _ in range(3))
+    slow = {}
+    for request in expressions.requests(SIZE, seed=seed, copies=50):
+        seconds = cost(engine, request)
+        if seconds > limit:  # once more: another process may have used the caches of the CPU
+            seconds = min(seconds, cost(engine, request))
+        if seconds > limit:
+            slow[f"{request.operation} {request.name}"] = seconds
+    assert not slow
+
+
+def test_the_requests_depend_on_the_seed_alone() -> None:
+    one, two = (list(expressions.requests(2000, seed=3, copies=3)) for _ in range(2))
+    assert one == two
+
+
+def test_every_operation_with_expressions_is_attacked() -> None:
+    attacked = {request.operation for request in expressions.requests(2000, copies=3)}
+    assert attacked >= {
+        *("PutItem", "UpdateItem", "DeleteItem", "Query", "Scan", "GetItem"),
+        *("TransactWriteItems", "TransactGetItems", "BatchGetItem"),
+        *("ExecuteStatement", "BatchExecuteStatement"),
+    }
+
+
+def test_a_page_with_a_heavy_filter_ends_early_and_continues(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    engine = Engine(":memory:")
+    for definition in expressions.tables():
+        engine.call("CreateTable", definition)
+    for table, item in expressions.tiny(30):
+        engine.call("PutItem", {"TableName": table, "Item": item})
+    monkeypatch.setattr("tablewright.engine.work_limit.MAX_SECONDS", -1.0)
+    assert WorkLimit().is_reached
+    text = expressions.chain("a = :n", " OR ")
+    request = {
+        "TableName": TINY,
+        "FilterExpression": text,
+        "ExpressionAttributeValues": {":n": {"N": "1"}},
+    }
+    pages = [engine.call("Scan", request)]
+    while "LastEvaluatedKey" in pages[-1]:
+        start = pages[-1]["LastEvaluatedKey"]
+        pages.append(engine.call("Scan", {**request, "ExclusiveStartKey": start}))
+    assert sum(page["Count"] for page in pages) == 30
+    assert max(page["ScannedCount"] for page in pages) == 1
+    short = {**request, "FilterExpression": "a = :n"}
+    assert engine.call("Scan", short)["ScannedCount"] == 30
+
+
+def test_a_batch_that_takes_long_leaves_keys_unprocessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(":memory:")
+    for definition in expressions.tables():
+        engine.call("CreateTable", definition)
+    keys = [item for _, item in expressions.tiny(3)]
+    for item in keys:
+        engine.call("PutItem", {"TableName": TINY, "Item": item})
+    times = iter((0.0, 0.0, 9.0, 9.0, 9.0))
+    monkeypatch.setattr("tablewright.engine.work_limit.thread_time", lambda: next(times))
+    wanted = [{"pk": item["pk"]} for item in keys]
+    found = engine.call("BatchGetItem", {"RequestItems": {TINY: {"Keys": wanted}}})
+    assert len(found["Responses"][TINY]) == 1
+    assert found["UnprocessedKeys"][TINY]["Keys"] == wanted[1:]
+
+
+@pytest.fixture
+def large_items() -> Engine:
+    engine = Engine(":memory:")
+    for definition in expressions.tables():
+        engine.call("CreateTable", definition)
+    for number in range(12):
+        item = {"pk": {"S": str(number)}, "a": {"S": "x" * (MAX_ITEM_SIZE - 100)}}
+        engine.call("PutItem", {"TableName": LARGE, "Item": item})
+    return engine
+
+
+@pytest.mark.parametrize(
+    ("operation", "action", "members"),
+    [
+        ("TransactGetItems", "Get", {}),
+        ("TransactWriteItems", "ConditionCheck", {"ConditionExpression": "attribute_exists(a)"}),
+        ("TransactWriteItems", "Update", {"UpdateExpression": "REMOVE a"}),
+    ],
+)
+def test_the_items_of_a_transaction_have_at_most_4_mb(
+    large_items: Engine, operation: str, action: str, members: dict[str, str]
+) -> None:
+    def actions(count: int) -> dict[str, object]:
+        keys = [{"pk": {"S": str(number)}} for number in range(count)]
+        return {
+            "TransactItems": [{action: {"TableName": LARGE, "Key": key, **members}} for key in keys]
+        }
+
+    with pytest.raises(DynamoDBError, match="Transaction payload size cannot exceed 4MB"):
+        large_items.call(operation, actions(11))
+    large_items.call(operation, actions(10))
