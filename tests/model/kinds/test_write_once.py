@@ -158,7 +158,9 @@ DELETES: list[Any] = [
 
 @pytest.mark.parametrize("write", DELETES)
 def test_a_delete_of_a_write_once_entity_is_refused_unless_it_is_deletable(write: Any) -> None:
-    with pytest.raises(DeclarationError, match=r"is write-once, so delete.* declare class \w+\(…, de"):
+    with pytest.raises(
+        DeclarationError, match=r"is write-once, so delete.* declare class \w+\(…, de"
+    ):
         write()
 
 

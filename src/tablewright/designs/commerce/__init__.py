@@ -101,7 +101,7 @@ class CustomerProfile(Entity, table=Commerce):
 
 
 class OrderStatusEvent(WriteOnce, table=Commerce):
-    """One change of an order's status: written in the same transaction, never changed or deleted."""
+    """One change of an order's status: in its transaction; never changed or deleted."""
 
     customer_id: Attr[str] = attr(name="customerId")
     order_id: Attr[str] = attr(name="orderId")

@@ -75,7 +75,7 @@ from tablewright.plan.writes.rows_below import (
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
-from tablewright.plan.writes.side_shapes import event_shapes, sentinel_shapes
+from tablewright.plan.writes.side_shapes import ABSENT, event_shapes, sentinel_shapes
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import entity_of, refuse_write_once
 from tablewright.values import Item
@@ -193,7 +193,7 @@ class Move(Update[E], Generic[E]):
             write_units=half,
             write_range=most,
             sets=tuple(self._sets()),
-            requires=("the item does not exist",),
+            requires=(ABSENT,),
         )
         yield from sentinel_shapes(entity, entity.uniques, "Delete", "Put")
         yield from event_shapes(entity, self._affected.histories)
