@@ -32,9 +32,10 @@ update_order_status(customer_id, order_id, status)
                  version is unchanged since the read
        units     about 12 write (2 to 5,600)
      - Put OrderStatusEvent on commerce_single_table
-       key    PK="CUST#{customer_id}" AND
-              SK="ORDER_STATUS_EVT#{order_id}#V#{version}"
-       units  about 2 write (0 to 800)
+       key       PK="CUST#{customer_id}" AND
+                 SK="ORDER_STATUS_EVT#{order_id}#V#{version}"
+       requires  the item does not exist
+       units     about 2 write (0 to 800)
   in all  about 1 read (0 to 100), about 14 write (1 to 6,400)
 
 """

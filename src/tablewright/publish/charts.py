@@ -73,7 +73,7 @@ def sparse_note(table: TableMap, name: str) -> str:
         for entity, keys in inside.items()
         for key in keys
         for part in key.parameters
-        if part.notation.is_optional
+        if entity.attributes[part.attribute].converter.optional or part.notation.is_optional
     }
     if optional:
         notes.append(f"only items with `{'`, `'.join(optional)}`")

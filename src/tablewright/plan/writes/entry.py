@@ -37,7 +37,7 @@ def create(instance: Stored) -> Create[Stored]:
     return Create(instance)
 
 
-def update(instance: Rewritable, *changes: Change[Rewritable]) -> Update[Rewritable]:
+def update(instance: Rewritable, *changes: Change[Rewritable]) -> Update[Rewritable, Rewritable]:
     """Change attributes of an entity: of the version at hand, if it is versioned."""
     return update_instance(instance, changes)
 

@@ -83,7 +83,7 @@ from tablewright.values import Item
 E = TypeVar("E")
 
 
-class Move(Update[E], Generic[E]):
+class Move(Update[E, E], Generic[E]):
     """An update that gives an item another key."""
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
@@ -115,13 +115,12 @@ class Move(Update[E], Generic[E]):
             finish=partial(_move_late_rows, entity, self._key, values, audit, context),
         )
 
-    def _without_key_changes(self) -> Update[E]:
+    def _without_key_changes(self) -> Update[E, E]:
         """Return the same update without the changes of natural key attributes, which stay."""
         keys = self._entity.table.attributes
         kept = tuple(change for change in self._changes if change.attribute.stored not in keys)
-        return Update(self._entity, self._key, self._known, kept, self._instance)._replace(
-            _conditions=self._conditions, _by=self._by, _reason=self._reason
-        )
+        update: Update[E, E] = Update(self._entity, self._key, self._known, kept, self._instance)
+        return update._replace(_conditions=self._conditions, _by=self._by, _reason=self._reason)
 
     def _on_change_of(self, old: Item) -> Callable[[Item | None], Verdict]:
         entity, key = self._entity, self._key
@@ -386,7 +385,7 @@ def update_item(
     return (Move if moves else Update)(entity, key, known, changes, instance)
 
 
-def update_instance(instance: Any, changes: Sequence[Change[Any]]) -> Update[Any]:
+def update_instance(instance: Any, changes: Sequence[Change[Any]]) -> Update[Any, Any]:
     """Return the update of an entity's item."""
     entity = entity_of(instance)
     values = vars(instance)
