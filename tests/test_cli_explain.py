@@ -32,9 +32,10 @@ update_order_status(customer_id, order_id, status)
                  version is unchanged since the read
        units     estimate: 12 write; at most 5,600 write
      - Put OrderStatusEvent on commerce_single_table
-       key    PK="CUST#{customer_id}" AND
-              SK="ORDER_STATUS_EVT#{order_id}#V#{version}"
-       units  estimate: 2 write; at most 800 write
+       key       PK="CUST#{customer_id}" AND
+                 SK="ORDER_STATUS_EVT#{order_id}#V#{version}"
+       requires  the item does not exist
+       units     estimate: 2 write; at most 800 write
   in all  on average over 1 call in the checks: 1 read, 14 write; at most 100
           read, 6,400 write
 

@@ -56,7 +56,7 @@ def an_entity_that_is_written_once_is_created_and_deleted() -> None:
 def other_entities_are_also_changed() -> None:
     draft = Draft(draft_id="D1")
     assert_type(put(draft), Put[Draft])
-    assert_type(update(draft, Draft.text.set("x")), Update[Draft])
+    assert_type(update(draft, Draft.text.set("x")), Update[Draft, Draft])
     assert_type(Draft.primary("D1").update(Draft.text.set("x")), Update[Draft])
 
 
@@ -99,7 +99,7 @@ def variants_are_read_through_their_base_and_by_themselves() -> None:
         assert_type(db.run(Account.primary("ann").update(Account.plan.set("free"))), Account)
         stored = db.run(Account.primary("ann"))
         assert stored is not None
-        assert_type(update(stored, Account.plan.set("free")), Update[Account])
+        assert_type(update(stored, Account.plan.set("free")), Update[Account, Account])
 
 
 class Owned(Entity):

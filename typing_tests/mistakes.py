@@ -261,7 +261,7 @@ transact(first)  # E: a read is not a write
 transact(tickets)  # E: a read is not a write
 transact(found)  # E: an entity is not a write
 transact([create(found)])  # E: a list is not a write
-db.run(transact(update(found, Ticket.title.set("x"))))[0].title.lower()  # E: perhaps not read
+db.run(transact(first.update(Ticket.title.set("x"))))[0].title.lower()  # E: perhaps not read
 create("x")  # E: a text is not an entity
 create(Ticket)  # E: the class is not an entity
 put([found])  # E: a list is not an entity

@@ -190,7 +190,7 @@ JOINS = [
 ]
 DOCUMENT = {
     "pk": f"MENU#{M}",
-    "sk": f"MENU#{M}",
+    "sk": f"MENU#{P}",
     "MenuName": "Breakfast",
     "IsActive": False,
     "Sections": {
@@ -209,6 +209,20 @@ DOCUMENT = {
     },
 }
 BREAD = document.Product(ProductId=str(P), ProductName="Bread", allergens=["Fish", "Veggie"])
+BREAKFAST = document.Menu(
+    id=M,
+    sort_id=P,
+    name="Breakfast",
+    is_active=False,
+    sections={
+        str(S): document.Section(
+            SectionId=str(S),
+            SectionName="Desserts",
+            IsActive=False,
+            Products={str(P): BREAD},
+        )
+    },
+)
 
 COMMERCE_ORDER = {
     "PK": "CUST#C1",
@@ -336,19 +350,10 @@ CASES = {
         "menu_document",
         [DOCUMENT],
         document.menu_by_name("Breakfast"),
-        document.Menu(
-            id=M,
-            name="Breakfast",
-            is_active=False,
-            sections={
-                str(S): document.Section(
-                    SectionId=str(S),
-                    SectionName="Desserts",
-                    IsActive=False,
-                    Products={str(P): BREAD},
-                )
-            },
-        ),
+        BREAKFAST,
+    ),
+    "menu: a whole document": Case(
+        "menu_document", [DOCUMENT], document.whole_menu(M, P), BREAKFAST
     ),
     "menu: a product of a document": Case(
         "menu_document", [DOCUMENT], document.product_by_id(M, str(S), str(P)), (BREAD,)

@@ -27,6 +27,7 @@ from tablewright.designs.market.samples import (
     SAMOVAR,
 )
 from tablewright.designs.menu import collection, document, joins
+from tablewright.designs.menu.document.samples import sort_id_of
 from tablewright.designs.menu.sample_menus import id_of
 from tablewright.designs.recipes import option2
 from tablewright.designs.shop.samples import START, id_at
@@ -247,6 +248,7 @@ RECIPES = {
 }
 
 LUNCH, SOUPS = id_of("Lunch"), id_of("Lunch", "Soups")
+LUNCH_SORT = sort_id_of("Lunch")
 MENU = {
     "Get Menu by Name, collection": Row(
         "menu_collection",
@@ -290,8 +292,8 @@ MENU = {
     "Get the whole menu, document": Row(
         "menu_document",
         None,
-        f'pk="MENU#{LUNCH}" AND sk="MENU#{LUNCH}"',
-        document.whole_menu(LUNCH),
+        f'pk="MENU#{LUNCH}" AND sk="MENU#{LUNCH_SORT}"',
+        document.whole_menu(LUNCH, LUNCH_SORT),
     ),
 }
 

@@ -84,6 +84,18 @@ def test_sample_items_show_attributes_that_are_index_keys_by_themselves(
     assert "GSI1PK" not in row
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("market", "index `IdLookupIndex` (sparse, only items with `id`):"),
+        ("market", "index `ReverseIndex`:"),
+        ("commerce", "index `gsi_customer_orders` (sparse, only items of CustomerOrder):"),
+    ],
+)
+def test_the_document_names_the_sparse_indexes(name: str, text: str) -> None:
+    assert text in document(load(name))
+
+
 def test_a_table_without_a_sort_key_has_no_column_for_it() -> None:
     header = section("Sample item collections").strip().splitlines()[0]
     assert [cell.strip() for cell in header.strip("|").split("|")] == ["copy", "attributes"]
@@ -155,7 +167,7 @@ def test_each_pattern_shows_its_cost_as_explain_does(name: str) -> None:
 @pytest.mark.parametrize(
     ("pattern", "reason"),
     [
-        ("set_order_id", "one write by the exact key; changes keys of one index"),
+        ("update_profile", "one write by the exact key; changes keys of no index"),
         ("put_into_cart", "a query first; one write by the exact key; changes keys of no index"),
         ("bonuses", "one partition, by a prefix of the sort key"),
     ],

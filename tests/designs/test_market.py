@@ -45,7 +45,13 @@ from tablewright.designs.market.samples import (
     TEAPOT,
     sample,
 )
-from tablewright.errors import InvalidCursor, InvalidValue, NotFound, TenantViolation
+from tablewright.errors import (
+    InvalidCursor,
+    InvalidValue,
+    NotFound,
+    TenantViolation,
+    UniqueViolation,
+)
 from tablewright.ids import ULID
 from tablewright.plans import Plan, access_patterns
 from tablewright.verify import verify
@@ -186,7 +192,7 @@ def test_a_user_has_the_shards_of_the_document(db: Database, client: Any) -> Non
         kinds.setdefault(item["pk"]["S"], set()).add(item["tp"]["S"])
     assert kinds == {
         "U#rabinovich": {"user", "cart"},
-        "U#rabinovich#O": {"order", "order_item", "bill", "payment"},
+        "U#rabinovich#O": {"order", "order_item", "bill", "payment", "Order.by_own_id"},
         "U#rabinovich#P": {"product"},
         "U#rabinovich#R": {"reward"},
     }
@@ -593,6 +599,7 @@ CALLS: dict[str, Plan[Any]] = {
     "last_orders": market.last_orders(RABINOVICH, 5),
     "bonuses": market.bonuses(RABINOVICH),
     "order_with_items": market.order_with_items("2025-0001"),
+    "own_order_with_items": market.own_order_with_items(RABINOVICH, "2025-0001"),
     "products": market.products(RABINOVICH),
     "carts": market.carts(RABINOVICH),
     "bills": market.bills(RABINOVICH),
@@ -635,6 +642,7 @@ OWN_READS = (
     "last_orders",
     "bonuses",
     "order_with_items",
+    "own_order_with_items",
     "carts",
     "bills",
     "payments",
@@ -748,6 +756,20 @@ def test_a_lookup_by_business_id_does_not_find_items_of_another_user(
     plan = CALLS[name]
     assert db.run(plan) is not None
     assert db.for_tenant(user_id=user).run(plan) is None
+
+
+@pytest.mark.parametrize("taken", [{"order_id": FIRST_ORDER}, {"business_id": "2025-0001"}])
+def test_no_two_users_have_the_same_order_id(db: Database, client: Any, taken: Any) -> None:
+    before = items(client)
+    with pytest.raises(UniqueViolation):
+        db.run(market.place_order(Order(user_id=ANNA, **taken), []))
+    assert items(client) == before
+
+
+def test_the_sentinels_of_an_order_are_not_in_the_lookup_index(db: Database, client: Any) -> None:
+    assert {item["tp"]["S"] for item in items(client, "IdLookupIndex")} == {
+        *("account", "user", "cart", "inventory_item", "order", "bill", "payment", "product")
+    }
 
 
 def test_a_lookup_by_business_id_finds_the_own_order(db: Database) -> None:

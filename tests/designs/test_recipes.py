@@ -729,3 +729,21 @@ def test_both_options_are_programs_that_a_reader_can_run(
 
 def test_the_sample_is_the_same_every_time() -> None:
     assert sample() == sample()
+
+
+OWN = "the item does not exist, unless this Ingredient has reserved it before"
+
+
+def test_explain_shows_the_conditions_of_the_sentinels() -> None:
+    actions = {shape.entity: shape.requires for shape in explain(recipes.create_ingredient).steps}
+    assert actions == {
+        "Ingredient": ("the item does not exist",),
+        "Ingredient.ids": ("the item does not exist",),
+        "Ingredient.names": ("the item does not exist",),
+    }
+    replacing = put(Ingredient(id="1", name="leek", category_id="1"))._shape().steps
+    assert {shape.entity: shape.requires for shape in replacing if shape.operation == "Put"} == {
+        "Ingredient": ("it is unchanged since the read",),
+        "Ingredient.ids": (OWN,),
+        "Ingredient.names": (OWN,),
+    }

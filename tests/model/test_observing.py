@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterator
 
@@ -16,7 +17,7 @@ from tablewright.designs.commerce import (
     update_order_status,
 )
 from tablewright.designs.commerce.samples import sample
-from tablewright.errors import AlreadyExists
+from tablewright.errors import AlreadyExists, InvalidValue
 from tablewright.observe import RequestEvent, Usage, log_requests, trace_requests
 from tablewright.plan.writes.entry import put
 
@@ -72,8 +73,6 @@ def test_a_request_that_fails_is_told(db: Database, events: list[RequestEvent]) 
 def test_what_a_scoped_or_asynchronous_database_does_is_told_too(
     events: list[RequestEvent],
 ) -> None:
-    import asyncio
-
     async def run() -> None:
         async with connect_async(":memory:", Commerce, observe=events.append) as database:
             await database.run(customer_timeline("C1", 2))
@@ -156,3 +155,19 @@ def test_requests_are_spans_of_opentelemetry(db: Database) -> None:
     assert span.attributes["tablewright.pattern"] == "customer_timeline"
     assert span.attributes["tablewright.units"] == 0.5
     assert span.end_time > span.start_time
+
+
+SEVERAL = r"observe= takes one function, not \[.*; to call several, write one that calls each"
+
+
+def test_several_observers_are_refused_when_connecting() -> None:
+    with pytest.raises(InvalidValue, match=SEVERAL):
+        connect(":memory:", Commerce, observe=[Usage(), Usage()])  # type: ignore[arg-type]
+
+
+def test_several_observers_are_refused_when_connecting_asynchronously() -> None:
+    async def run() -> None:
+        await connect_async(":memory:", Commerce, observe=[Usage()])  # type: ignore[arg-type]
+
+    with pytest.raises(InvalidValue, match=SEVERAL):
+        asyncio.run(run())

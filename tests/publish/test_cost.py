@@ -23,6 +23,7 @@ from tablewright.publish.cost import (
     load_prices,
     load_rates,
     markdown,
+    trace_checks,
 )
 from tablewright.publish.cost.prices import DEFAULT_PRICES
 from tablewright.publish.cost.sizes import measure
@@ -491,3 +492,10 @@ def test_both_revisions_are_priced_with_the_rates_of_now() -> None:
         assert before == pytest.approx(after)
         assert before > 0.1
     assert "No pattern differs from v1." in comparison_markdown(found)
+
+
+def test_a_check_that_expects_an_error_is_not_in_the_averages() -> None:
+    placed = [
+        call for call in trace_checks(load("market")) if call.pattern.endswith(".place_order")
+    ]
+    assert len(placed) == 1  # two more checks expect errors

@@ -24,6 +24,7 @@ from tablewright import (
     index,
     key,
 )
+from tablewright.designs import market
 from tablewright.designs.catalog import bundled, load
 from tablewright.errors import AccessDeniedException, InvalidValue
 from tablewright.mapping.record_key import record_key
@@ -340,6 +341,27 @@ def test_the_tenants_of_market_run_their_patterns() -> None:
     assert {each.pattern.rpartition(".")[2] for each in found.left_out} >= {"order_by_id"}
     reasons = {each.pattern.rpartition(".")[2]: each.reason for each in found.left_out}
     assert reasons["place_order"] == 'pk="U#{user_id}#O" is not a partition that a tenant may write'
+
+
+def test_the_policy_of_a_user_allows_the_own_order_by_id_and_no_other() -> None:
+    design = load("market")
+    found = tenant_policy(design)
+    assert design.sample is not None
+    with Engine() as engine, connect(engine, market.Market) as database:
+        for entity in design.sample():
+            database.run(create(entity))
+        whole = database.run(market.order_with_items("2025-0001"))
+        tag = tenant_tag(market.Market, "rabinovich")
+        principal = Principal("session", [found.policy], tags={"user_id": tag})
+        with connect(engine, market.Market, policy=principal) as limited:
+            assert limited.run(market.own_order_with_items("rabinovich", "2025-0001")) == whole
+            assert limited.run(market.own_order_with_items("rabinovich", "2025-0002")) is None
+            for refused in (
+                market.own_order_with_items("rabin", "2025-0001"),
+                market.order_with_items("2025-0001"),
+            ):
+                with pytest.raises(AccessDeniedException):
+                    limited.run(refused)
 
 
 def test_a_design_without_tenants_has_no_tenant_policy() -> None:

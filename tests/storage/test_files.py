@@ -85,10 +85,10 @@ def test_a_file_that_is_not_ours_is_refused_and_left_as_it_was(make: Any, tmp_pa
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (foreign_sqlite, "an SQLite file, but not a Tablewright database"),
-        (text, "file is not a database"),
+        (foreign_sqlite, "an SQLite file, but not a Tablewright database; name a new file, or one"),
+        (text, "file is not a database; name a new file, or one that Tablewright created"),
         (broken_sqlite, "the file is damaged .*; `tablewright repair` saves what is readable"),
-        (Path.mkdir, "is a directory"),
+        (Path.mkdir, "is a directory; name a file in it, such as .*theirs/tablewright.db"),
     ],
 )
 def test_the_refusal_names_the_file_and_the_reason(make: Any, reason: str, tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ class EntityMap:
         primary: KeyMap,
         indexes: tuple[KeyMap, ...],
         is_write_once: bool = False,
+        is_deletable: bool = True,
         inherits: Mapping[KeyMap, KeyMap] = MappingProxyType({}),
     ) -> None:
         self.type = owner
@@ -71,8 +72,9 @@ class EntityMap:
         self.indexes = indexes
         #: Of a variant: the keys that it has from its base, each with the base's.
         self.inherits = inherits
-        #: Its items are created and deleted, but never changed.
+        #: Its items are created, but never changed.
         self.is_write_once = is_write_once
+        self.is_deletable = is_deletable
         #: The attributes that do not change after an item was created, and that it stores.
         self.immutable = tuple(
             each for each in attributes.values() if each.is_immutable and not each.is_key_only
@@ -130,6 +132,11 @@ class EntityMap:
         return self.table.index_rows({*self._names, *self._composed})
 
     # -- kinds: a base of variants has several, see `variants.py` -----------------------------
+
+    @property
+    def kinds(self) -> tuple[EntityMap, ...]:
+        """The entities that an item read as this one can be of: a base has variants, too."""
+        return (self,)
 
     @property
     def type_names(self) -> tuple[str, ...]:

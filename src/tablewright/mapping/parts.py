@@ -59,12 +59,9 @@ class KeyPart(Struct, frozen=True):
         derive = self.notation.derive
         if derive is None:
             return value
-        return self._shown(value) if isinstance(value, Symbol) else derive(value)
-
-    def _shown(self, symbol: Symbol) -> Symbol:
-        """Return the symbol of what is derived: `{day(visit.at)}`."""
-        whole = rf"\b{re.escape(self.attribute)}\b(?=[,)])"
-        return Symbol(re.sub(whole, lambda _: Symbol.expression(symbol), self.label, count=1))
+        if isinstance(value, Symbol):
+            return _formatted(value, self.attribute, self.label)
+        return derive(value)
 
     @property
     def is_plain(self) -> bool:
@@ -133,7 +130,7 @@ def make_part(
         and may_contain(notation.language, delimiter.special)
     )
     language = delimiter.language(notation.language) if is_escaped else notation.language
-    write = _writer(notation, delimiter, attribute, f"{where}: {label}", is_escaped=is_escaped)
+    write = _writer(notation, delimiter, attribute, label, where, is_escaped=is_escaped)
     return KeyPart(
         attribute,
         label,
@@ -194,7 +191,13 @@ def _named(derive: Callable[[Any], Any], attribute: str, where: str) -> Callable
 
 
 def _writer(
-    notation: Notation, delimiter: Delimiter, attribute: str, where: str, *, is_escaped: bool
+    notation: Notation,
+    delimiter: Delimiter,
+    attribute: str,
+    label: str,
+    where: str,
+    *,
+    is_escaped: bool,
 ) -> Any:
     encode, first, last = notation.encode, delimiter.special[0], delimiter.special[-1]
 
@@ -206,10 +209,20 @@ def _writer(
             return text
         except InvalidValue as error:
             if isinstance(value, Symbol):
-                return Symbol.text(value)
-            raise InvalidValue(f"{where} {error}", attribute=attribute) from None
+                # What is derived was shown when it was made, or is an argument itself.
+                is_shown = notation.derive is not None
+                return Symbol.text(value if is_shown else _formatted(value, attribute, label))
+            raise InvalidValue(f"{where}: {label} {error}", attribute=attribute) from None
 
     return write
+
+
+def _formatted(symbol: Symbol, attribute: str, label: str) -> Symbol:
+    """Return the symbol of a value in the formats of a part: `{day(visit.at)}`."""
+    if label == attribute:
+        return symbol
+    whole = rf"\b{re.escape(attribute)}\b(?=[,)])"
+    return Symbol(re.sub(whole, lambda _: Symbol.expression(symbol), label, count=1))
 
 
 def _text_writer(delimiter: Delimiter, write: Callable[[Any], str]) -> Callable[[Any], str]:

@@ -35,6 +35,10 @@ class VariantsMap(EntityMap):
         return tuple(variant.type_name for variant in self.variants)
 
     @property
+    def kinds(self) -> tuple[EntityMap, ...]:
+        return (self, *self.variants)
+
+    @property
     def index_rows(self) -> int:
         return max((each.index_rows for each in self.variants), default=super().index_rows)
 

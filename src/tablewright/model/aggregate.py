@@ -27,6 +27,7 @@ from typing import (
     Any,
     ClassVar,
     Literal,
+    Never,
     Self,
     Union,
     dataclass_transform,
@@ -42,6 +43,7 @@ from pydantic_core import core_schema
 from tablewright.errors import DeclarationError
 from tablewright.mapping.schema import core_schema_of, model_of
 from tablewright.model.annotations import namespace, resolve
+from tablewright.model.options import refuse_unknown
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.get_by_unique import GetByUnique
@@ -89,7 +91,8 @@ class Aggregate:
     #: The members and their types.
     __members__: ClassVar[dict[str, Any]]
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, **unknown: Never) -> None:
+        refuse_unknown(cls, Aggregate, unknown)
         super().__init_subclass__()
         hints = _hints(cls, sys._getframe(1).f_locals)
         fields = {

@@ -28,7 +28,7 @@ from typing import (
     overload,
 )
 
-from tablewright.errors import DeclarationError
+from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.formats import Format
 from tablewright.mapping.members import AttributeMap, Role
 from tablewright.mapping.paths import path_format
@@ -279,6 +279,16 @@ class Reference(Ref[E, T], Piece[T]):
     def __init__(self, where: str, attribute: AttributeMap, declared: Attr[Any]) -> None:
         super().__init__(where, attribute)
         self.declared = declared
+
+    def _enter(self, value: Any) -> Any:
+        if isinstance(value, Piece | KeyPath):  # P.n + 1 is a piece of a key, as `/` makes them
+            add = f"; to add to it, write {self.where}.increment(1)"
+            raise InvalidValue(
+                f"{self.where}.set(…) takes a value, not attributes"
+                f"{add if self.converter.tag == 'N' else ''}",
+                attribute=self.name,
+            )
+        return super()._enter(value)
 
     def __str__(self) -> str:  # type: ignore[override]  # it is no longer in the body
         return repr(self)

@@ -26,7 +26,12 @@ _VERSIONS = ("version", "old_version")
 
 
 def compile_entity(
-    declared: EntityDeclaration, type_name: str, kind: type[EntityMap], *, is_write_once: bool
+    declared: EntityDeclaration,
+    type_name: str,
+    kind: type[EntityMap],
+    *,
+    is_write_once: bool,
+    is_deletable: bool,
 ) -> EntityMap:
     """Return the compiled entity; raise DeclarationError if its keys do not fit together."""
     owner, table = declared.owner, declared.table
@@ -50,6 +55,7 @@ def compile_entity(
         primary=primary,
         indexes=indexes,
         is_write_once=is_write_once,
+        is_deletable=is_deletable,
         inherits=_inherited(declared, (primary, *indexes, *(each.key for each in uniques))),
     )
     entity.uniques = uniques

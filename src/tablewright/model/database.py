@@ -188,6 +188,11 @@ def _context(
         if len(names) > 1:
             raise InvalidValue("table_name= takes one table; connect to each table separately")
         names = dict.fromkeys(names, table_name)
+    if observe is not None and not callable(observe):
+        raise InvalidValue(
+            f"observe= takes one function, not {observe!r}; to call several, write one that calls "
+            "each: def both(event): first(event); second(event)"
+        )
     key = secret or os.environ.get(CURSOR_SECRET) or _PROCESS_SECRET
     secret_bytes = key.encode() if isinstance(key, str) else key
     return Context(names=names, secret=secret_bytes, observe=observe)

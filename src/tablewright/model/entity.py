@@ -16,7 +16,7 @@ import dataclasses
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Never, Self, dataclass_transform
 
 import pydantic
 from pydantic_core import ErrorDetails, core_schema
@@ -36,6 +36,7 @@ from tablewright.model.compile import compile_entity
 from tablewright.model.declared import EntityDeclaration
 from tablewright.model.find import find
 from tablewright.model.key import IndexPlace, PrimaryKey, Unique
+from tablewright.model.options import refuse_unknown
 from tablewright.model.table import Table
 from tablewright.model.validation import entity_model, strict
 from tablewright.plan.change import Change
@@ -71,8 +72,11 @@ class Entity:
         table: type[Table] | None = None,
         type_name: str | None = None,
         write_once: bool = False,
+        deletable: bool = False,
         variants: bool = False,
+        **unknown: Never,
     ) -> None:
+        refuse_unknown(cls, Entity, unknown)
         super().__init_subclass__()
         base = _base_of(cls, table, variants=variants)
         if base is None and table is None:
@@ -84,14 +88,23 @@ class Entity:
         cls.__type_name__ = type_name or cls.__name__  # type: ignore[attr-defined]
         compiled = table.__table__ if base is None else base.table  # type: ignore[union-attr]
         declared = EntityDeclaration(cls, compiled, attributes, base)
+        write_once = write_once or cls.__write_once__
         if base is not None:
-            write_once = write_once or base.owner.__entity__.is_write_once  # type: ignore[attr-defined]
+            above: EntityMap = base.owner.__entity__  # type: ignore[attr-defined]
+            write_once = write_once or above.is_write_once
+            deletable = deletable or (above.is_write_once and above.is_deletable)
+        if deletable and not write_once:
+            raise DeclarationError(
+                f"{cls.__name__}: deletable=True is for write-once entities; others can always be "
+                "deleted: leave it out"
+            )
         _refuse_reserved(cls, declared)
         entity = compile_entity(
             declared,
             type_name or cls.__name__,
             VariantsMap if variants else EntityMap if base is None else VariantMap,
-            is_write_once=write_once or cls.__write_once__,
+            is_write_once=write_once,
+            is_deletable=deletable or not write_once,
         )
         cls.__model__ = _validation_model(cls, declared)
         if isinstance(entity, VariantsMap):
@@ -411,10 +424,10 @@ def _unknown(cls: type[Entity], name: str) -> str:
 
 
 class WriteOnce(Entity):
-    """The base class of entities that are created and deleted, but never changed.
+    """The base class of entities that are created, but never changed.
 
     The same as `write_once=True`; the type checkers know the base class, and reject `put` and
-    `update` of its entities.
+    `update` of its entities. Deletes need `deletable=True`.
     """
 
     __write_once__: ClassVar[Literal[True]] = True  # type: ignore[assignment]  # no Rewritable

@@ -35,6 +35,7 @@ from tablewright.mapping.variants import VariantsMap
 from tablewright.model.attribute import MISSING
 from tablewright.model.declared import EntityDeclaration
 from tablewright.model.entity import Entity
+from tablewright.model.options import refuse_unknown
 from tablewright.model.validation import CONFIG, field_validators, strict
 from tablewright.plan.writes.write import refuse_write_once
 from tablewright.symbol import Symbol
@@ -63,8 +64,9 @@ class EntityModel(pydantic.BaseModel, Generic[E]):
                 )
             return _model_of(cls, entity)
 
-    def __init_subclass__(cls, *, exclude: Iterable[str] = (), **config: Any) -> None:
-        super().__init_subclass__(**config)
+    def __init_subclass__(cls, *, exclude: Iterable[str] = (), **unknown: Any) -> None:
+        refuse_unknown(cls, cls.__bases__[0], unknown)  # pydantic has taken its own options
+        super().__init_subclass__()
 
     @classmethod
     def __pydantic_init_subclass__(cls, *, exclude: Iterable[str] = (), **config: Any) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Mapping
-from typing import Any, Generic, TypeVar, dataclass_transform, get_args, get_origin
+from typing import Any, Generic, Never, TypeVar, dataclass_transform, get_args, get_origin
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
@@ -23,6 +23,7 @@ from tablewright.mapping.constraints import unannotated
 from tablewright.mapping.paths import without_none
 from tablewright.model.annotations import namespace, resolve
 from tablewright.model.declared import EntityDeclaration
+from tablewright.model.options import refuse_unknown
 from tablewright.plan.reads.projection import ProjectionMap, ProjectionRow
 
 E = TypeVar("E")
@@ -32,7 +33,8 @@ E = TypeVar("E")
 class Projection(ProjectionRow, Generic[E]):
     """The base class of projections: a subclass lists attributes of the entity `E`."""
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, **unknown: Never) -> None:
+        refuse_unknown(cls, Projection, unknown)
         super().__init_subclass__()
         declaration = _entity_of(cls)
         hints = _hints(cls, sys._getframe(1).f_locals)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, Never, TypeAlias, get_args
 
 from tablewright.errors import DeclarationError
 from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES
@@ -26,6 +26,7 @@ from tablewright.mapping.settings import (
     check_billing,
 )
 from tablewright.mapping.table import TableMap, TypeForm
+from tablewright.model.options import refuse_unknown
 from tablewright.model.tenancy import Tenancy
 
 _NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}").fullmatch
@@ -162,7 +163,9 @@ class Table:
         deletion_protection: bool = False,
         tags: Mapping[str, str] | None = None,
         billing: Provisioned | None = None,
+        **unknown: Never,
     ) -> None:
+        refuse_unknown(cls, Table, unknown)
         super().__init_subclass__()
         separator = Delimiter(delimiter, escapes=escape)
         separator.check(cls.__name__)

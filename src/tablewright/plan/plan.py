@@ -126,7 +126,10 @@ class Plan(Generic[T_co]):
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        shape = self._shape()
+        try:
+            shape = self._shape()
+        except Exception as error:  # a repr never raises: a plan can have a value that no key takes
+            return f"{self._type_name}(<{error!r}>)"
         return f"{self._type_name}({shape.operation} {shape.condition})"
 
     def _replace(self, **changes: Any) -> Self:

@@ -58,6 +58,31 @@ def index_chart(table: TableMap, name: str) -> Chart:
     return Chart(caption, header, [row[:-1] for row in rows])
 
 
+def sparse_note(table: TableMap, name: str) -> str:
+    """Say which items a sparse index contains; "" for an index with all items."""
+    index = table.indexes[name]
+    inside = {
+        entity: [key for key in entity.indexes if key.index == index] for entity in table.entities
+    }
+    if set(index.attributes) <= set(table.attributes):
+        return ""
+    notes = []
+    if not all(inside.values()):
+        notes.append(f"only items of {_either([each.name for each in inside if inside[each]])}")
+    optional = {
+        entity.attributes[part.attribute].stored: None
+        for entity, keys in inside.items()
+        for key in keys
+        for part in key.parameters
+        if entity.attributes[part.attribute].converter.optional or part.notation.is_optional
+    }
+    if optional:
+        notes.append(f"only items with `{'`, `'.join(optional)}`")
+    if any(key.when is not None for keys in inside.values() for key in keys):
+        notes.append("only items that match the condition")
+    return f"sparse, {', '.join(notes)}" if notes else ""
+
+
 def entity_notes(table: TableMap) -> str:
     """List what the library maintains for each entity: version, history and expiry."""
     lines = []

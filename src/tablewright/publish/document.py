@@ -110,7 +110,8 @@ def _table_blocks(
         yield Heading(level, "Indexes")
         for name, index in table.indexes.items():
             kind = "Global" if index.kind == "global" else "Local"
-            yield Prose(f"{kind} secondary index `{name}`:")
+            note = charts.sparse_note(table, name)
+            yield Prose(f"{kind} secondary index `{name}`{note and f' ({note})'}:")
             yield charts.index_chart(table, name)
     yield Heading(level, "Key map")
     yield KeyMapDiagram(table)

@@ -73,7 +73,8 @@ def _write(shape: Shape, *, reads: bool) -> list[str]:
     else:
         parts = ["one write by the exact key"]
     actions = (shape, *shape.steps)
-    if any("the item does not exist" in each.requires for each in actions):
+    own = [each for each in actions if each.entity in (shape.entity, *shape.entity.split(", "))]
+    if any("the item does not exist" in each.requires for each in own):
         how = "a condition" if reads else "a condition, not a read,"
         parts.append(f"{how} prevents duplicates")
     count = len({name for each in actions if each.index for name in each.index.split(", ")})

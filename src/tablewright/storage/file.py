@@ -28,6 +28,8 @@ from tablewright.private_file import open_private
 from tablewright.storage.checksum import row_checksum
 
 _MAGIC = b"SQLite format 3\x00"
+#: How to fix a path to something else.
+ANOTHER = "name a new file, or one that Tablewright created"
 APPLICATION_ID = 0x7AB1E317  # marks the file as ours in SQLite's header
 FORMAT = 3
 
@@ -64,7 +66,7 @@ def connect(
             raise
     except (apsw.NotADBError, apsw.CorruptError) as error:
         if not _is_sqlite(path):
-            raise CannotOpen(f"{path}: {error}") from error
+            raise CannotOpen(f"{path}: {error}; {ANOTHER}") from error
         raise DamagedFile(
             f"{path}: the file is damaged ({error}); `tablewright repair` saves what is readable"
         ) from error
@@ -118,7 +120,7 @@ def _read_format(connection: apsw.Connection, path: str) -> int:
     if (mark, number) == (0, 0) and not connection.pragma("schema_version"):
         return 0
     if mark != APPLICATION_ID:
-        raise CannotOpen(f"{path}: an SQLite file, but not a Tablewright database")
+        raise CannotOpen(f"{path}: an SQLite file, but not a Tablewright database; {ANOTHER}")
     raise CannotOpen(
         f"{path}: has format {number}, but this version of Tablewright reads formats up to "
         f"{FORMAT}; upgrade Tablewright"
@@ -171,9 +173,9 @@ def _enable_wal(connection: apsw.Connection, busy_seconds: float) -> None:
 def _describe_failure(path: str, error: apsw.Error) -> str:
     file = Path(path)
     if file.is_dir():
-        return "is a directory"
+        return f"is a directory; name a file in it, such as {file / 'tablewright.db'}"
     if not file.parent.is_dir():
-        return f"the directory {file.parent} does not exist"
+        return f"the directory {file.parent} does not exist; create it first"
     if not file.exists() and not os.access(file.parent, os.W_OK):
         return f"cannot be created: no permission to write to the directory {file.parent}"
     return str(error)

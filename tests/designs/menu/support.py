@@ -29,6 +29,7 @@ SAMPLES: dict[ModuleType, Callable[..., list[Entity]]] = {
     document: document_samples.sample,
 }
 LUNCH = id_of("Lunch")
+LUNCH_SORT = document_samples.sort_id_of("Lunch")
 DESSERTS = id_of("Lunch", "Desserts")
 PIE = id_of("Lunch", "Desserts", "Apple Pie")
 

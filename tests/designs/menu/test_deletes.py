@@ -18,7 +18,7 @@ from tablewright.errors import (
     UniqueViolation,
 )
 from tablewright.plans import Plan
-from tests.designs.menu.support import DESSERTS, LUNCH, PIE, items, keys
+from tests.designs.menu.support import DESSERTS, LUNCH, LUNCH_SORT, PIE, items, keys
 
 
 def stored_menu(client: Any) -> dict[str, Any] | None:
@@ -31,16 +31,24 @@ def test_a_section_of_a_document_is_not_replaced(db: Database, client: Any) -> N
     before = items(client, document)
     again = document.Section(SectionId=str(DESSERTS), SectionName="Desserts")
     with pytest.raises(ConditionFailed):
-        db.run(document.add_section(LUNCH, again))
+        db.run(document.add_section(LUNCH, LUNCH_SORT, again))
     pie = document.Product(ProductId=str(PIE), ProductName="Pie")
     with pytest.raises(ConditionFailed):
-        db.run(document.add_product(LUNCH, str(DESSERTS), pie))
+        db.run(document.add_product(LUNCH, LUNCH_SORT, str(DESSERTS), pie))
     assert items(client, document) == before
 
 
 def test_a_section_of_a_document_is_stored_under_its_id(db: Database, client: Any) -> None:
-    db.run(document.add_section(LUNCH, document.Section(SectionId="s1", SectionName="Salads")))
-    db.run(document.add_product(LUNCH, "s1", document.Product(ProductId="p1", ProductName="Greek")))
+    db.run(
+        document.add_section(
+            LUNCH, LUNCH_SORT, document.Section(SectionId="s1", SectionName="Salads")
+        )
+    )
+    db.run(
+        document.add_product(
+            LUNCH, LUNCH_SORT, "s1", document.Product(ProductId="p1", ProductName="Greek")
+        )
+    )
     stored = stored_menu(client)
     assert stored is not None
     section = stored["Sections"]["M"]["s1"]["M"]
@@ -63,22 +71,22 @@ def test_a_section_with_a_product_under_another_key_is_not_added(db: Database, c
     salads = document.Section(SectionId="s1", SectionName="Salads")
     salads.products["other"] = document.Product(ProductId="p1", ProductName="Greek")
     with pytest.raises(InvalidValue, match="'other' is not the ProductId 'p1'"):
-        db.run(document.add_section(LUNCH, salads))
+        db.run(document.add_section(LUNCH, LUNCH_SORT, salads))
     assert items(client, document) == before
 
 
 def test_a_delete_in_a_document_takes_along_what_is_inside(db: Database, client: Any) -> None:
     others = [item for item in items(client, document) if item["pk"]["S"] != f"MENU#{LUNCH}"]
     soups = str(id_of("Lunch", "Soups"))
-    db.run(document.delete_product(LUNCH, str(DESSERTS), str(PIE)))
-    db.run(document.delete_section(LUNCH, soups))
+    db.run(document.delete_product(LUNCH, LUNCH_SORT, str(DESSERTS), str(PIE)))
+    db.run(document.delete_section(LUNCH, LUNCH_SORT, soups))
     stored = stored_menu(client)
     assert stored is not None
     assert stored["Sections"]["M"][str(DESSERTS)]["M"]["Products"] == {"M": {}}
     assert soups not in stored["Sections"]["M"]
     with pytest.raises(ConditionFailed):
-        db.run(document.delete_section(LUNCH, soups))
-    db.run(document.delete_menu(LUNCH))
+        db.run(document.delete_section(LUNCH, LUNCH_SORT, soups))
+    db.run(document.delete_menu(LUNCH, LUNCH_SORT))
     assert items(client, document) == others
 
 

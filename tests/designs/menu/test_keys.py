@@ -6,6 +6,7 @@ from typing import Any
 
 from tablewright.database import Database
 from tablewright.designs.menu import collection, composite, document, joins
+from tablewright.designs.menu.document.samples import sort_id_of
 from tablewright.designs.menu.sample_menus import id_of
 from tests.designs.menu.support import DESSERTS, LUNCH, PIE, items, keys
 
@@ -97,7 +98,10 @@ def test_a_nested_document_is_stored_as_in_the_source_document(db: Database, cli
     )
     (item,) = (i for i in items(client, document) if i["MenuName"]["S"] == "Lunch Deluxe")
     assert item.keys() == {"pk", "sk", "MenuId", "MenuName", "IsActive", "Sections"}
-    assert (item["pk"], item["sk"]) == ({"S": f"MENU#{menu_id}"}, {"S": f"MENU#{menu_id}"})
+    assert (item["pk"], item["sk"]) == (
+        {"S": f"MENU#{menu_id}"},
+        {"S": f"MENU#{sort_id_of('Lunch Deluxe')}"},
+    )
     assert item["IsActive"] == {"BOOL": True}
     assert item["Sections"]["M"][section] == {
         "M": {

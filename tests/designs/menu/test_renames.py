@@ -11,10 +11,11 @@ import pytest
 from tablewright import Engine, connect, put
 from tablewright.database import Database
 from tablewright.designs.menu import collection, composite, document, joins
+from tablewright.designs.menu.document.samples import sort_id_of
 from tablewright.designs.menu.sample_menus import SAMPLE_MENUS, MenuTree, id_of
 from tablewright.errors import AlreadyExists
 from tablewright.verify import changed
-from tests.designs.menu.support import LUNCH, SAMPLES, TABLES, VARIANTS, items
+from tests.designs.menu.support import LUNCH, LUNCH_SORT, SAMPLES, TABLES, VARIANTS, items
 
 
 def everything(client: Any, variant: ModuleType) -> dict[str | None, list[dict[str, Any]]]:
@@ -106,7 +107,7 @@ def with_product_renamed(
 
 def rename_menu(db: Database, variant: Any, old: str, new: str) -> None:
     if variant is document:
-        db.run(document.rename_menu(id_of(old), new))
+        db.run(document.rename_menu(id_of(old), sort_id_of(old), new))
     elif variant is joins:
         found = db.run(joins.menu_by_name(old))
         assert found is not None
@@ -126,7 +127,9 @@ def rename_menu(db: Database, variant: Any, old: str, new: str) -> None:
 def rename_section(db: Database, variant: Any, menu_name: str, old: str, new: str) -> None:
     section_id = id_of(menu_name, old)
     if variant is document:
-        db.run(document.rename_section(id_of(menu_name), str(section_id), new))
+        db.run(
+            document.rename_section(id_of(menu_name), sort_id_of(menu_name), str(section_id), new)
+        )
     elif variant is composite:
         db.run(composite.rename_section(menu_name, old, new))
     elif variant is collection:
@@ -160,7 +163,11 @@ def rename_product(db: Database, variant: Any, place: tuple[str, str, str], new:
     if variant is document:
         db.run(
             document.rename_product(
-                id_of(menu_name), str(id_of(menu_name, section)), str(id_of(*place)), new
+                id_of(menu_name),
+                sort_id_of(menu_name),
+                str(id_of(menu_name, section)),
+                str(id_of(*place)),
+                new,
             )
         )
     elif variant is joins:
@@ -243,7 +250,7 @@ def test_a_rename_and_its_reversal_change_nothing(
     before = everything(client, variant)
     for old, new in (("Lunch", "Dinner"), ("Dinner", "Lunch")):
         if variant is document:
-            db.run(document.rename_menu(LUNCH, new))
+            db.run(document.rename_menu(LUNCH, LUNCH_SORT, new))
         else:
             rename_menu(db, variant, old, new)
     assert everything(client, variant) == before

@@ -10,7 +10,7 @@ from tablewright import explain
 from tablewright.database import Database
 from tablewright.designs.menu import collection, composite, document, joins
 from tablewright.errors import ConditionFailed, NotFound
-from tests.designs.menu.support import DESSERTS, LUNCH, PIE, VARIANTS, items
+from tests.designs.menu.support import DESSERTS, LUNCH, LUNCH_SORT, PIE, VARIANTS, items
 
 
 def changed_items(
@@ -26,7 +26,7 @@ def changed_items(
         (collection, collection.update_menu("Lunch", "INACTIVE"), ("Status", {"S": "INACTIVE"})),
         (joins, joins.update_menu(LUNCH, "Lunch", "INACTIVE"), ("Status", {"S": "INACTIVE"})),
         (composite, composite.update_menu("Lunch", "INACTIVE"), ("Status", {"S": "INACTIVE"})),
-        (document, document.update_menu(LUNCH, False), ("IsActive", {"BOOL": False})),
+        (document, document.update_menu(LUNCH, LUNCH_SORT, False), ("IsActive", {"BOOL": False})),
     ],
 )
 def test_update_menu(
@@ -58,8 +58,8 @@ def test_update_section(db: Database, variant: Any, plan: Any, client: Any) -> N
 
 
 def test_update_section_in_a_document(db: Database) -> None:
-    before = db.run(document.whole_menu(LUNCH))
-    after = db.run(document.update_section(LUNCH, str(DESSERTS), False))
+    before = db.run(document.whole_menu(LUNCH, LUNCH_SORT))
+    after = db.run(document.update_section(LUNCH, LUNCH_SORT, str(DESSERTS), False))
     assert before is not None
     assert not after.sections[str(DESSERTS)].is_active
     after.sections[str(DESSERTS)].is_active = True
@@ -76,7 +76,7 @@ def test_an_update_of_a_missing_section_changes_nothing(db: Database, client: An
     with pytest.raises(NotFound):
         db.run(composite.update_section("Lunch", "Dess", "INACTIVE"))
     with pytest.raises(ConditionFailed, match="the parent path does not exist"):
-        db.run(document.update_section(LUNCH, "nothing", False))
+        db.run(document.update_section(LUNCH, LUNCH_SORT, "nothing", False))
     assert [items(client, variant) for variant in VARIANTS] == before
 
 
@@ -98,8 +98,8 @@ def test_update_product(db: Database, variant: Any, plan: Any, client: Any) -> N
 
 
 def test_update_product_in_a_document(db: Database) -> None:
-    before = db.run(document.whole_menu(LUNCH))
-    after = db.run(document.update_product(LUNCH, str(DESSERTS), str(PIE), ["Nuts"]))
+    before = db.run(document.whole_menu(LUNCH, LUNCH_SORT))
+    after = db.run(document.update_product(LUNCH, LUNCH_SORT, str(DESSERTS), str(PIE), ["Nuts"]))
     assert before is not None
     product = after.sections[str(DESSERTS)].products[str(PIE)]
     assert product.allergens == ["Nuts"]
@@ -114,7 +114,7 @@ def test_update_product_in_a_document(db: Database) -> None:
         (collection, ("Lunch", "Desserts", "Apple Pie")),
         (joins, (PIE, "Apple Pie")),
         (composite, ("Lunch", "Desserts", "Apple Pie")),
-        (document, (LUNCH, str(DESSERTS), str(PIE))),
+        (document, (LUNCH, LUNCH_SORT, str(DESSERTS), str(PIE))),
     ],
 )
 def test_an_allergen_is_added_once(db: Database, variant: Any, arguments: tuple[Any, ...]) -> None:

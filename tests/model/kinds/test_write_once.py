@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tablewright import (
+    Aggregate,
     Attr,
     Engine,
     Entity,
@@ -16,12 +17,15 @@ from tablewright import (
     WriteOnce,
     attr,
     batch_write,
+    children,
     connect,
     create,
     delete,
+    delete_all,
     history,
     key,
     put,
+    root,
     transact,
     update,
     version,
@@ -52,7 +56,7 @@ class Counted(Entity, table=Ledger):
     primary = key("COUNTED" / name, "COUNTED")
 
 
-class Booking(Entity, table=Ledger, write_once=True):
+class Booking(Entity, table=Ledger, write_once=True, deletable=True):
     account: Attr[str] = attr()
     number: Attr[int] = attr(pad=4)
     amount: Attr[int] = attr()
@@ -65,6 +69,33 @@ class Receipt(WriteOnce, table=Ledger):
     primary = key("RECEIPT" / receipt_id, "RECEIPT")
 
 
+class ReceiptLine(Entity, table=Ledger):
+    receipt_id: Attr[str] = attr()
+    number: Attr[int] = attr(pad=3)
+    primary = key("RECEIPT" / receipt_id, "LINE" / number)
+
+
+class ReceiptWithLines(Aggregate):
+    receipt: Receipt = root()
+    lines: list[ReceiptLine] = children()
+
+
+class Book(Entity, table=Ledger):
+    book_id: Attr[str] = attr()
+    primary = key("BOOK" / book_id, "BOOK")
+
+
+class BookPage(WriteOnce, table=Ledger):
+    book_id: Attr[str] = attr()
+    number: Attr[int] = attr(pad=3)
+    primary = key("BOOK" / book_id, "PAGE" / number)
+
+
+class BookWithPages(Aggregate):
+    book: Book = root()
+    pages: list[BookPage] = children()
+
+
 @pytest.fixture
 def db() -> Iterator[Database]:
     with connect(Engine(":memory:"), Ledger) as db:
@@ -74,7 +105,7 @@ def db() -> Iterator[Database]:
 BOOKING = Booking(account="A1", number=1, amount=5)
 
 
-def test_a_write_once_entity_is_created_read_and_deleted(db: Database) -> None:
+def test_a_deletable_write_once_entity_is_created_read_and_deleted(db: Database) -> None:
     db.run(create(BOOKING))
     assert raw(db, Ledger) == [
         {
@@ -115,6 +146,32 @@ def test_what_would_change_a_write_once_entity_is_refused(write: Any) -> None:
     assert "test_write_once.py" in str(failure.value)
 
 
+RECEIPT = Receipt(receipt_id="R1")
+DELETES: list[Any] = [
+    lambda: delete(RECEIPT),
+    lambda: Receipt.primary("R1").delete(),
+    lambda: delete_all(Receipt.primary.within("R1")),
+    lambda: delete_all(ReceiptWithLines.of(Receipt.primary("R1"))),
+    lambda: delete_all(BookWithPages.of(Book.primary("B1"))),
+]
+
+
+@pytest.mark.parametrize("write", DELETES)
+def test_a_delete_of_a_write_once_entity_is_refused_unless_it_is_deletable(write: Any) -> None:
+    with pytest.raises(
+        DeclarationError, match=r"is write-once, so delete.* declare class \w+\(…, de"
+    ):
+        write()
+
+
+def test_deletable_is_an_option_of_write_once_entities() -> None:
+    with refused("Bill: deletable=True is for write-once entities", __file__):
+
+        class Bill(Entity, table=Ledger, deletable=True):
+            bill_id: Attr[str] = attr()
+            primary = key("BILL" / bill_id, "BILL")
+
+
 def test_a_history_of_a_write_once_entity_is_refused() -> None:
     with refused("Bill is write-once, so its history has nothing to record", __file__):
 
@@ -151,9 +208,46 @@ def test_variants_of_a_write_once_base_are_write_once() -> None:
     for write in (
         lambda: put(Login(event="E1")),
         lambda: Login.primary("E1").update(Login.user.set("x")),
+        lambda: Login.primary("E1").delete(),
     ):
         with pytest.raises(DeclarationError, match="Login is write-once"):
             write()
+
+
+def test_a_variant_has_the_permission_of_its_base_to_be_deleted() -> None:
+    class Shop(Table, name="variants"): ...
+
+    class Event(Entity, table=Shop, variants=True, write_once=True, deletable=True):
+        event: Attr[str] = attr()
+        primary = key("EVENT" / event, "EVENT")
+
+    class Login(Event):
+        user: Attr[str] = attr(default="")
+
+    with connect(Engine(":memory:"), Shop) as db:
+        made = db.run(create(Login(event="E1")))
+        assert db.run(Event.primary("E1").delete()) == made
+
+
+def test_a_base_with_a_write_once_variant_is_not_changed_or_deleted_by_its_key() -> None:
+    class Shop(Table, name="variants"): ...
+
+    class Event(Entity, table=Shop, variants=True):
+        event: Attr[str] = attr()
+        note: Attr[str] = attr(default="")
+        primary = key("EVENT" / event, "EVENT")
+
+    class Login(Event, write_once=True): ...
+
+    class Draft(Event): ...
+
+    for write in (
+        lambda: Event.primary("E1").update(Event.note.set("x")),
+        lambda: Event.primary("E1").delete(),
+    ):
+        with pytest.raises(DeclarationError, match="Login is write-once"):
+            write()
+    Draft.primary("E1").delete()  # another variant may be deleted
 
 
 # -- immutable attributes ------------------------------------------------------------------------

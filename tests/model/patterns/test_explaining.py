@@ -11,6 +11,7 @@ import pytest
 from tablewright import (
     GSI,
     Attr,
+    Delete,
     Entity,
     Get,
     Query,
@@ -23,6 +24,7 @@ from tablewright import (
     key,
 )
 from tablewright.errors import DeclarationError
+from tablewright.formats import descending, lower, truncated, upper
 from tablewright.plans import access_patterns
 from tests.model.patterns.club import (
     EXPLAINED,
@@ -157,3 +159,38 @@ def test_the_partition_key_comes_first_where_it_is_an_attribute_by_itself() -> N
         primary = key(thing_id, "THING")
 
     assert explain(create(Thing(thing_id="1"))).condition == 'id="1" AND SK="THING"'
+
+
+class Catalogue(Table, name="catalogue"):
+    by_title = GSI("GSI1PK", "GSI1SK")
+
+
+class Volume(Entity, table=Catalogue):
+    isbn: Attr[str] = attr()
+    title: Attr[str] = attr()
+    year: Attr[int] = attr(pad=4)
+    primary = key("ISBN" / upper(isbn), "VOLUME")
+    by_title = index(Catalogue.by_title, "TITLE" / truncated(lower(title), 8), descending(year))
+
+
+@access_pattern
+def volume(isbn: str) -> Get[Volume]:
+    return Volume.primary(isbn)
+
+
+@access_pattern
+def titles(title: str, year: int) -> Query[Volume]:
+    return Volume.by_title(title).gte(year)
+
+
+@access_pattern
+def withdraw(isbn: str) -> Delete[Volume]:
+    return Volume.primary(isbn).delete()
+
+
+def test_explain_shows_the_formats_of_arguments_in_keys() -> None:
+    assert explain(volume).condition == 'PK="ISBN#{upper(isbn)}" AND SK="VOLUME"'
+    assert explain(withdraw).condition == 'PK="ISBN#{upper(isbn)}" AND SK="VOLUME"'
+    assert explain(titles).condition == (
+        'GSI1PK="TITLE#{truncated(lower(title), 8)}" AND GSI1SK<="{descending(year)}"'
+    )

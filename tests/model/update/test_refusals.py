@@ -42,6 +42,19 @@ def test_an_increment_of_a_text_is_refused() -> None:
         note.increment(1)
 
 
+@pytest.mark.parametrize("value", [Order.number + 1, Order.number], ids=["sum", "attribute"])  # type: ignore[operator]
+def test_a_number_set_to_an_expression_is_refused_and_names_increment(value: Any) -> None:
+    rank: Any = Order.rank
+    with pytest.raises(InvalidValue, match=r"takes a value, .* write Order\.rank\.increment\(1\)"):
+        rank.set(value)
+
+
+def test_a_text_set_to_an_attribute_is_refused() -> None:
+    note: Any = Order.note
+    with pytest.raises(InvalidValue, match=r"Order\.note\.set\(…\) takes a value, not attributes"):
+        note.set_if_absent(Order.city)
+
+
 def test_an_append_to_a_text_is_refused() -> None:
     note: Any = Order.note
     with pytest.raises(InvalidValue, match=r"Order\.note is not a list; append\(\) and prepend"):

@@ -7,6 +7,7 @@ from pathlib import Path
 from tablewright.designs.catalog import load
 from tablewright.publish.advice import Finding, advise
 from tablewright.publish.cost import load_rates
+from tests.publish.advice.fixes import fixed
 
 IMPORTS = """\
 from __future__ import annotations
@@ -32,10 +33,20 @@ class Order(Entity, table=Shop):
 def find(
     folder: Path, source: str, rule: str | None = None, *, indexes: str = "pass", rates: str = ""
 ) -> list[Finding]:
-    """Return the findings about a design with this source, of one rule or of all."""
-    file = folder / "design.py"
-    file.write_text(IMPORTS.format(indexes=indexes) + source)
-    design = load(str(file))
-    (folder / "rates.toml").write_text(rates)
-    given = load_rates(design, folder / "rates.toml")
-    return [each for each in advise(design, given) if rule in (None, each.rule)]
+    """Return the findings about a design with this source, of one rule or of all.
+
+    The code of each fix must compile: a design with it is loaded.
+    """
+    text = IMPORTS.format(indexes=indexes) + source
+    design = load(str(_written(folder / "design.py", text)))
+    given = load_rates(design, _written(folder / "rates.toml", rates))
+    found = [each for each in advise(design, given) if rule in (None, each.rule)]
+    for finding in found:
+        for number, code in enumerate(fixed(text, finding.fix)):
+            load(str(_written(folder / f"fixed_{number}.py", code)))
+    return found
+
+
+def _written(file: Path, text: str) -> Path:
+    file.write_text(text)
+    return file

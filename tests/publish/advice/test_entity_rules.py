@@ -115,8 +115,8 @@ class Note(Entity, table=Shop):
     ("partition", "sort", "reason", "fix"),
     [
         ('"N" / user_id', "id", "for_tenant() can never reach", 'write=(…, "N#{user_id}")'),
-        ('"NOTE" / id', "id.again", "for_tenant() can never reach", 'key("U" / user_id, …)'),
-        ('"S"', "id", "every tenant can read it", 'key("U" / user_id, …)'),
+        ('"NOTE" / id', "id.again", "for_tenant() can never reach", '"U" / user_id, "NOTE" / id)'),
+        ('"S"', "id", "every tenant can read it", 'key("U" / user_id, "NOTE" / id)'),
     ],
 )
 def test_data_of_a_tenant_outside_of_its_partitions(

@@ -118,7 +118,10 @@ def test_a_composed_key_of_stored_attributes(tmp_path: Path) -> None:
     source = post('"BY" / author, "AT" / created_at / id') + read()
     (finding,) = find(tmp_path, source, "composed-index-key", indexes=GSI1)
     assert finding.severity == "note"
-    assert finding.fix.startswith('gsi1 = GSI("author", ("created_at", "id"))')
+    assert finding.fix == (
+        'gsi1 = GSI("author", ("created_at", "id")) and '
+        "by_author = index(Shop.gsi1, author, (created_at, id))"
+    )
 
 
 COMMENT = """

@@ -155,3 +155,32 @@ def test_a_partition_for_each_item_or_no_local_index(tmp_path: Path) -> None:
     assert find(tmp_path, source, "collection-limit", indexes='lsi = LSI("SK2")') == []
     source = EVENT.format(partition='"EVENTS"')
     assert find(tmp_path, source, "collection-limit") == []
+
+
+NATURAL = """
+class State(StrEnum):
+    NEW = "new"
+    PAID = "paid"
+
+class Sale(Entity, table={table}):
+    state: Attr[State] = attr()
+    id: Attr[str] = attr()
+    {keys}
+"""
+
+
+def test_a_shard_of_a_natural_index_key_has_an_attribute_of_its_own(tmp_path: Path) -> None:
+    keys = 'primary = key("SALE" / id, "SALE"); by_state = index(Shop.states, state, id)'
+    source = NATURAL.format(table="Shop", keys=keys.replace("; ", "\n    "))
+    (finding,) = find(tmp_path, source, "hot-partition", indexes='states = GSI("state", "id")')
+    assert finding.fix.endswith(
+        'states = GSI("state_shard", …) and '
+        "by_state = index(Shop.states, state / shard(id, of=8), …)"
+    )
+
+
+def test_a_shard_of_a_natural_table_key_has_an_attribute_of_its_own(tmp_path: Path) -> None:
+    table = "class Sales(Table, pk='state', sk='id'): ...\n"
+    source = table + NATURAL.format(table="Sales", keys="primary = key(state, id)")
+    (finding,) = find(tmp_path, source, "hot-partition")
+    assert 'class Sales(Table, pk="state_shard", …) and primary = key(' in finding.fix

@@ -141,3 +141,47 @@ def sample():
 )
 def test_aggregates_with_a_limit(tmp_path: Path, plan: str, kind: str) -> None:
     assert find(tmp_path, aggregate(plan, kind), "unbounded-aggregate") == []
+
+
+BEFORE_ITS_ROOT = """
+class Order(Entity, table=Shop):
+    id: Attr[str] = attr()
+    primary = key("ORDER" / id, "{root}")
+
+class Line(Entity, table=Shop):
+    id: Attr[str] = attr()
+    number: Attr[str] = attr()
+    primary = key("ORDER" / id, "LINE" / number)
+
+class Note(Entity, table=Shop):
+    id: Attr[str] = attr()
+    number: Attr[str] = attr()
+    primary = key("ORDER" / id, "NOTE" / number)
+
+class Whole(Aggregate):
+    order: Order = root()
+    lines: list[Line] = children()
+    notes: list[Note] = children()
+
+@access_pattern
+def whole(id: str) -> Load[Whole]:
+    return Whole.of(Order.primary(id))
+"""
+
+
+@pytest.mark.parametrize(
+    ("root", "fix"),
+    [
+        ("HEAD", "….limit(n), or a member that is a page: notes: Page[Note] = children()"),
+        (
+            "ORDER",
+            "….desc().limit(n), or a member that is a page, read with ….desc(): "
+            "lines: Page[Line] = children()",
+        ),
+        ("MIDDLE", "a member that is a page: notes: Page[Note] = children()"),
+    ],
+)
+def test_an_aggregate_is_limited_as_its_keys_allow(tmp_path: Path, root: str, fix: str) -> None:
+    source = BEFORE_ITS_ROOT.format(root=root)
+    (finding,) = find(tmp_path, source, "unbounded-aggregate")
+    assert finding.fix == fix

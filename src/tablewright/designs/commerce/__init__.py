@@ -50,6 +50,7 @@ from tablewright import (
     Transaction,
     Update,
     Upsert,
+    WriteOnce,
     access_pattern,
     attr,
     children,
@@ -99,8 +100,8 @@ class CustomerProfile(Entity, table=Commerce):
     primary = key("CUST" / customer_id, "PROFILE" / customer_id.again)
 
 
-class OrderStatusEvent(Entity, table=Commerce):
-    """One change of an order's status: written in the same transaction, never changed."""
+class OrderStatusEvent(WriteOnce, table=Commerce):
+    """One change of an order's status: in its transaction; never changed or deleted."""
 
     customer_id: Attr[str] = attr(name="customerId")
     order_id: Attr[str] = attr(name="orderId")

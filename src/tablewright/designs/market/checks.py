@@ -38,6 +38,7 @@ from tablewright.designs.market import (
     order_item_by_id,
     order_item_by_system_key,
     order_with_items,
+    own_order_with_items,
     payment_by_id,
     payment_by_system_key,
     payments,
@@ -73,7 +74,7 @@ from tablewright.designs.market.samples import (
     TEAPOT,
     price_of,
 )
-from tablewright.errors import AlreadyExists
+from tablewright.errors import AlreadyExists, UniqueViolation
 from tablewright.ids import ULID
 from tablewright.plans import Plan
 from tablewright.verify.checks import Check, Raises, Stored, changed
@@ -117,6 +118,16 @@ def _four_patterns(stored: Stored) -> Iterator[Check]:
             items=[item for item in stored(OrderItem) if item.order_id == first.order_id],
         ),
     )
+    annas = _one(stored, Order, user_id=ANNA)
+    yield Check(
+        "Get a single order of a user with all its items by id",
+        own_order_with_items(ANNA, "2025-0002"),
+        OrderWithItems(
+            order=annas,
+            items=[item for item in stored(OrderItem) if item.order_id == annas.order_id],
+        ),
+    )
+    yield Check("Get an order of another user by id", own_order_with_items(ANNA, "2025-0001"), None)
 
 
 def _other_shards(stored: Stored) -> Iterator[Check]:
@@ -225,6 +236,11 @@ def _writes(stored: Stored) -> Iterator[Check]:
     ]
     yield Check("Place an order with all its items", place_order(order, lines), None)
     yield Check("Place the same order again", place_order(order, lines), Raises(AlreadyExists))
+    yield Check(
+        "Place an order with the system key of another user's",
+        place_order(changed(order, user_id=ANNA), []),
+        Raises(UniqueViolation),
+    )
     yield Check("Lookup by business id: before it is set", order_with_items("2025-0004"), None)
     yield Check(
         "Set the business id of an order",
@@ -235,6 +251,11 @@ def _writes(stored: Stored) -> Iterator[Check]:
         "Lookup by business id: after it is set",
         order_with_items("2025-0004"),
         OrderWithItems(order=changed(order, business_id="2025-0004"), items=lines),
+    )
+    yield Check(
+        "Set the business id of an order to that of another user's",
+        set_order_id(ANNA, ANNAS_ORDER, "2025-0004"),
+        Raises(UniqueViolation),
     )
     yield Check(
         "Remove the business id of an order", set_order_id(RABIN, order.order_id, None), order

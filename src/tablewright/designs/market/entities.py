@@ -21,6 +21,7 @@ from tablewright import (
     key,
     root,
     ttl,
+    unique,
 )
 from tablewright.ids import ULID
 
@@ -95,6 +96,10 @@ class Order(MarketItem, table=Market, type_name="order"):
 
     primary = key("U" / user_id / "O", "O" / order_id)
     by_system_key = primary.swapped(Market.reverse)
+    # The sentinels keep no `id`, which would add them to IdLookupIndex.
+    reserved_key = unique("ORDERKEY" / order_id, keep=(user_id, order_id))
+    reserved_id = unique("ORDERID" / MarketItem.business_id, keep=(user_id, order_id))
+    by_own_id = unique("U" / user_id / "O", "ID" / MarketItem.business_id, keep=(user_id, order_id))
 
 
 class OrderItem(MarketItem, table=Market, type_name="order_item"):

@@ -64,6 +64,12 @@ def order_with_items(business_id: str) -> LoadFound[OrderWithItems]:
     return OrderWithItems.of(Order.by_id(business_id).first())
 
 
+@access_pattern
+def own_order_with_items(user_id: str, business_id: str) -> LoadFound[OrderWithItems]:
+    """Get a single order of a user with all its items by id"""
+    return OrderWithItems.of(Order.by_own_id(user_id, business_id))
+
+
 # -- other items of a user -----------------------------------------------------------------------
 
 

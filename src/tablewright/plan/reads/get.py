@@ -22,7 +22,7 @@ from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.move import update_item
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.upsert import Upsert
-from tablewright.plan.writes.write import IsRewritable
+from tablewright.plan.writes.write import IsRewritable, refuse_undeletable
 
 E = TypeVar("E")
 Rewritable = TypeVar("Rewritable", bound=IsRewritable)
@@ -60,6 +60,7 @@ class Get(Single[E], Generic[E]):
 
     def delete(self) -> Delete[E]:
         """Delete the item, whatever its version."""
+        refuse_undeletable(self._entity, "delete")
         return Delete(self._entity, self._key)
 
     def _steps(self, context: Context) -> Steps[E | None]:

@@ -49,7 +49,7 @@ from tablewright.plan.writes.guard import key_text, rejection
 from tablewright.plan.writes.range_write import DeleteRange, UpdateRange
 from tablewright.plan.writes.row_groups import Progress, Tally, send_first
 from tablewright.plan.writes.rows_below import require_no_parent
-from tablewright.plan.writes.write import IsRewritable
+from tablewright.plan.writes.write import IsRewritable, refuse_undeletable
 from tablewright.values import Item
 
 Rewritable = TypeVar("Rewritable", bound=IsRewritable)
@@ -99,6 +99,8 @@ class DeleteAggregate(Plan[int]):
         self._entity: EntityMap = rows._entity
         self._progress = progress
         _check(rows if isinstance(rows, Load) else rows._second)
+        for entity in self._entities():
+            refuse_undeletable(entity, "delete_all")
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return tuple(self._kind.entities())

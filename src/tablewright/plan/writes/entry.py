@@ -21,7 +21,7 @@ from tablewright.plan.writes.put import Create, Put
 from tablewright.plan.writes.save import Save
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.upsert import Upsert
-from tablewright.plan.writes.write import IsEntity, IsRewritable, entity_of
+from tablewright.plan.writes.write import IsEntity, IsRewritable, entity_of, refuse_undeletable
 
 Stored = TypeVar("Stored", bound=IsEntity)
 Rewritable = TypeVar("Rewritable", bound=IsRewritable)
@@ -37,7 +37,7 @@ def create(instance: Stored) -> Create[Stored]:
     return Create(instance)
 
 
-def update(instance: Rewritable, *changes: Change[Rewritable]) -> Update[Rewritable]:
+def update(instance: Rewritable, *changes: Change[Rewritable]) -> Update[Rewritable, Rewritable]:
     """Change attributes of an entity: of the version at hand, if it is versioned."""
     return update_instance(instance, changes)
 
@@ -58,6 +58,7 @@ def upsert(instance: Rewritable, *changes: Change[Rewritable]) -> Upsert[Rewrita
 def delete(instance: Stored) -> Delete[Stored]:
     """Delete an entity: the version at hand, if it is versioned."""
     entity = entity_of(instance)
+    refuse_undeletable(entity, "delete")
     values = vars(instance)
     version = None if entity.version is None else values[entity.version.name]
     return Delete(entity, entity.stored_key(instance), version)

@@ -74,7 +74,7 @@ from tablewright.plan.writes.rows_below import (
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
-from tablewright.plan.writes.side_shapes import event_shapes, sentinel_shapes
+from tablewright.plan.writes.side_shapes import ABSENT, event_shapes, sentinel_shapes
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import entity_of, refuse_write_once
 from tablewright.values import Item
@@ -82,7 +82,7 @@ from tablewright.values import Item
 E = TypeVar("E")
 
 
-class Move(Update[E], Generic[E]):
+class Move(Update[E, E], Generic[E]):
     """An update that gives an item another key."""
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
@@ -114,13 +114,12 @@ class Move(Update[E], Generic[E]):
             finish=partial(_move_late_rows, entity, self._key, values, audit, context),
         )
 
-    def _without_key_changes(self) -> Update[E]:
+    def _without_key_changes(self) -> Update[E, E]:
         """Return the same update without the changes of natural key attributes, which stay."""
         keys = self._entity.table.attributes
         kept = tuple(change for change in self._changes if change.attribute.stored not in keys)
-        return Update(self._entity, self._key, self._known, kept, self._instance)._replace(
-            _conditions=self._conditions, _by=self._by, _reason=self._reason
-        )
+        update: Update[E, E] = Update(self._entity, self._key, self._known, kept, self._instance)
+        return update._replace(_conditions=self._conditions, _by=self._by, _reason=self._reason)
 
     def _on_change_of(self, old: Item) -> Callable[[Item | None], Verdict]:
         entity, key = self._entity, self._key
@@ -192,7 +191,7 @@ class Move(Update[E], Generic[E]):
             write_units=half,
             write_range=most,
             sets=tuple(self._sets()),
-            requires=("the item does not exist",),
+            requires=(ABSENT,),
         )
         yield from sentinel_shapes(entity, entity.uniques, "Delete", "Put")
         yield from event_shapes(entity, self._affected.histories)
@@ -385,7 +384,7 @@ def update_item(
     return (Move if moves else Update)(entity, key, known, changes, instance)
 
 
-def update_instance(instance: Any, changes: Sequence[Change[Any]]) -> Update[Any]:
+def update_instance(instance: Any, changes: Sequence[Change[Any]]) -> Update[Any, Any]:
     """Return the update of an entity's item."""
     entity = entity_of(instance)
     values = vars(instance)

@@ -37,7 +37,12 @@ from tablewright.plan.writes.guard import (
     version_snapshot,
 )
 from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.side_shapes import event_shapes, index_key_texts, sentinel_shapes
+from tablewright.plan.writes.side_shapes import (
+    ABSENT,
+    event_shapes,
+    index_key_texts,
+    sentinel_shapes,
+)
 from tablewright.plan.writes.write import Write, entity_of, refuse_write_once
 from tablewright.symbol import Symbol
 from tablewright.values import Item
@@ -247,6 +252,6 @@ class Create(EntityWrite[E], Generic[E]):
 
     def _shape(self) -> Shape:
         return self._shape_of_write(
-            requires=["the item does not exist"],
-            actions=sentinel_shapes(self._entity, self._entity.uniques, "Put"),
+            requires=[ABSENT],
+            actions=sentinel_shapes(self._entity, self._entity.uniques, "Put", may_be_own=False),
         )

@@ -34,7 +34,7 @@ from tablewright.plan.writes.row_groups import Progress, Tally, send_first
 from tablewright.plan.writes.rows_below import followers
 from tablewright.plan.writes.side_items import Audit
 from tablewright.plan.writes.update import Update
-from tablewright.plan.writes.write import refuse_write_once
+from tablewright.plan.writes.write import refuse_undeletable, refuse_write_once
 from tablewright.values import Item
 
 #: How many rows are read at a time.
@@ -183,6 +183,7 @@ class DeleteRange(RangeWrite):
 
     def __init__(self, query: Query[Any], progress: Progress | None) -> None:
         super().__init__(query, progress)
+        refuse_undeletable(self._entity, self._verb)
         below = ", ".join(member.entity.name for member in followers(self._entity))
         if below:
             name = self._entity.name

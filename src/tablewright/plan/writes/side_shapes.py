@@ -13,14 +13,24 @@ from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.plan.shape import Shape, key_template, template_text
 from tablewright.plan.units import ITEM_WRITE, UnitRange
 
+#: What a create requires of its item, and a write of the sentinels and events that it adds.
+ABSENT = "the item does not exist"
+
 
 def sentinel_shapes(
-    entity: EntityMap, uniques: Iterable[UniqueMap], *kinds: str, units: int = 1
+    entity: EntityMap,
+    uniques: Iterable[UniqueMap],
+    *kinds: str,
+    units: int = 1,
+    may_be_own: bool = True,
 ) -> list[Shape]:
     """Return the actions of these kinds on the sentinels of unique values.
 
-    `units` is how many of them a typical write has, 0 or 1.
+    `units` is how many of them a typical write has, 0 or 1. `may_be_own`: the entity may have
+    reserved the value before.
     """
+    unless = f", unless this {entity.name} has reserved it before" if may_be_own else ""
+    requires = {"Put": (f"{ABSENT}{unless}",)}
     return [
         _action(
             entity,
@@ -29,6 +39,7 @@ def sentinel_shapes(
             template_text(unique.key, " AND "),
             units,
             entity.table.index_rows({kept.stored for kept in unique.keeps}),
+            requires.get(kind, ()),
         )
         for unique in uniques
         for kind in kinds
@@ -45,6 +56,7 @@ def event_shapes(entity: EntityMap, histories: Iterable[HistoryMap]) -> list[Sha
             key_template(history.event),
             1,
             history.event.index_rows,
+            (ABSENT,),
         )
         for history in histories
     ]
@@ -56,7 +68,13 @@ def of_base(base: EntityMap, shapes: Iterable[Shape]) -> Shape:
 
 
 def _action(
-    entity: EntityMap, kind: str, name: str, condition: str, units: int, index_rows: int
+    entity: EntityMap,
+    kind: str,
+    name: str,
+    condition: str,
+    units: int,
+    index_rows: int,
+    requires: tuple[str, ...],
 ) -> Shape:
     return Shape(
         operation=kind,
@@ -66,6 +84,7 @@ def _action(
         page="1",
         write_units=units * (1 + index_rows) * TRANSACTION_FACTOR,
         write_range=UnitRange(0, (1 + 2 * index_rows) * ITEM_WRITE * TRANSACTION_FACTOR),
+        requires=requires,
     )
 
 

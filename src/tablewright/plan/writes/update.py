@@ -18,7 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self
+
+from typing_extensions import TypeVar
 
 from tablewright.errors import (
     ConditionFailed,
@@ -82,9 +84,11 @@ from tablewright.symbol import Symbol
 from tablewright.values import Item
 
 E = TypeVar("E")
+#: The result in a transaction: the entity, if the caller has it, or if the update reads it.
+R_co = TypeVar("R_co", covariant=True, default=E | None)
 
 
-class Update(Write[E, E | None], Generic[E]):
+class Update(Write[E, R_co], Generic[E, R_co]):
     """Change attributes of an item; returns the entity after the changes."""
 
     _verb = "update"

@@ -59,7 +59,7 @@ from tablewright.values import Item
 E = TypeVar("E")
 
 
-class Upsert(Update[E], Generic[E]):
+class Upsert(Update[E, E | None], Generic[E]):
     """Change attributes of an item, or create it with them; returns the entity after that."""
 
     _verb = "upsert"

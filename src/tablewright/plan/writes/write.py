@@ -39,11 +39,22 @@ class IsRewritable(IsEntity, Protocol):
 
 def refuse_write_once(entity: EntityMap, verb: str) -> None:
     """Raise DeclarationError for a write that could change a write-once entity."""
-    if entity.is_write_once:
-        raise DeclarationError(
-            f"{entity.name} is write-once, so {verb} is not allowed; use create(…), which never "
-            "overwrites, and delete(…)"
-        )
+    for kind in entity.kinds:
+        if kind.is_write_once:
+            raise DeclarationError(
+                f"{kind.name} is write-once, so {verb} is not allowed; use create(…), which never "
+                "overwrites"
+            )
+
+
+def refuse_undeletable(entity: EntityMap, verb: str) -> None:
+    """Raise DeclarationError for a delete of a write-once entity that does not allow it."""
+    for kind in entity.kinds:
+        if not kind.is_deletable:
+            raise DeclarationError(
+                f"{kind.name} is write-once, so {verb} is not allowed; to allow deletes, declare "
+                f"class {kind.name}(…, deletable=True)"
+            )
 
 
 def entity_of(instance: Any) -> EntityMap:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from collections.abc import Iterable
 
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart
@@ -21,15 +22,24 @@ def name_of_key(key: KeyMap) -> str:
 
 def partition_code(key: KeyMap, *more: str) -> str:
     """Return the partition key of a key, without shards and with more pieces: `"BY" / author`."""
+    return " / ".join([*_pieces(key, key.partition_attributes), *more])
+
+
+def sort_code(key: KeyMap) -> str:
+    """Return the sort key of a key: `"ORDER" / id`."""
+    return " / ".join(_pieces(key, key.sort_attributes))
+
+
+def _pieces(key: KeyMap, names: Iterable[str]) -> list[str]:
     pieces = []
-    for name in key.partition_attributes:
+    for name in names:
         template = key.templates[name]
         for piece in template.pieces:
             if isinstance(piece, KeyPart):
                 pieces += [] if piece.notation.shards else [piece.label]
             elif text := piece.strip(template.delimiter.text):
                 pieces.append(f'"{text}"')
-    return " / ".join([*pieces, *more])
+    return pieces
 
 
 def tree_of(pattern: AccessPattern) -> ast.Module | None:

@@ -151,6 +151,11 @@ class ItemChange:
     def _item_url(self) -> str:
         return item_url(self.subject.layout, self.subject.item)
 
+    def alert(self, problems: dict[str, str] | None) -> Markup:
+        """Return what is wrong with the change as a whole."""
+        text = (problems or {}).get("")
+        return element("div", note(text, "bad"), role="alert") if text else NOTHING
+
     def buttons(self, token: str, *, again: str, write: str, action: str, bad: bool = False
                  ) -> Markup:  # fmt: skip
         """Return the buttons of a form: those that preview and write, and the way back."""

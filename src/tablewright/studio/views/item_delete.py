@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tablewright.errors import DeclarationError
 from tablewright.plan.plan import Plan
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.lookups import run
@@ -57,7 +58,10 @@ class _Deleter(ItemChange):
         if is_edited_raw(subject):
             return RawDelete(subject.layout, subject.layout.key(subject.item)), {}
         assert subject.kind.entity is not None
-        return delete_plan(subject.kind.entity.decode(subject.item)), {}
+        try:
+            return delete_plan(subject.kind.entity.decode(subject.item)), {}
+        except DeclarationError as error:
+            return None, {"": error.message}
 
     def form(self, problems: dict[str, str] | None = None, token: str = "") -> Markup:
         name = self.subject.title
@@ -65,7 +69,13 @@ class _Deleter(ItemChange):
         buttons = self.buttons(token, again="", write=f"Delete {name}", action=action, bad=True)
         text = f"Deletes {name}, if it is still as it is shown here."
         return element(
-            "form", element("p", text), buttons, class_="body", method="post", action=action
+            "form",
+            self.alert(problems),
+            element("p", text),
+            buttons,
+            class_="body",
+            method="post",
+            action=action,
         )
 
     def asked(self) -> AskedChange:

@@ -126,8 +126,6 @@ class _Editor(ItemChange):
         return super().write(token or self.given.get(TOKEN))
 
     def form(self, problems: dict[str, str] | None = None, token: str = "") -> Markup:
-        found = problems or {}
-        whole = element("div", note(found[""], "bad"), role="alert") if "" in found else NOTHING
         # What was typed wrong stays as it is, and so does what it is compared with.
         first = self.was() if self.problems else self.stored()
         was = base64.b64encode(msgspec.json.encode(first)).decode()
@@ -140,8 +138,8 @@ class _Editor(ItemChange):
         return element(
             "form",
             element("input", type="hidden", name=WAS, value=was),
-            whole,
-            self.inputs(found),
+            self.alert(problems),
+            self.inputs(problems or {}),
             buttons,
             class_="body",
             method="post",

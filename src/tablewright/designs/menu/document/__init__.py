@@ -1,11 +1,12 @@
 """A nested document: the whole menu is one item, with its sections and products inside.
 
-    pk=MENU#{id}   sk=MENU#{id}   MenuName, IsActive,
-                                  Sections: {id: {SectionName, IsActive, Products: {id: {…}}}}
+    pk=MENU#{id}   sk=MENU#{sort id}   MenuName, IsActive,
+                                       Sections: {id: {SectionName, IsActive, Products: {id: {…}}}}
 
 Decisions where the source document is unclear:
 
-- Both keys contain the same id. The source document has two ids, but the second is not needed.
+- Each key contains an id of its own, as in the source document. A menu is read by the first alone,
+  and written by both.
 - An index finds a menu by its name. Without it, "Get Menu by Name" would be a scan.
 - Names are values, not keys, so a rename updates one path. Two menus may have the same name;
   `menu_by_name` returns one of them.
@@ -68,11 +69,12 @@ class Section(BaseModel):
 
 class Menu(Entity, table=Document):
     id: Attr[UUID] = attr(name="MenuId", default_factory=uuid4)
+    sort_id: Attr[UUID] = attr(key_only=True, default_factory=uuid4)
     name: Attr[str] = attr(name="MenuName")
     is_active: Attr[bool] = attr(name="IsActive", default=True)
     sections: Attr[dict[str, Section]] = attr(name="Sections", default_factory=dict)
 
-    primary = key("MENU" / id, "MENU" / id.again)
+    primary = key("MENU" / id, "MENU" / sort_id)
     by_name = index(Document.names, name)
 
     @field_validator("sections")
@@ -141,39 +143,41 @@ def sections_by_name(menu: str) -> First[tuple[dict[str, Section]]]:
 
 
 @access_pattern
-def whole_menu(menu_id: UUID) -> Get[Menu]:
+def whole_menu(menu_id: UUID, sort_id: UUID) -> Get[Menu]:
     """Get a menu with its sections and their products: one item"""
-    return Menu.primary(menu_id)
+    return Menu.primary(menu_id, sort_id)
 
 
 @access_pattern
-def update_menu(menu_id: UUID, is_active: bool) -> Update[Menu]:
+def update_menu(menu_id: UUID, sort_id: UUID, is_active: bool) -> Update[Menu]:
     """Update Menu"""
-    return Menu.primary(menu_id).update(Menu.is_active.set(is_active))
+    return Menu.primary(menu_id, sort_id).update(Menu.is_active.set(is_active))
 
 
 @access_pattern
-def update_section(menu_id: UUID, section_id: str, is_active: bool) -> Update[Menu]:
+def update_section(menu_id: UUID, sort_id: UUID, section_id: str, is_active: bool) -> Update[Menu]:
     """Update Section"""
-    return Menu.primary(menu_id).update(
+    return Menu.primary(menu_id, sort_id).update(
         Menu.sections.path(lambda sections: sections[section_id].is_active).set(is_active)
     )
 
 
 @access_pattern
 def update_product(
-    menu_id: UUID, section_id: str, product_id: str, allergens: list[str]
+    menu_id: UUID, sort_id: UUID, section_id: str, product_id: str, allergens: list[str]
 ) -> Update[Menu]:
     """Update Product"""
-    return Menu.primary(menu_id).update(
+    return Menu.primary(menu_id, sort_id).update(
         Menu.sections.path(lambda s: s[section_id].products[product_id].allergens).set(allergens)
     )
 
 
 @access_pattern
-def add_allergen(menu_id: UUID, section_id: str, product_id: str, allergen: str) -> Update[Menu]:
+def add_allergen(
+    menu_id: UUID, sort_id: UUID, section_id: str, product_id: str, allergen: str
+) -> Update[Menu]:
     """Add an allergen to a product, if it is missing"""
-    return Menu.primary(menu_id).update(
+    return Menu.primary(menu_id, sort_id).update(
         Menu.sections.path(lambda s: s[section_id].products[product_id].allergens).append_if_absent(
             allergen
         )
@@ -187,58 +191,60 @@ def create_menu(menu: Menu) -> Create[Menu]:
 
 
 @access_pattern
-def add_section(menu_id: UUID, section: Section) -> Update[Menu]:
+def add_section(menu_id: UUID, sort_id: UUID, section: Section) -> Update[Menu]:
     """Add a section, if it does not exist"""
     if not contains_symbol(section):
         _require_product_ids(section)
     place = Menu.sections.path(lambda sections: sections[section.id])
-    return Menu.primary(menu_id).update(place.set(section)).condition(place.not_exists())
+    return Menu.primary(menu_id, sort_id).update(place.set(section)).condition(place.not_exists())
 
 
 @access_pattern
-def add_product(menu_id: UUID, section_id: str, product: Product) -> Update[Menu]:
+def add_product(menu_id: UUID, sort_id: UUID, section_id: str, product: Product) -> Update[Menu]:
     """Add a product to a section, if it does not exist"""
     place = Menu.sections.path(lambda sections: sections[section_id].products[product.id])
-    return Menu.primary(menu_id).update(place.set(product)).condition(place.not_exists())
+    return Menu.primary(menu_id, sort_id).update(place.set(product)).condition(place.not_exists())
 
 
 @access_pattern
-def rename_menu(menu_id: UUID, name: str) -> Update[Menu]:
+def rename_menu(menu_id: UUID, sort_id: UUID, name: str) -> Update[Menu]:
     """Rename a menu"""
-    return Menu.primary(menu_id).update(Menu.name.set(name))
+    return Menu.primary(menu_id, sort_id).update(Menu.name.set(name))
 
 
 @access_pattern
-def rename_section(menu_id: UUID, section_id: str, name: str) -> Update[Menu]:
+def rename_section(menu_id: UUID, sort_id: UUID, section_id: str, name: str) -> Update[Menu]:
     """Rename a section"""
-    return Menu.primary(menu_id).update(
+    return Menu.primary(menu_id, sort_id).update(
         Menu.sections.path(lambda sections: sections[section_id].name).set(name)
     )
 
 
 @access_pattern
-def rename_product(menu_id: UUID, section_id: str, product_id: str, name: str) -> Update[Menu]:
+def rename_product(
+    menu_id: UUID, sort_id: UUID, section_id: str, product_id: str, name: str
+) -> Update[Menu]:
     """Rename a product"""
-    return Menu.primary(menu_id).update(
+    return Menu.primary(menu_id, sort_id).update(
         Menu.sections.path(lambda s: s[section_id].products[product_id].name).set(name)
     )
 
 
 @access_pattern
-def delete_menu(menu_id: UUID) -> Delete[Menu]:
+def delete_menu(menu_id: UUID, sort_id: UUID) -> Delete[Menu]:
     """Delete a menu, with its sections and products"""
-    return Menu.primary(menu_id).delete()
+    return Menu.primary(menu_id, sort_id).delete()
 
 
 @access_pattern
-def delete_section(menu_id: UUID, section_id: str) -> Update[Menu]:
+def delete_section(menu_id: UUID, sort_id: UUID, section_id: str) -> Update[Menu]:
     """Delete a section, with its products"""
     place = Menu.sections.path(lambda sections: sections[section_id])
-    return Menu.primary(menu_id).update(place.remove()).condition(place.exists())
+    return Menu.primary(menu_id, sort_id).update(place.remove()).condition(place.exists())
 
 
 @access_pattern
-def delete_product(menu_id: UUID, section_id: str, product_id: str) -> Update[Menu]:
+def delete_product(menu_id: UUID, sort_id: UUID, section_id: str, product_id: str) -> Update[Menu]:
     """Delete a product"""
     place = Menu.sections.path(lambda sections: sections[section_id].products[product_id])
-    return Menu.primary(menu_id).update(place.remove()).condition(place.exists())
+    return Menu.primary(menu_id, sort_id).update(place.remove()).condition(place.exists())

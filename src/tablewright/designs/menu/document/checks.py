@@ -29,6 +29,7 @@ from tablewright.designs.menu.document import (
     update_section,
     whole_menu,
 )
+from tablewright.designs.menu.document.samples import sort_id_of
 from tablewright.designs.menu.sample_menus import id_of
 from tablewright.errors import ConditionFailed
 from tablewright.verify.checks import Check, Raises, Stored, changed
@@ -80,7 +81,7 @@ def _reads(stored: Stored) -> Iterator[Check]:
         products_by_section(lunch.id, desserts),
         (lunch.sections[desserts].products,),
     )
-    yield Check("Get the whole menu", whole_menu(lunch.id), lunch)
+    yield Check("Get the whole menu", whole_menu(lunch.id, lunch.sort_id), lunch)
     yield Check("Get Sections by Menu, from its name", sections_by_name("Lunch"), (lunch.sections,))
 
 
@@ -88,24 +89,32 @@ def _updates(stored: Stored) -> Iterator[Check]:
     lunch = _menu(stored, "Lunch")
     soups, borscht = str(id_of("Lunch", "Soups")), str(id_of("Lunch", "Soups", "Borscht"))
     lunch = changed(lunch, is_active=False)
-    yield Check("Update Menu", update_menu(lunch.id, False), lunch)
+    yield Check("Update Menu", update_menu(lunch.id, lunch.sort_id, False), lunch)
     lunch = _replace_section(lunch, soups, is_active=False)
-    yield Check("Update Section", update_section(lunch.id, soups, False), lunch)
+    yield Check("Update Section", update_section(lunch.id, lunch.sort_id, soups, False), lunch)
     lunch = _replace_product(lunch, soups, borscht, allergens=["Celery", "Beetroot"])
     yield Check(
-        "Update Product", update_product(lunch.id, soups, borscht, ["Celery", "Beetroot"]), lunch
+        "Update Product",
+        update_product(lunch.id, lunch.sort_id, soups, borscht, ["Celery", "Beetroot"]),
+        lunch,
     )
     lunch = _replace_product(lunch, soups, borscht, allergens=["Celery", "Beetroot", "Milk"])
     yield Check(
-        "Add an allergen, if it is missing", add_allergen(lunch.id, soups, borscht, "Milk"), lunch
+        "Add an allergen, if it is missing",
+        add_allergen(lunch.id, lunch.sort_id, soups, borscht, "Milk"),
+        lunch,
     )
     salads = Section(SectionId=str(id_of("Lunch", "Salads")), SectionName="Salads")
     lunch = changed(lunch, sections=lunch.sections | {salads.id: salads})
-    yield Check("Add a section", add_section(lunch.id, salads), lunch)
-    yield Check("Add a section that exists", add_section(lunch.id, salads), Raises(ConditionFailed))
+    yield Check("Add a section", add_section(lunch.id, lunch.sort_id, salads), lunch)
+    yield Check(
+        "Add a section that exists",
+        add_section(lunch.id, lunch.sort_id, salads),
+        Raises(ConditionFailed),
+    )
     greek = Product(ProductId=str(id_of("Lunch", "Salads", "Greek")), ProductName="Greek")
     lunch = _replace_section(lunch, salads.id, products={greek.id: greek})
-    yield Check("Add a product", add_product(lunch.id, salads.id, greek), lunch)
+    yield Check("Add a product", add_product(lunch.id, lunch.sort_id, salads.id, greek), lunch)
 
 
 def _renames(stored: Stored) -> Iterator[Check]:
@@ -113,22 +122,28 @@ def _renames(stored: Stored) -> Iterator[Check]:
     drinks = str(id_of("Breakfast", "Hot Drinks"))
     coffee = str(id_of("Breakfast", "Hot Drinks", "Coffee"))
     menu = _replace_product(menu, drinks, coffee, name="Filter Coffee")
-    yield Check("Rename a product", rename_product(menu.id, drinks, coffee, "Filter Coffee"), menu)
+    yield Check(
+        "Rename a product",
+        rename_product(menu.id, menu.sort_id, drinks, coffee, "Filter Coffee"),
+        menu,
+    )
     menu = _replace_section(menu, drinks, name="Teas and Coffees")
-    yield Check("Rename a section", rename_section(menu.id, drinks, "Teas and Coffees"), menu)
+    yield Check(
+        "Rename a section", rename_section(menu.id, menu.sort_id, drinks, "Teas and Coffees"), menu
+    )
     yield Check(
         "Get Products by Section, after the rename",
         products_by_section(menu.id, drinks),
         (menu.sections[drinks].products,),
     )
     menu = changed(menu, name="Brunch")
-    yield Check("Rename a menu", rename_menu(menu.id, "Brunch"), menu)
-    yield Check("Get the whole menu, after the rename", whole_menu(menu.id), menu)
+    yield Check("Rename a menu", rename_menu(menu.id, menu.sort_id, "Brunch"), menu)
+    yield Check("Get the whole menu, after the rename", whole_menu(menu.id, menu.sort_id), menu)
     yield Check("Get Menu by Name, old name", menu_by_name("Breakfast"), None)
 
 
 def _deletes(stored: Stored) -> Iterator[Check]:
-    brunch = Menu(id=id_of("New"), name="New")
+    brunch = Menu(id=id_of("New"), sort_id=sort_id_of("New"), name="New")
     yield Check("Create a menu", create_menu(brunch), brunch)
     lunch = _menu(stored, "Lunch")
     soups, borscht = str(id_of("Lunch", "Soups")), str(id_of("Lunch", "Soups", "Borscht"))
@@ -136,9 +151,9 @@ def _deletes(stored: Stored) -> Iterator[Check]:
     lunch = _replace_section(
         lunch, soups, products={key: each for key, each in products.items() if key != borscht}
     )
-    yield Check("Delete a product", delete_product(lunch.id, soups, borscht), lunch)
+    yield Check("Delete a product", delete_product(lunch.id, lunch.sort_id, soups, borscht), lunch)
     rest = {key: each for key, each in lunch.sections.items() if key != soups}
     lunch = changed(lunch, sections=rest)
-    yield Check("Delete a section", delete_section(lunch.id, soups), lunch)
-    yield Check("Delete a menu", delete_menu(lunch.id), lunch)
-    yield Check("Get the whole menu, after the delete", whole_menu(lunch.id), None)
+    yield Check("Delete a section", delete_section(lunch.id, lunch.sort_id, soups), lunch)
+    yield Check("Delete a menu", delete_menu(lunch.id, lunch.sort_id), lunch)
+    yield Check("Get the whole menu, after the delete", whole_menu(lunch.id, lunch.sort_id), None)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from tablewright import Entity
 from tablewright.designs.menu.document import Menu, Product, Section
 from tablewright.designs.menu.sample_menus import SAMPLE_MENUS, MenuTree, id_of
+
+
+def sort_id_of(menu: str) -> UUID:
+    """Return the id in the sort key of a menu."""
+    return id_of(menu, "sort key")
 
 
 def sample(menus: MenuTree = SAMPLE_MENUS) -> list[Entity]:
@@ -12,6 +19,7 @@ def sample(menus: MenuTree = SAMPLE_MENUS) -> list[Entity]:
     return [
         Menu(
             id=id_of(menu),
+            sort_id=sort_id_of(menu),
             name=menu,
             sections={
                 str(id_of(menu, section)): _make_section(menu, section, products)

@@ -202,8 +202,10 @@ def composed_index_key(facts: TableFacts) -> Iterator[RuleProblem]:
             continue
         if any(_needs_composed(use, index, entity, names) for use in readers):
             continue
-        partition, sort = map(_as_code, roles)
-        shown = facts.index_code(index, f"{partition}, {sort}" if index.sort else partition)
+        stored = {each.stored: each.name for each in entity.attributes.values()}
+        quoted = [_as_code([f'"{name}"' for name in role]) for role in roles if role]
+        plain = [_as_code([stored[name] for name in role]) for role in roles if role]
+        place = ", ".join([facts.index_name(index), *plain])
         items = facts.items(entity)
         size = sum(item_size({n: i[n] for n in key.composed if n in i}) for i in items)
         saved = f", and each item is {size // len(items)} bytes smaller" if items and size else ""
@@ -212,7 +214,7 @@ def composed_index_key(facts: TableFacts) -> Iterator[RuleProblem]:
             facts.index_name(index),
             f"its key is composed of attributes that {entity.name} stores anyway; "
             f"if they are the key themselves, existing items need no backfill{saved}",
-            f"{shown}, and the attributes in the same order in {name_of_key(key)} = index(…)",
+            f"{facts.index_code(index, ', '.join(quoted))} and {name_of_key(key)} = index({place})",
         )
 
 
@@ -262,8 +264,7 @@ def _is_only(facts: TableFacts, entity: EntityMap, names: list[str]) -> bool:
 
 
 def _as_code(names: list[str]) -> str:
-    quoted = [f'"{name}"' for name in names]
-    return quoted[0] if len(quoted) == 1 else f"({', '.join(quoted)})"
+    return names[0] if len(names) == 1 else f"({', '.join(names)})"
 
 
 RULES = (

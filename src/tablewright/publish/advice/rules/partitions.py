@@ -251,9 +251,20 @@ def _problem(
         place_of_class(entity.type, name),
         key.name,
         reason,
-        f"spread them over shards: {name} = {made}",
+        f"spread them over shards: {_own_attribute(facts, key)}{name} = {made}",
         severity,
     )
+
+
+def _own_attribute(facts: TableFacts, key: KeyMap) -> str:
+    """Return the key attribute that a key with a shard needs, if it has that of a value now."""
+    names = key.partition_attributes
+    if all(key.templates[name].natural is None for name in names):
+        return ""
+    own = f'"{"_".join(names)}_shard"'
+    if key.index is None:
+        return f"class {facts.declared.__name__}(Table, pk={own}, …) and "
+    return f"{facts.index_code(key.index, f'{own}, …')} and "
 
 
 def _attribute_to_shard(entity: EntityMap, key: KeyMap) -> str:

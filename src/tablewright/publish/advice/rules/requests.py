@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tablewright.encoding.items import item_size
+from tablewright.errors import DeclarationError
+from tablewright.mapping.entity import EntityMap
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.condition import Condition
 from tablewright.plan.reads.aggregate import Load
-from tablewright.plan.reads.paged_load import PagedLoad
+from tablewright.plan.reads.members import Member
+from tablewright.plan.reads.paged_load import PagedLoad, load_of
 from tablewright.plan.reads.pages import Pages
 from tablewright.plan.reads.transact_get import TransactGet
 from tablewright.plan.writes.collection import DeleteAggregate
@@ -146,9 +150,42 @@ def unbounded_aggregate(facts: TableFacts) -> Iterator[RuleProblem]:
                 f"{use.pattern.name}()",
                 f"it reads all of {fields}, however many there are{_largest(facts, plan)}; "
                 "DynamoDB returns 1 MB, 128 units, with each request",
-                f"….limit(n), or a member that is a page: {lists[0].field}: "
-                f"Page[{lists[0].entity.name}] = children()",
+                _bounds(plan, lists),
             )
+
+
+def _bounds(plan: Load[Any], lists: list[Member]) -> str:
+    """Return how to read an aggregate in parts, in the order in which its keys allow it."""
+    for order, ordered in (("", plan), (".desc()", plan.desc())):
+        found = [f"…{order}.limit(n)"] if _is_possible(ordered.limit(1)) else []
+        for member in lists:
+            if isinstance(member.kind, EntityMap) and _is_possible(_paged(ordered, member)):
+                how = f", read with …{order}" if order else ""
+                code = f"{member.field}: Page[{member.kind.name}] = children()"
+                found.append(f"a member that is a page{how}: {code}")
+                break
+        if found:
+            return ", or ".join(found)
+    name = lists[0].entity.name
+    return f"query them apart from the root: {name}.primary.within(…).page_size(n)"
+
+
+def _paged(plan: Load[Any], member: Member) -> Load[Any]:
+    """Return the same load with a page of one member."""
+    members = (
+        replace(each, form="page") if each is member else each for each in plan._kind.members
+    )
+    paged = load_of(replace(plan._kind, members=tuple(members)), plan._key, plan._arguments)
+    return paged.desc() if plan._descending else paged
+
+
+def _is_possible(plan: Load[Any]) -> bool:
+    """Return whether the keys of an aggregate allow a plan."""
+    try:
+        plan._shape()
+    except DeclarationError:
+        return False
+    return True
 
 
 def _largest(facts: TableFacts, plan: Load[Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tablewright.mapping.language import intersects
-from tablewright.publish.advice.code import name_of_key
+from tablewright.publish.advice.code import name_of_key, sort_code
 from tablewright.publish.advice.facts import TableFacts
 from tablewright.publish.advice.finding import Rule, RuleProblem
 from tablewright.publish.advice.source import place_of_class
@@ -34,7 +34,7 @@ def outside_tenant(facts: TableFacts) -> Iterator[RuleProblem]:
             f"of a tenant ({', '.join(map(str, tenancy.readable_shards))}): {what}",
             f'Tenancy("{tenancy.tenant}", write=(…, "{partition.show()}"), …)'
             if has_id
-            else f'primary = key("{first}" / {tenancy.tenant}, …)',
+            else f'primary = key("{first}" / {tenancy.tenant}, {sort_code(entity.primary)})',
         )
 
 
