@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from http.client import HTTPConnection, HTTPResponse
+from http.client import HTTPResponse
 from typing import Any
 from urllib.parse import quote
 
