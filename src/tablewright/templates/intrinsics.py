@@ -100,7 +100,7 @@ class Resolver:
         resolved = {name: self.resolve(entry, at / name) for name, entry in value.items()}
         return {name: entry for name, entry in resolved.items() if entry is not NO_VALUE}
 
-    def holds(self, condition: str, at: Location) -> bool:
+    def holds(self, condition: Any, at: Location) -> bool:
         """Return whether a condition of the template is true."""
         if not isinstance(condition, str) or condition not in self._conditions:
             raise at.refuse(
