@@ -43,7 +43,7 @@ _FLAGS = [
     "--disable-sync",
     "--no-first-run",
     f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1,"
-    "MAP * ~NOTFOUND,EXCLUDE localhost,EXCLUDE 127.0.0.1",
+    "MAP * ~NOTFOUND,EXCLUDE localhost,EXCLUDE *.localhost,EXCLUDE 127.0.0.1",
 ]
 
 
@@ -102,4 +102,6 @@ def watch(context: BrowserContext) -> list[str]:
 def is_local(url: str) -> bool:
     """Return whether loading an address sends nothing to another machine."""
     parts = urlsplit(url)
-    return parts.scheme not in ("http", "https", "ws", "wss") or parts.hostname in _LOCAL
+    if parts.scheme not in ("http", "https", "ws", "wss"):
+        return True
+    return parts.hostname in _LOCAL or (parts.hostname or "").endswith(".localhost")

@@ -22,7 +22,11 @@ from tablewright import (
     created_at,
     index,
     key,
+    put,
+    save,
+    transact,
     unique,
+    update,
     version,
 )
 from tablewright.database import AsyncDatabase
@@ -110,6 +114,26 @@ def application(target: Any, **options: Any) -> FastAPI:
         org: Org, number: int, patch: IssuePatch, db: OrgDatabase, match: IfMatch
     ) -> Issue:
         write = Issue.primary(org, number).update(*Issue.changes_from(patch))
+        return match.set(await db.run(match.apply(write)))
+
+    @app.put("/issues/{number}/{how}")
+    async def change_issue(
+        org: Org, number: int, how: str, db: OrgDatabase, match: IfMatch, title: str = "done"
+    ) -> Issue:
+        """Change an issue that was read, in each way that there is."""
+        issue = found(await db.run(Issue.primary(org, number)))
+        other = create(Member(org_id=org, member_id="M9", email="m9@example.com"))
+        change = update(issue, Issue.title.set(title))
+        if how == "update":
+            return match.set(await db.run(match.apply(change)))
+        if how == "with-write":
+            await db.run(match.apply(transact(change, other)))
+            return issue
+        if how == "with-check":
+            await db.run(match.apply(transact(other), of=Issue.primary(org, number)))
+            return issue
+        issue.title = title
+        write = save(issue) if how == "save" else put(issue)
         return match.set(await db.run(match.apply(write)))
 
     @app.delete("/issues/{number}", status_code=204)

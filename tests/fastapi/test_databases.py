@@ -7,7 +7,9 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -130,3 +132,70 @@ def test_the_package_without_fastapi_says_what_to_install() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert "pip install 'tablewright[fastapi]'" in done.stdout
+
+
+WARNING = "cursors are valid in no other one: set TABLEWRIGHT_CURSOR_SECRET"
+
+
+@pytest.mark.parametrize(
+    ("workers", "secret", "options", "is_warned"),
+    [
+        (None, None, {}, False),
+        ("1", None, {}, False),
+        ("2", None, {}, True),
+        ("2", "", {}, True),
+        ("2", "shared", {}, False),
+        ("2", None, {"cursor_secret": "shared"}, False),
+    ],
+)
+def test_one_of_several_workers_without_a_shared_secret_is_warned(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    workers: str | None,
+    secret: str | None,
+    options: dict[str, str],
+    is_warned: bool,
+) -> None:
+    for name, value in (("WEB_CONCURRENCY", workers), ("TABLEWRIGHT_CURSOR_SECRET", secret)):
+        if value is None:
+            monkeypatch.delenv(name, raising=False)
+        else:
+            monkeypatch.setenv(name, value)
+    with TestClient(application(":memory:", **options)):
+        assert (WARNING in caplog.text) == is_warned
+
+
+def _start() -> None:
+    with TestClient(application(":memory:")):
+        pass
+
+
+@pytest.mark.slow
+def test_a_worker_process_of_multiprocessing_is_warned(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As those that `uvicorn --workers 2` starts."""
+    monkeypatch.delenv("WEB_CONCURRENCY", raising=False)
+    monkeypatch.delenv("TABLEWRIGHT_CURSOR_SECRET", raising=False)
+    worker = get_context("spawn").Process(target=_start)
+    worker.start()
+    worker.join()
+    assert worker.exitcode == 0
+    assert WARNING in capfd.readouterr().err
+
+
+def test_the_environment_gives_the_secret_that_workers_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TABLEWRIGHT_CURSOR_SECRET", "shared")
+    headers = {"X-Org": "acme"}
+    with TemporaryDirectory() as folder:
+        target = f"{folder}/desk.db"
+        with TestClient(application(target), headers=headers) as one:
+            for number in (1, 2):
+                one.post("/issues", json={"number": number, "title": "x"}).raise_for_status()
+            cursor = one.get("/issues", params={"limit": 1}).json()["next_cursor"]
+        monkeypatch.setattr("tablewright.model.database._PROCESS_SECRET", b"of another process")
+        with TestClient(application(target), headers=headers) as other:
+            rest = other.get("/issues", params={"cursor": cursor}).json()
+    assert [issue["number"] for issue in rest["items"]] == [2]

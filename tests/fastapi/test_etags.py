@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from fastapi import Response
 
+from tablewright import create, put, transact
 from tablewright.errors import DeclarationError
-from tests.fastapi.desk import TestClient
+from tablewright.fastapi.etags import WritePrecondition
+from tests.fastapi.desk import Issue, TestClient
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +60,49 @@ def test_a_write_of_another_version_changes_nothing(
         assert response.status_code == status
         assert response.json()["status"] == status
     assert client.get("/issues/1").json()["title"] == "big leak"
+
+
+WAYS = ["update", "save", "put", "with-write", "with-check"]
+
+
+@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("header", ['"1"', '"3"'])
+def test_every_write_of_another_version_gets_412(client: TestClient, how: str, header: str) -> None:
+    response = client.put(f"/issues/1/{how}", headers={"If-Match": header})
+    assert (response.status_code, response.json()["code"]) == (412, "precondition_failed")
+    assert client.get("/issues/1").json()["title"] == "big leak"
+    assert client.get("/members/m9@example.com").status_code == 404
+
+
+@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("header", ['"2"', "*", None])
+def test_every_write_of_this_version_is_applied(
+    client: TestClient, how: str, header: str | None
+) -> None:
+    headers = {} if header is None else {"If-Match": header}
+    assert client.put(f"/issues/1/{how}", headers=headers).status_code == 200
+    changed = "big leak" if how == "with-check" else "done"
+    assert client.get("/issues/1").json()["title"] == changed
+    written = client.get("/members/m9@example.com").status_code == 200
+    assert written == how.startswith("with")
+
+
+def test_a_save_of_an_unchanged_entity_checks_the_version(client: TestClient) -> None:
+    for header, status in (('"1"', 412), ('"2"', 200)):
+        response = client.put("/issues/1/save?title=big leak", headers={"If-Match": header})
+        assert response.status_code == status
+    assert client.get("/issues/1").headers["ETag"] == '"2"'  # nothing was written
+
+
+def test_a_transaction_of_several_versioned_entities_needs_the_item_of_if_match() -> None:
+    match = WritePrecondition(Response(), '"1"')
+    first, second = (Issue(org_id="a", number=number, title="x") for number in (1, 2))
+    with pytest.raises(DeclarationError, match=r"2 of its writes .* of=Order.primary"):
+        match.apply(transact(put(first), put(second)))
+    with pytest.raises(DeclarationError, match="0 of its writes"):
+        match.apply(transact(create(first)))
+    with pytest.raises(DeclarationError, match="create Issue: it writes only if no item exists"):
+        match.apply(transact(create(first)), of=Issue.primary("a", 1))
 
 
 def test_a_delete_checks_the_version(client: TestClient) -> None:

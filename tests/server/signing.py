@@ -78,7 +78,7 @@ def signed(
 
 
 def presigned(
-    *, token: str | None = None, expires: int = 3600, body: bytes = BODY, at: float = NOW
+    *, token: str | None = None, expires: int | str = 3600, body: bytes = BODY, at: float = NOW
 ) -> Request:
     """A request with its authorization in the query string."""
     auth = BodySigningQueryAuth(Keys(KEY_ID, SECRET, token), "dynamodb", "eu-west-1", expires)

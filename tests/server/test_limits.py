@@ -219,6 +219,54 @@ def test_clients_that_connect_at_the_same_time_up_to_the_limit_all_stay(engine: 
                 assert [client.call().status for client in clients] == [200] * 8
 
 
+UNFINISHED = {
+    "headers": (b"POST / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: ", b"y"),
+    "body": (message("PutItem", raw=b"", length=100_000), b"{"),
+    "chunked body": (CHUNKED, b"1\r\n \r\n"),
+}
+
+
+@pytest.mark.parametrize("name", UNFINISHED)
+def test_clients_that_do_not_finish_their_requests_make_room(engine: Engine, name: str) -> None:
+    """The oldest one first; all of them send a byte now and then, and more clients wait."""
+    start, more = UNFINISHED[name]
+    with limited(engine, connections=4, scarce_seconds=0.2) as url, ExitStack() as stack:
+        slow = [stack.enter_context(Client(url)) for _ in range(6)]
+        for client in slow:
+            client.send(start)
+        for client in slow[1:]:
+            with suppress(ConnectionError):  # it may be closed already
+                client.send(more)
+        assert stack.enter_context(Client(url)).call().status == 200
+        assert slow[0].answer().status == 408
+        assert slow[0].is_closed()
+
+
+def test_a_body_that_makes_progress_makes_no_room(engine: Engine) -> None:
+    body = json.dumps(put("a", value="x" * 60_000)).encode()
+    limits = {"connections": 2, "scarce_seconds": 0.2, "body_progress": 1}
+    with limited(engine, **limits) as url, ExitStack() as stack:
+        steady, stuck = (stack.enter_context(Client(url)) for _ in range(2))
+        request = message("PutItem", raw=body)
+        steady.send(request[:1000])
+        stuck.send(b"POST / HTTP/1.1\r\n")
+        other = stack.enter_context(Client(url))
+        other.send(message())
+        for position in range(1000, len(request), 1000):
+            steady.send(request[position : position + 1000])
+        assert steady.answer().status == 200
+        assert other.answer().status == 200
+
+
+@pytest.mark.slow
+def test_a_thousand_half_sent_headers_do_not_keep_others_out(engine: Engine) -> None:
+    with limited(engine) as url, ExitStack() as stack:
+        for _ in range(1400):
+            client = stack.enter_context(Client(url))
+            client.send(UNFINISHED["headers"][0])
+        assert stack.enter_context(Client(url)).call().status == 200
+
+
 def test_at_the_limit_of_connections_busy_ones_stay(engine: Engine) -> None:
     request = message("PutItem", put("a"))
     with limited(engine, connections=2) as url, ExitStack() as stack:

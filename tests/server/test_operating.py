@@ -9,6 +9,7 @@ import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import urlopen
@@ -16,7 +17,7 @@ from urllib.request import urlopen
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.server import Settings, serving
+from tablewright.server import Limits, Settings, serving
 from tests.server.conftest import TABLE
 from tests.server.http import Client, message, sdk_client
 from tests.server.test_requests import get, put
@@ -305,6 +306,23 @@ def test_refusals_reach_clients_over_tls(certificate: Path) -> None:
         client.send(b"nonsense\r\n\r\n")
         assert client.answer().status == 400
         assert client.is_closed()
+
+
+def test_handshakes_that_are_not_finished_make_room(certificate: Path) -> None:
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(certificate / "cert.pem", certificate / "key.pem")
+    context = ssl.create_default_context(cafile=str(certificate / "cert.pem"))
+    settings = Settings(tls=tls, limits=Limits(connections=2, scarce_seconds=0.2))
+    with (
+        Engine(":memory:") as engine,
+        serving(engine, settings=settings) as url,
+        ExitStack() as stack,
+    ):
+        silent = [stack.enter_context(Client(url)) for _ in range(2)]
+        client = stack.enter_context(Client(url))
+        client.socket = context.wrap_socket(client.socket, server_hostname="localhost")
+        assert client.call().status == 200
+        assert silent[0].is_closed()
 
 
 def test_a_stop_finishes_writes_that_wait_for_the_lock(tmp_path: Path) -> None:

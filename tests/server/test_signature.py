@@ -398,6 +398,22 @@ def test_a_request_signed_in_advance_expires_when_it_says() -> None:
     assert (code, message[-11:]) == (INVALID, " - 30 sec.)")
 
 
+@pytest.mark.parametrize(
+    "expires",
+    ["-1", "0", "1e3", "+60", " 60", "60 ", "6_0", "60.0", "0x3c", "", "604801", "9" * 5000, "²"],
+)
+def test_an_expiry_that_is_not_a_number_of_seconds_is_refused(expires: str) -> None:
+    code, message = refusal(presigned(expires=expires))
+    assert code == "IncompleteSignatureException"
+    assert "a number of seconds from 1 to 604800" in message
+
+
+@pytest.mark.parametrize("date", ["2026_115T000000Z", "20260115t000000z", "+0260115T000000Z"])
+def test_a_date_of_the_right_length_that_is_none_is_refused(date: str) -> None:
+    request = signed()
+    assert refusal(request.but({b"X-Amz-Date": date.encode()}))[0] == "IncompleteSignatureException"
+
+
 def test_a_request_signed_in_advance_expires_with_the_window() -> None:
     assert refusal(presigned(expires=3600), now=NOW + 901)[1].startswith("Signature expired")
 

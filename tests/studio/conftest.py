@@ -37,6 +37,10 @@ class Browser:
         cookie = self.get(link.removeprefix(self.origin)).headers["Set-Cookie"]
         self.cookie = cookie.partition(";")[0]
 
+    def connect(self) -> HTTPConnection:
+        """Connect to the studio: browsers resolve its name by themselves."""
+        return HTTPConnection("127.0.0.1", int(self.host.partition(":")[2]), timeout=30)
+
     def get(self, path: str, **headers: str) -> Answer:
         return self.send("GET", path, **headers)
 
@@ -46,9 +50,10 @@ class Browser:
         )
 
     def send(self, method: str, path: str, body: str = "", **headers: str) -> Answer:
-        connection = HTTPConnection(self.host, timeout=30)
+        connection = self.connect()
         try:
             given = {name.replace("_", "-"): value for name, value in headers.items()}
+            given.setdefault("Host", self.host)
             if self.cookie:
                 given.setdefault("Cookie", self.cookie)
             connection.request(method, path, body, given)

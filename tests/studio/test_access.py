@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import socket
+from urllib.parse import urlsplit
 
 import pytest
 
+from tablewright.studio.web.access import AccessRules
+from tablewright.studio.web.http import Fields, WebRequest
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tests.studio.conftest import Browser
@@ -31,14 +35,55 @@ def test_the_cookie_is_for_the_pages_of_the_studio_only(workspace: Workspace) ->
     )
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "localhost:1", "", "127.0.0.1:80."])
-def test_another_host_is_refused(browser: Browser, host: str) -> None:
-    assert browser.get("/tables", Host=host).status == 421
-
-
-def test_localhost_with_the_port_is_accepted(browser: Browser) -> None:
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "127.0.0.1",
+        "localhost:1",
+        "",
+        "127.0.0.1:80.",
+        "127.0.0.1:{port}",
+        "localhost:{port}",
+        "[::1]:{port}",
+        "[::1].evil.com",
+        "127.0.0.1:80@evil.com",
+        "{host}@evil.com",
+        "{host}.evil.com",
+        "x.{host}",
+    ],
+)
+def test_another_host_is_refused_also_with_the_cookie(browser: Browser, host: str) -> None:
     port = browser.host.partition(":")[2]
-    assert browser.get("/tables", Host=f"localhost:{port}").status == 200
+    answer = browser.get("/tables", Host=host.format(host=browser.host, port=port))
+    assert answer.status == 421
+    assert browser.host not in answer.text  # a page of the other name could read it
+
+
+def test_the_name_is_random_so_that_no_other_server_gets_the_cookie(workspace: Workspace) -> None:
+    with serving_studio(workspace) as one, serving_studio(workspace) as other:
+        names = {urlsplit(link).hostname or "" for link in (one, other)}
+    assert len(names) == 2
+    assert all(re.fullmatch(r"studio-[0-9a-f]{16}\.localhost", name) for name in names)
+
+
+def test_a_chosen_name_is_the_only_one_that_is_accepted(workspace: Workspace) -> None:
+    rules = AccessRules(80, "127.0.0.1")
+    assert rules.link.startswith("http://127.0.0.1:80/?token=")
+    query = Fields.parse(rules.link.partition("?")[2])
+    for host, status in (("localhost:80", 421), ("127.0.0.1:80", 200)):
+        request = WebRequest(method="GET", path="/", query=query, headers={"host": host})
+        answer = rules.check(request)
+        assert answer is not None
+        assert answer.status == status
+
+
+def test_no_other_program_can_listen_on_the_port_of_the_studio(browser: Browser) -> None:
+    """Browsers try ::1 first: who listens there would get the link."""
+    port = int(browser.host.partition(":")[2])
+    for address, family in (("127.0.0.1", socket.AF_INET), ("::1", socket.AF_INET6)):
+        with pytest.raises(OSError, match=r"in use|not supported|assign"):
+            socket.create_server((address, port), family=family)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,9 @@ from tests.studio.conftest import Browser
 
 
 def exchange(host: str, data: bytes) -> bytes:
-    name, _, port = host.partition(":")
-    with socket.create_connection((name, int(port)), timeout=30) as connection:
+    with socket.create_connection(
+        ("127.0.0.1", int(host.partition(":")[2])), timeout=30
+    ) as connection:
         connection.sendall(data)
         connection.shutdown(socket.SHUT_WR)
         received = b""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from http.client import HTTPConnection, HTTPResponse
+from http.client import HTTPResponse
 from typing import Any
 from urllib.parse import quote
 
@@ -51,9 +51,10 @@ def update(engine: Engine, status: str) -> None:
 @contextmanager
 def events(browser: Browser, path: str, **headers: str) -> Iterator[Iterator[dict[str, str]]]:
     """Open a live view and yield its events."""
-    connection = HTTPConnection(browser.host, timeout=30)
+    connection = browser.connect()
     given = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.request("GET", path, headers={"Cookie": browser.cookie, **given})
+    own = {"Host": browser.host, "Cookie": browser.cookie}
+    connection.request("GET", path, headers={**own, **given})
     response = connection.getresponse()
     assert response.headers["Content-Type"] == "text/event-stream"
     try:

@@ -452,7 +452,8 @@ def check_hosts(names: Iterable[str], origins: Iterable[str]) -> None:
     from tablewright.server.hosts import host_name
 
     for name in names:
-        if "/" in name or host_name(name) != name.lower().rstrip("."):
+        header = f"[{name}]" if name.count(":") > 1 else name  # an IPv6 address
+        if host_name(header) != name.lower().removesuffix("."):
             fail(f"--allow-host {name}: expected a name without http:// and port, such as db.test")
     for origin in origins:
         if origin not in ("*", "null") and not ORIGIN.fullmatch(origin):

@@ -31,6 +31,15 @@ def studio(
         ),
     ] = None,
     port: Annotated[int, typer.Option(help="The port; 0 chooses a free one.")] = 0,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The name in the link: 127.0.0.1, localhost or a name below localhost. Default: a "
+            "random name below localhost, so that no other server gets the session's cookie.",
+            show_default=False,
+        ),
+    ] = None,
     write: Annotated[
         bool,
         typer.Option("--write", help="Allow changes at an endpoint; files always allow them."),
@@ -61,8 +70,12 @@ def studio(
     """
     import asyncio
 
+    from tablewright.studio.web.access import is_loopback_name
+
     if write and read_only:
         fail("--write and --read-only exclude each other")
+    if host is not None and not is_loopback_name(host):
+        fail(f"--host {host}: the studio is for this machine; use 127.0.0.1 or NAME.localhost")
     workspace = open_workspace(what or [], write=True if write else False if read_only else None)
     if data and export is None:
         fail("--data needs --export FOLDER")
@@ -70,7 +83,7 @@ def studio(
         _export(workspace, export, data)
         return
     try:
-        asyncio.run(_serve(workspace, port, browser))
+        asyncio.run(_serve(workspace, port, host, browser))
     except KeyboardInterrupt:
         typer.echo("stopped", err=True)
     finally:
@@ -169,7 +182,7 @@ def _export(workspace: Workspace, folder: Path, data: bool) -> None:
     typer.echo(f"{paths[0]} and {len(paths) - 1} other files")
 
 
-async def _serve(workspace: Workspace, port: int, browser: bool) -> None:
+async def _serve(workspace: Workspace, port: int, host: str | None, browser: bool) -> None:
     import asyncio
     import webbrowser
     from threading import Thread
@@ -181,11 +194,13 @@ async def _serve(workspace: Workspace, port: int, browser: bool) -> None:
 
     server = StudioServer(workspace)
     try:
-        link = await server.start(port, announce)
+        link = await server.start(port, host, announce)
     except OSError as error:
         fail(f"port {port}: {describe_error(error)}")
     typer.echo(link)
     typer.echo(f"showing {workspace.target_name}; Ctrl-C stops the studio", err=True)
+    if host is None:
+        typer.echo("a browser that does not find the name needs --host 127.0.0.1", err=True)
     if workspace.is_remote:  # a daemon: Ctrl-C does not wait for an attempt to connect
         Thread(target=warn_if_unreachable, args=(workspace,), daemon=True).start()
     if browser:

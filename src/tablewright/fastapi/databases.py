@@ -13,8 +13,11 @@ applications. Each process of a server opens its own.
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from multiprocessing import parent_process
 from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar
 
 from fastapi import Depends, FastAPI
@@ -22,7 +25,9 @@ from starlette.requests import HTTPConnection
 
 from tablewright.database import AsyncDatabase, Database
 from tablewright.errors import InvalidValue
-from tablewright.model.database import connect_async
+from tablewright.model.database import CURSOR_SECRET, connect_async
+
+logger = logging.getLogger("tablewright.fastapi")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -48,10 +53,28 @@ def lifespan(*arguments: Any, **options: Any) -> Lifespan:
 
     @asynccontextmanager
     async def opened(_: FastAPI) -> AsyncIterator[Mapping[str, Any]]:
+        if not options.get("cursor_secret"):
+            _warn_of_other_workers()
         async with connect_async(*arguments, **options) as database:
             yield {_STATE: database}
 
     return opened
+
+
+def _warn_of_other_workers() -> None:
+    """Warn if cursors have a secret of this process, and it may be one of several workers.
+
+    The workers of uvicorn are processes of `multiprocessing`; the number of those of gunicorn and
+    others is in WEB_CONCURRENCY.
+    """
+    if os.environ.get(CURSOR_SECRET):
+        return
+    if parent_process() is not None or os.environ.get("WEB_CONCURRENCY", "1") not in ("", "1"):
+        logger.warning(
+            "this process may be one of several workers, and its cursors are valid in no other "
+            "one: set %s to the same secret for all workers, or pass cursor_secret=… to lifespan()",
+            CURSOR_SECRET,
+        )
 
 
 async def get_database(connection: HTTPConnection) -> AsyncDatabase:

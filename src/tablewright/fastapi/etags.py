@@ -6,13 +6,15 @@
     async def edit_issue(number: int, patch: IssuePatch, db: DatabaseDep, match: IfMatch) -> Issue:
         return match.set(await db.run(match.apply(edit(number, patch))))      412 for If-Match
 
+    match.apply(transact(create(comment), …), of=issue(number))               a check of its version
+
 The entity tag of version 7 is `"7"`. A write with `If-Match` is applied only if this version is
 stored, by a condition of the write itself, so no other write can come between.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Protocol, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, Protocol, Self, TypeAlias, TypeVar, overload
 
 from fastapi import Depends, Header, HTTPException, Request, Response
 
@@ -21,9 +23,13 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import AttributeMap
 from tablewright.model.entity import Entity
 from tablewright.plan.condition import Condition
+from tablewright.plan.reads.get import Get
 from tablewright.plan.reference import Ref
+from tablewright.plan.writes.put import Create
+from tablewright.plan.writes.transaction import Transaction
 
 E = TypeVar("E", bound=Entity)
+T = TypeVar("T")
 
 
 class _Conditional(Protocol):
@@ -74,13 +80,22 @@ class WritePrecondition(_Tagged):
         super().__init__(response)
         self._expected = if_match
 
-    def apply(self, write: Write) -> Write:
+    @overload
+    def apply(self, write: Write) -> Write: ...
+    @overload
+    def apply(self, write: Transaction[T], of: Get[Any] | None = None) -> Transaction[T]: ...
+    def apply(self, write: Any, of: Get[Any] | None = None) -> Any:
         """Return the write with the condition that the expected version is stored.
 
-        Without If-Match, and with `If-Match: *`, it is the write itself. Respond with 412 to a tag
-        that no version has, and with 400 to several tags.
+        In a transaction, it is the version of the item `of`, such as `Order.primary(…)`, whether
+        the transaction writes this item or not; by default that of the only write of a versioned
+        entity. Without If-Match, and with `If-Match: *`, it is the write itself. Respond with 412
+        to a tag that no version has, and with 400 to several tags.
         """
-        version = _version_of(write._entity)
+        target = write if of is None else of
+        if isinstance(target, Transaction):
+            target = _only_versioned(target)
+        version = _version_of(target._entity)
         tags = _tags(self._expected, strong=True)
         if self._expected is None or "*" in tags:
             return write
@@ -89,8 +104,11 @@ class WritePrecondition(_Tagged):
         numbers = [tag[1:-1] for tag in tags]
         if not numbers or not (numbers[0].isascii() and numbers[0].isdigit()):
             raise HTTPException(412)
-        expected: Ref[Any, int] = Ref(f"{write._entity.name}.{version.name}", version)
-        return write.condition(expected == int(numbers[0]))
+        expected: Ref[Any, int] = Ref(f"{target._entity.name}.{version.name}", version)
+        condition = expected == int(numbers[0])
+        if isinstance(write, Transaction):
+            return write._with_condition(target, condition)
+        return write.condition(condition)
 
 
 async def _get_etag(
@@ -117,6 +135,21 @@ async def _get_if_match(
 ETag: TypeAlias = Annotated[ReadPrecondition, Depends(_get_etag)]
 #: The dependency of an endpoint that changes or deletes an entity.
 IfMatch: TypeAlias = Annotated[WritePrecondition, Depends(_get_if_match)]
+
+
+def _only_versioned(transaction: Transaction[Any]) -> Any:
+    """Return the write of the entity whose version If-Match names."""
+    versioned = [
+        write
+        for write in transaction._writes
+        if write._entity.version is not None and not isinstance(write, Create)
+    ]
+    if len(versioned) != 1:
+        raise DeclarationError(
+            f"match.apply(transact(…)): {len(versioned)} of its writes are of entities with a "
+            "version; name the item of If-Match: match.apply(transact(…), of=Order.primary(…))"
+        )
+    return versioned[0]
 
 
 def _tag(entity: Entity) -> str:

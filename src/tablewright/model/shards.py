@@ -32,6 +32,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.limits import MAX_PARTITION_KEY_SIZE
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.language import (
@@ -279,6 +280,12 @@ def _refuse_foreign(
     text = value.get("S")
     if text is None:
         return
+    size = len(text.encode())
+    if size > MAX_PARTITION_KEY_SIZE:  # comparing it with the keys below would take seconds
+        raise InvalidValue(
+            f"for_tenant({shard.tenant}=…): the id makes a partition key of {size:,} bytes; the "
+            f"maximum is {MAX_PARTITION_KEY_SIZE:,}"
+        )
     if shard.is_prefix:
         _refuse_natural(shard, table)
     foreign = [

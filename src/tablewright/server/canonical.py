@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote_to_bytes
 from tablewright.errors import IncompleteSignatureException
 
 UNRESERVED = "-_.~"
+_ISO_BASIC = re.compile("[0-9]{8}T[0-9]{6}Z")
 ORIGIN = re.compile(rb"^https?://[^/?]*")  # requests to a proxy have an absolute target
 
 
@@ -67,7 +68,7 @@ def canonical_query(parameters: list[tuple[bytes, bytes]]) -> str:
 def read_date(text: str) -> tuple[float, str]:
     """Parse a date. Return it in seconds since 1970 and in ISO 8601's basic format."""
     try:
-        if len(text) == 16:
+        if _ISO_BASIC.fullmatch(text) is not None:
             return _seconds(text), text
         from email.utils import parsedate_to_datetime
 

@@ -227,8 +227,26 @@ class Connection(asyncio.Protocol):
         return bool(self._queue)
 
     @property
-    def idle_since(self) -> float:
+    def since(self) -> float:
+        """When the connection began what it does."""
         return self._since
+
+    def is_overdue(self, now: float) -> bool:
+        """Whether a request is so slow to arrive that another client may have the connection."""
+        parser = self._parser
+        if self._state is not READY or parser.phase not in (HEAD, BODY) or self._queue:
+            return False
+        if self._activity != (self._state, parser.phase, parser.count):
+            return False  # it has just begun
+        if now - self._since <= self._limits.scarce_seconds:
+            return False
+        grown = self._progress() - self._last_progress
+        return parser.phase is HEAD or grown < self._limits.body_progress
+
+    def close_overdue(self) -> None:
+        """Refuse the unfinished request, and close at once: another client waits."""
+        self._send_last(Refusal.with_text(408, "The request took too long to arrive"))
+        self._transport.close()
 
     def check_time(self, now: float) -> None:
         """Refuse or close a client that is too slow. Called every `Limits.tick_seconds`."""

@@ -33,19 +33,28 @@ class Handshakes:
         self._tls = tls
         self._seconds = seconds if tls is not None else None
         self._on_failed = on_failed
-        self._tasks: dict[asyncio.Task[bool], asyncio.Protocol] = {}
+        #: The protocol of each, and when it began; the oldest one is first.
+        self._tasks: dict[asyncio.Task[bool], tuple[asyncio.Protocol, float]] = {}
 
     @property
     def protocols(self) -> Collection[asyncio.Protocol]:
         """The protocols of these connections. One that is just established may still be here."""
-        return self._tasks.values()
+        return [protocol for protocol, _ in self._tasks.values()]
 
     def adopt(self, accepted: socket.socket) -> None:
         """Make a connection of a socket that does not block."""
         protocol = self._factory()
-        task = asyncio.get_running_loop().create_task(self._establish(accepted, protocol))
-        self._tasks[task] = protocol
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(self._establish(accepted, protocol))
+        self._tasks[task] = protocol, loop.time()
         task.add_done_callback(partial(self._end, accepted))
+
+    def cancel_older(self, moment: float) -> None:
+        """Close the socket that is being established longest, if it began before a moment."""
+        for task, (_, began) in self._tasks.items():
+            if began < moment:
+                task.cancel()
+            return
 
     def cancel(self) -> None:
         """Close the sockets that are not established yet."""

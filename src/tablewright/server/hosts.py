@@ -25,6 +25,8 @@ from tablewright.errors import CORAL_SERVICE, DynamoDBError
 EXPOSED = b"x-amzn-RequestId,x-amzn-ErrorType,x-amzn-ErrorMessage,x-amz-crc32,Date"
 #: Browsers may cache a preflight for two days, as with DynamoDB.
 PREFLIGHT_SECONDS = 172800
+#: A Host header (RFC 9110, 7.2): no user, no path, and nothing after the port.
+_HOST = re.compile(r"(\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(:[0-9]{0,5})?")
 _TOKENS = re.compile(rb"[A-Za-z0-9_, -]*")
 
 
@@ -52,7 +54,7 @@ class Hosts:
         origins: Iterable[str] = (),
         check_names: bool = True,
     ) -> None:
-        self._allowed = {name.lower().rstrip(".") for name in allowed}
+        self._allowed = {name.lower().removesuffix(".") for name in allowed}
         self._origins = {origin.encode() for origin in origins}
         self._check_names = check_names
 
@@ -60,10 +62,11 @@ class Hosts:
         """Raise unless the Host header names this server. Browsers always send the header."""
         if host is None or not self._check_names:
             return
-        name = host_name(host.decode("latin-1"))
+        given = host.decode("latin-1")
+        name = host_name(given)
         if name not in self._allowed and name != own_address and not is_loopback(name):
             raise MisdirectedRequest(
-                f"The Host header {name[:253]!r} is not a name of this server. "
+                f"The Host header {given[:253]!r} is not a name of this server. "
                 "Start it with --allow-host NAME to allow a name."
             )
 
@@ -100,16 +103,13 @@ def preflight_headers(headers: Mapping[bytes, bytes]) -> bytes:
 
 
 def host_name(host: str) -> str:
-    """Return the name in a Host header, without its port.
+    """Return the name in a Host header, without its port; "" if the header is malformed.
 
-    >>> host_name("[::1]:8000"), host_name("LOCALHOST.:80"), host_name("::1")
-    ('::1', 'localhost', '::1')
+    >>> host_name("[::1]:8000"), host_name("LOCALHOST.:80"), host_name("[::1].evil.example")
+    ('::1', 'localhost', '')
     """
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    if host.count(":") == 1:
-        host = host.partition(":")[0]
-    return host.lower().rstrip(".")
+    found = _HOST.fullmatch(host)
+    return "" if found is None else (found["address"] or found["name"]).lower().removesuffix(".")
 
 
 def is_loopback(name: str) -> bool:

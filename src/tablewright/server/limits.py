@@ -28,9 +28,13 @@ LARGE_BODY = 256 * 1024
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of one server. A timer checks the times, so they may be exceeded by a little."""
 
-    #: Open connections. At the limit, an idle connection is closed for each new one; if none is
-    #: idle, new clients wait in the queue of the listening socket.
+    #: Open connections. At the limit, an idle connection is closed for each new one, or else the
+    #: oldest one whose request is unfinished after `scarce_seconds`. If there is none, new clients
+    #: wait in the queue of the listening socket.
     connections: int = 1000
+    #: The time to receive headers, `body_progress` bytes of a body, or a TLS handshake, while
+    #: clients wait for a connection.
+    scarce_seconds: float = 3.0
     #: The memory for all clients together, in bytes.
     buffered_bytes: int = 256 * MIB
     #: The size of the request line and the headers; also of the trailers of a chunked body.
@@ -66,6 +70,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     def tick_seconds(self) -> float:
         """The period of the timer: at most a quarter of the shortest time."""
         times = (
+            self.scarce_seconds,
             self.head_seconds,
             self.body_seconds,
             self.admission_seconds,

@@ -202,7 +202,7 @@ class MainServer(Server):
         return sum(member.connections for member in self._members) < self.limits.connections
 
     def _make_room(self) -> None:
-        """Make the worker with the most connections close one that is idle."""
+        """Make the worker with the most connections close one that is idle or overdue."""
         counts = [member.connections for member in self._members]
         self._relay_writer.send(counts.index(max(counts)), CloseIdle())
 

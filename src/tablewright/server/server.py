@@ -101,7 +101,8 @@ class Server:
         self.failures = Failures()
         self.telemetry: Telemetry | None = None
         self.monitor_url: str | None = None
-        self._connections: set[Connection] = set()
+        #: In the order in which they were opened.
+        self._connections: dict[Connection, None] = {}
         self._reads: list[tuple[Connection, ReadStep]] = []
         self._writes: list[tuple[Connection, WriteStep]] = []
         self._commits = 0
@@ -226,12 +227,12 @@ class Server:
     # --- called by connections -----------------------------------------------------------------
 
     def connection_opened(self, connection: Connection) -> None:
-        self._connections.add(connection)
+        self._connections[connection] = None
         if self.is_stopping:  # it was accepted just before `stop`
             connection.close_if_idle()
 
     def connection_closed(self, connection: Connection) -> None:
-        self._connections.discard(connection)
+        self._connections.pop(connection, None)
         self._room_made()
         if self.is_stopping and not self._connections:
             self._all_closed.set()
@@ -336,10 +337,20 @@ class Server:
         self._listener.close()
 
     def _make_room(self) -> None:
-        """Close the connection that has been idle longest, if there is one."""
+        """Close the connection that has been idle longest; if none is idle, the oldest overdue one.
+
+        Otherwise clients that never finish their requests would keep all others out.
+        """
         idle = [connection for connection in self._connections if connection.is_idle]
         if idle:
-            min(idle, key=lambda connection: connection.idle_since).close_if_idle()
+            min(idle, key=lambda connection: connection.since).close_if_idle()
+            return
+        now = self._loop.time()
+        overdue = [connection for connection in self._connections if connection.is_overdue(now)]
+        if overdue:
+            min(overdue, key=lambda connection: connection.since).close_overdue()
+        else:
+            self._handshakes.cancel_older(now - self.limits.scarce_seconds)
 
     def _tick(self) -> None:
         """Do the periodic work: check timeouts, flush the log, probe the file."""

@@ -35,6 +35,7 @@ because it contains the session token.
 from __future__ import annotations
 
 import hmac
+import re
 import time
 from collections.abc import Callable, Mapping
 from hashlib import sha256
@@ -71,6 +72,9 @@ if TYPE_CHECKING:
 
 #: The maximum difference between a signature's date and the server's clock, as on AWS.
 WINDOW_SECONDS = 15 * 60
+#: The longest time that a presigned URL can ask for: a week, as on AWS.
+MAX_EXPIRES = 604_800
+_SECONDS = re.compile("[0-9]{1,6}")
 MAX_CLAIMS = 1024
 MAX_REGION_LENGTH = 64
 SIGNATURE_SIZE = 64
@@ -224,8 +228,7 @@ class Verifier:
         if len(given) != len(parameters):
             raise InvalidSignatureException(MISMATCH)  # a parameter occurs twice
         # A presigned URL is valid for X-Amz-Expires seconds, at most for the window.
-        expires = given.get(b"X-Amz-Expires", "")[:9]
-        window = min(self._window, int(expires)) if expires.isdecimal() else self._window
+        window = min(self._window, read_expires(given.get(b"X-Amz-Expires")))
         token = given.get(b"X-Amz-Security-Token")
         return SignedRequest(
             Claim.of(
@@ -348,6 +351,17 @@ def check_query(given: Mapping[bytes, str]) -> None:
         raise IncompleteSignatureException(
             "".join(wants) + "Re-examine the query-string parameters."
         )
+
+
+def read_expires(text: str | None) -> int:
+    """Return how many seconds a presigned URL is valid. Check 3."""
+    if text is None:
+        return MAX_EXPIRES
+    if _SECONDS.fullmatch(text) is None or not 1 <= int(text) <= MAX_EXPIRES:
+        raise IncompleteSignatureException(
+            f"'X-Amz-Expires' must be a number of seconds from 1 to {MAX_EXPIRES}. Got '{text}'."
+        )
+    return int(text)
 
 
 def check_signed_headers(

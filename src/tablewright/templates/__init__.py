@@ -1,6 +1,7 @@
 """Templates: the tables that an infrastructure template declares, as CreateTable requests.
 
     document         a file -> JSON values: JSON, YAML with CloudFormation's short tags
+    expansion        how many values and characters a file may become
     intrinsics       Ref, Fn::Sub, Fn::If, ... of a CloudFormation template -> values
     cloudformation   AWS::DynamoDB::Table and AWS::DynamoDB::GlobalTable -> DeclaredTable
     terraform        `terraform show -json`, of a plan or a state -> DeclaredTable
@@ -46,8 +47,10 @@ def read_tables(
                 f"{file}: neither a CloudFormation template (it has no Resources) nor the output "
                 "of `terraform show -json` (it has no planned_values and no values)"
             )
+    same: dict[str, list[str]] = {}
     for table in found:
-        same = [other.resource for other in found if other.name == table.name]
-        if len(same) > 1:
-            raise TemplateRefused(f"{path}: {' and '.join(same)} have the name {table.name!r}")
+        same.setdefault(table.name, []).append(table.resource)
+    for name, resources in same.items():
+        if len(resources) > 1:
+            raise TemplateRefused(f"{path}: {' and '.join(resources)} have the name {name!r}")
     return found

@@ -18,6 +18,7 @@ Numbers and booleans may be strings, as in CloudFormation. Unknown properties ar
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -83,6 +84,7 @@ _INDEX_MEMBERS = (
 )
 #: Properties without a counterpart here.
 _WITHOUT_EFFECT = ("ImportSourceSpecification", "VectorIndexes")
+_NUMBER = re.compile("-?[0-9]{1,18}")
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -102,12 +104,14 @@ def read_cloudformation(
         kind = resource.get("Type")
         if not isinstance(kind, str) or kind not in _KNOWN:
             continue
-        if "Condition" in resource and not resolver.holds(resource["Condition"], at):
-            continue
         try:
+            if "Condition" in resource and not resolver.holds(resource["Condition"], at):
+                continue
             properties = resolver.resolve(resource.get("Properties") or {}, at / "Properties")
         except RecursionError:
-            raise at.refuse("a value depends on itself") from None
+            raise at.refuse("a value depends on itself, or on too many others") from None
+        except (TypeError, ValueError, LookupError, AttributeError):
+            raise at.refuse(f"a condition has wrong arguments: {resource['Condition']!r}") from None
         if not isinstance(properties, dict):
             raise (at / "Properties").refuse(f"must be an object, not {properties!r}")
         found.append(_read_table(name, kind, properties, at / "Properties"))
@@ -295,7 +299,7 @@ def _convert(value: Any, member: str = "") -> Any:
     if isinstance(value, list):
         return [_convert(entry) for entry in value]
     if member.endswith(("Units", "UnitsPerSecond", "InDays")) and isinstance(value, str):
-        return int(value) if value.lstrip("-").isdigit() else value
+        return int(value) if _NUMBER.fullmatch(value) else value
     if member.endswith("Enabled"):
         return _convert_scalar(value)
     if member in ("Key", "Value", "AttributeName", "IndexName", "TableName"):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tablewright.errors import TemplateRefused
+from tablewright.templates.expansion import MAX_JSON_BYTES, MAX_YAML_BYTES, Expansion
 
 #: Tags whose long form has no `Fn::`.
 _PLAIN_TAGS = ("Ref", "Condition")
@@ -41,6 +42,7 @@ def find_templates(path: Path) -> Iterator[Path]:
 def load_document(file: Path) -> dict[str, Any]:
     """Return the contents of a file; raise `TemplateRefused` if it is not a template."""
     try:
+        _require_size(file, file.stat().st_size, MAX_JSON_BYTES)
         text = file.read_text(encoding="utf-8")
     except OSError as error:
         raise TemplateRefused(f"{file}: {error.strerror}") from None
@@ -56,6 +58,11 @@ def load_document(file: Path) -> dict[str, Any]:
     return document
 
 
+def _require_size(file: Path, size: int, maximum: int) -> None:
+    if size > maximum:
+        raise TemplateRefused(f"{file}: {size:,} bytes; the maximum is {maximum:,}")
+
+
 def _parse(file: Path, text: str) -> Any:
     try:
         return json.loads(text)
@@ -66,6 +73,7 @@ def _parse(file: Path, text: str) -> Any:
             raise TemplateRefused(f"{file}: not valid JSON: {error}") from None
     if file.suffix in _NOT_TEMPLATES:
         raise TemplateRefused(f"{file}: not a template; use {_NOT_TEMPLATES[file.suffix]}")
+    _require_size(file, len(text), MAX_YAML_BYTES)
     return _parse_yaml(file, text)
 
 
@@ -77,8 +85,15 @@ def _parse_yaml(file: Path, text: str) -> Any:
             f"{file}: reading YAML needs the package PyYAML: pip install 'tablewright[yaml]'"
         ) from None
 
+    expansion = Expansion(str(file))
+
     class Loader(yaml.SafeLoader):  # type: ignore[misc] # yaml has no types
         """YAML with the tags of CloudFormation."""
+
+        def flatten_mapping(self, node: Any) -> None:
+            """Replace merge keys; what they merge is counted before it is copied."""
+            super().flatten_mapping(node)
+            expansion.add_values(len(node.value))
 
     # A date such as 2012-10-17 stays text.
     Loader.yaml_implicit_resolvers = {
@@ -99,8 +114,10 @@ def _parse_yaml(file: Path, text: str) -> Any:
 
     Loader.add_multi_constructor("!", construct_tag)
     try:
-        return yaml.load(text, Loader=Loader)
+        document = yaml.load(text, Loader=Loader)
     except yaml.YAMLError as error:
         raise TemplateRefused(f"{file}: not valid YAML: {error}") from None
     except RecursionError:
         raise TemplateRefused(f"{file}: nested too deeply") from None
+    expansion.add_document(document)
+    return document

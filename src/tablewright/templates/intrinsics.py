@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from tablewright.hints import did_you_mean
+from tablewright.templates.expansion import Expansion
 from tablewright.templates.table import Location
 
 REGION = "us-east-1"
 ACCOUNT = "000000000000"
 
+_POSITION = re.compile("[0-9]{1,6}")
 _VARIABLE = re.compile(r"\$\{(!?)([^{}]+)\}")
 #: The ARNs of resources that the declaration of a table can name, by their type.
 _ARNS: dict[str, str] = {
@@ -50,6 +52,7 @@ class Resolver:
         self, file: str, template: Mapping[str, Any], parameters: Mapping[str, str]
     ) -> None:
         self._file = file
+        self._expansion = Expansion(file)
         self._resources: Mapping[str, Any] = template["Resources"]
         self._mappings: Mapping[str, Any] = template.get("Mappings") or {}
         self._conditions: Mapping[str, Any] = template.get("Conditions") or {}
@@ -73,6 +76,7 @@ class Resolver:
 
     def resolve(self, value: Any, at: Location) -> Any:
         """Return a value with all functions computed; `NO_VALUE` if it is not there."""
+        self._expansion.add_values()
         if isinstance(value, list):
             found = [self.resolve(entry, at / number) for number, entry in enumerate(value)]
             return [entry for entry in found if entry is not NO_VALUE]
@@ -96,9 +100,9 @@ class Resolver:
         resolved = {name: self.resolve(entry, at / name) for name, entry in value.items()}
         return {name: entry for name, entry in resolved.items() if entry is not NO_VALUE}
 
-    def holds(self, condition: str, at: Location) -> bool:
+    def holds(self, condition: Any, at: Location) -> bool:
         """Return whether a condition of the template is true."""
-        if condition not in self._conditions:
+        if not isinstance(condition, str) or condition not in self._conditions:
             raise at.refuse(
                 f"no condition {condition!r}{did_you_mean(condition, self._conditions)}"
             )
@@ -112,6 +116,7 @@ class Resolver:
             self._pending.pop()
 
     def _test(self, raw: Any, at: Location) -> bool:
+        self._expansion.add_values()
         if isinstance(raw, dict) and len(raw) == 1:
             ((name, argument),) = raw.items()
             if name == "Condition":
@@ -171,24 +176,35 @@ class Resolver:
             if literal:
                 return "${" + found[2] + "}"
             if name in given:
-                return str(self.resolve(given[name], at))
-            if "." in name:
-                return str(self._get_att(name, at))
-            return str(self._ref(name, at))
+                value = str(self.resolve(given[name], at))
+            elif "." in name:
+                value = str(self._get_att(name, at))
+            else:
+                value = str(self._ref(name, at))
+            self._expansion.add_text(len(value))
+            return value
 
+        self._expansion.add_text(len(text))
         return _VARIABLE.sub(replace, text)
 
     def _join(self, argument: Any, at: Location) -> str:
-        delimiter, parts = argument
-        return str(delimiter).join(str(part) for part in self.resolve(parts, at))
+        delimiter = str(argument[0])
+        parts = [str(part) for part in self.resolve(argument[1], at)]
+        self._expansion.add_text(sum(len(part) + len(delimiter) for part in parts))
+        return delimiter.join(parts)
 
     def _select(self, argument: Any, at: Location) -> Any:
         position, entries = self.resolve(argument, at)
+        if not _POSITION.fullmatch(str(position)):
+            raise ValueError(position)
         return entries[int(position)]
 
     def _split(self, argument: Any, at: Location) -> list[str]:
         delimiter, text = self.resolve(argument, at)
-        return list(text.split(delimiter))
+        self._expansion.add_text(len(text))
+        parts: list[str] = text.split(delimiter)
+        self._expansion.add_values(len(parts))
+        return parts
 
     def _find_in_map(self, argument: Any, at: Location) -> Any:
         mapping, first, second = self.resolve(argument, at)[:3]

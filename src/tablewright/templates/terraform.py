@@ -28,10 +28,12 @@ def read_terraform(file: str, document: Mapping[str, Any]) -> list[DeclaredTable
     ]
 
 
-def _resources(module: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield from module.get("resources") or ()
-    for child in module.get("child_modules") or ():
-        yield from _resources(child)
+def _resources(root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    modules = [root]
+    while modules:
+        module = modules.pop()
+        yield from module.get("resources") or ()
+        modules += reversed(module.get("child_modules") or ())
 
 
 def _read_table(at: Location, values: Mapping[str, Any]) -> DeclaredTable:

@@ -47,6 +47,11 @@ def test_a_tenant_that_is_nobody_is_refused(db: Database, tenant: object) -> Non
         db.for_tenant(user_id=tenant)
 
 
+def test_a_tenant_whose_id_no_key_can_hold_is_refused(db: Database) -> None:
+    with pytest.raises(InvalidValue, match="a partition key of 9,002 bytes; the maximum is 2,048"):
+        db.for_tenant(user_id="x" * 9000)
+
+
 def test_a_tenant_may_be_any_value_whose_text_stands_in_the_keys(db: Database) -> None:
     tenant = UUID("550e8400-e29b-41d4-a716-446655440000")
     db.run(put(Note(user_id=str(tenant), number=1)))

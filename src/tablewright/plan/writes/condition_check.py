@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.errors import DeclarationError, NotFound
+from tablewright.mapping.entity import EntityMap
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.get import Get
@@ -34,9 +35,11 @@ class ConditionCheck(Write[None, None], Generic[E]):
 
     _verb = "condition_check"
 
-    def __init__(self, get: Get[E], conditions: tuple[Condition[Any], ...]) -> None:
-        self._entity = get._entity
-        self._key = get._key
+    def __init__(
+        self, entity: EntityMap, key: Item, conditions: tuple[Condition[Any], ...]
+    ) -> None:
+        self._entity = entity
+        self._key = key
         self._conditions = conditions
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
@@ -80,4 +83,4 @@ def condition_check(item: Get[E], *conditions: Condition[E]) -> ConditionCheck[E
         )
     for condition in conditions:
         check_condition(condition, item._entity)
-    return ConditionCheck(item, conditions)
+    return ConditionCheck(item._entity, item._key, conditions)

@@ -253,7 +253,13 @@ def _content(value: Value | None) -> str:
 def condition_failed(
     entity: EntityMap, key: Item, item: Item | None, conditions: Sequence[Condition[Any]]
 ) -> WriteRejected:
-    """Return the error for conditions of the caller that do not hold."""
+    """Return the error for conditions of the caller that do not hold.
+
+    It is a version conflict if one of them requires another version than the stored one.
+    """
+    conflict = version_conflict(entity, key, item, expected_version(entity, conditions))
+    if conflict is not None:
+        return conflict
     failed = [condition for condition in conditions if not condition.matches(item or {})]
     shown = " AND ".join(map(repr, failed or conditions))
     return rejection(ConditionFailed, entity, key, item, f"the condition {shown} is false")

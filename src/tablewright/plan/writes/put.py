@@ -60,6 +60,10 @@ class EntityWrite(Write[E, E], Generic[E]):
         self._instance = instance
         self._entity = entity_of(instance)
 
+    @property
+    def _key(self) -> Item:  # type: ignore[override]  # what the instance has when it is run
+        return self._entity.stored_key(self._instance)
+
     def stamps(
         self,
         *,

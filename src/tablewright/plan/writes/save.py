@@ -7,7 +7,7 @@
 
 The difference is found when the plan is run, and becomes an `Update` of the entity as it was: with
 its version, index keys, unique values and history. A changed attribute of the key makes it a move.
-If nothing has changed, nothing is sent.
+If nothing has changed, nothing is sent but a check of the conditions, if there are any.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from tablewright.plan.reads.item import key_from
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape, key_condition
 from tablewright.plan.writes.action import Prepared
+from tablewright.plan.writes.condition_check import ConditionCheck
 from tablewright.plan.writes.move import Move, update_instance
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import Write, entity_of, refuse_write_once
@@ -76,10 +77,22 @@ class Save(Write[E, E], Generic[E]):
             _conditions=self._conditions, _by=self._by, _reason=self._reason
         )
 
+    @property
+    def _key(self) -> Item:  # type: ignore[override]  # of what the entity was
+        before = self._entity.as_stored(self._instance)
+        return self._entity.stored_key(self._instance if before is None else before)
+
+    def _check(self) -> ConditionCheck[E]:
+        """Return the check of the conditions, for an entity that has not changed."""
+        return ConditionCheck(self._entity, self._key, self._conditions)
+
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         update, instance = self._update(), self._instance
         if update is None:
-            return Prepared([], lambda _: instance)
+            if not self._conditions:
+                return Prepared([], lambda _: instance)
+            checked = yield from self._check()._prepare(context, attempt, alone=alone)
+            return replace(checked, result=lambda _: instance)
         prepared = yield from update._prepare(context, attempt, alone=alone)
         make = prepared.result
 
@@ -104,6 +117,8 @@ class Save(Write[E, E], Generic[E]):
         update = self._update()
         if update is not None:
             return update._shape()
+        if self._conditions:
+            return self._check()._shape()
         condition = key_condition(entity.stored_key(self._instance))
         return Shape("no request", entity.table.name, entity.name, condition=condition, page="0")
 

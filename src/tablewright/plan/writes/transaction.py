@@ -9,16 +9,20 @@ otherwise None.
 
 from __future__ import annotations
 
-from typing import Any, Generic, overload
+from typing import Any, Generic, Self, overload
 
 from typing_extensions import TypeVar
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
+from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.reads.get import Get
 from tablewright.plan.shape import Shape
 from tablewright.plan.units import total
 from tablewright.plan.writes.commit import commit
+from tablewright.plan.writes.condition_check import ConditionCheck
+from tablewright.plan.writes.put import Create
 from tablewright.plan.writes.write import Write
 
 T_co = TypeVar("T_co", covariant=True, default=tuple[Any, ...])
@@ -32,18 +36,40 @@ E = TypeVar("E")
 class Transaction(Plan[T_co], Generic[T_co]):
     """Several writes as one: all of them are applied, or none; returns a tuple of their results."""
 
+    #: Checks in addition to the writes; they have no results.
+    _checks: tuple[ConditionCheck[Any], ...] = ()
+
     def __init__(self, writes: tuple[Write[Any], ...]) -> None:
         self._writes = writes
 
+    def _with_condition(self, item: Get[Any] | Write[Any], condition: Condition[Any]) -> Self:
+        """Require a condition of an item: of the write of the item, or by a check of its own.
+
+        DynamoDB allows one action on an item.
+        """
+        writes = list(self._writes)
+        for position, write in enumerate(writes):
+            if write._entity.table is item._entity.table and write._key == item._key:
+                if isinstance(write, Create):
+                    raise DeclarationError(
+                        f"create {write._entity.name}: it writes only if no item exists, so the "
+                        f"condition {condition!r} cannot hold; use put(…) or update(…)"
+                    )
+                writes[position] = write._with_condition(condition)
+                return self._replace(_writes=tuple(writes))
+        check: ConditionCheck[Any] = ConditionCheck(item._entity, item._key, (condition,))
+        return self._replace(_checks=(*self._checks, check))
+
     def _steps(self, context: Context) -> Steps[T_co]:
-        results: Any = tuple((yield from commit(self._writes, context)))
+        done = yield from commit((*self._writes, *self._checks), context)
+        results: Any = tuple(done[: len(self._writes)])
         return results  # type: ignore[no-any-return]  # the overloads of transact() say which
 
     def _entities(self) -> tuple[EntityMap, ...]:
-        return tuple(dict.fromkeys(write._entity for write in self._writes))
+        return tuple(dict.fromkeys(write._entity for write in (*self._writes, *self._checks)))
 
     def _shape(self) -> Shape:
-        steps = tuple(write._shape() for write in self._writes)
+        steps = tuple(write._shape() for write in (*self._writes, *self._checks))
         return Shape(
             operation="TransactWriteItems",
             table=", ".join(dict.fromkeys(step.table for step in steps)),

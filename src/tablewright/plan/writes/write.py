@@ -19,6 +19,7 @@ from tablewright.plan.shape import Shape
 from tablewright.plan.writes.action import Prepared
 from tablewright.plan.writes.commit import commit
 from tablewright.plan.writes.side_items import Audit
+from tablewright.values import Item
 
 T_co = TypeVar("T_co", covariant=True)
 #: The result in a transaction, of which DynamoDB returns nothing.
@@ -73,6 +74,8 @@ class Write(Plan[T_co], Generic[T_co, R_co]):
     """A write, alone or in `transact(…)`."""
 
     _entity: EntityMap
+    #: The key of its item before the write.
+    _key: Item
     _conditions: tuple[Condition[Any], ...] = ()
     _by: Any = None
     _reason: Any = None

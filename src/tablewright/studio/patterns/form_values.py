@@ -139,7 +139,7 @@ class _Reader:
             return self._convert(field, msgspec.json.decode(escaped, type=str) if escaped else text)
         except pydantic.ValidationError as error:
             self.problems[field.name] = "; ".join(each["msg"] for each in error.errors())
-        except (ValueError, TablewrightError) as error:
+        except (ValueError, OverflowError, RecursionError, TablewrightError) as error:
             self.problems[field.name] = str(error)
         return _ABSENT
 
@@ -192,10 +192,10 @@ class _Reader:
         """Read a moment; one without a zone is in UTC."""
         moment = datetime.fromisoformat(text)
         micros = self.submitted.get(name + MICROSECONDS, "0") or "0"
-        if not micros.isdecimal() or int(micros) > 999:
+        if not (micros.isascii() and micros.isdecimal() and len(micros) <= 3):
             raise ValueError(f"{micros!r} is not a number of microseconds from 0 to 999")
         moment += timedelta(microseconds=int(micros))
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def _build(field: Field, given: dict[str, Any]) -> Any:

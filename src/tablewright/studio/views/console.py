@@ -19,6 +19,7 @@ from urllib.parse import unquote
 import msgspec
 
 from tablewright.errors import EndpointUnavailable, TablewrightError
+from tablewright.limits import MAX_STATEMENT_LENGTH
 from tablewright.partiql.completion import Names, complete
 from tablewright.partiql.printing import format_name
 from tablewright.publish.html.element import Markup, element
@@ -47,12 +48,12 @@ from tablewright.studio.views.console_answer import (
     result_panel,
 )
 from tablewright.studio.web.frame import WebPage, static_url
-from tablewright.studio.web.http import WebRequest, WebResponse, redirect
+from tablewright.studio.web.http import FormRefused, WebRequest, WebResponse, redirect
 from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
 
-#: DynamoDB's limit for the text of a statement.
-MAX_STATEMENT = 8192
+#: A statement that is quoted twice has up to 20 bytes for a character.
+MAX_RUN_BYTES = 32 * MAX_STATEMENT_LENGTH
 MAX_COMPLETIONS = 12
 JSON = "application/json"
 
@@ -92,6 +93,8 @@ def _answer(
 def run(workspace: Workspace, request: WebRequest) -> WebPage:
     """Run a statement that writes; show a new preview if its item has changed."""
     workspace.require_writable("a statement that writes")
+    if len(request.body) > MAX_RUN_BYTES:
+        raise too_long()
     form = request.form
     text = _statement(unquote(form.get("statement")))
     try:
@@ -123,8 +126,18 @@ def export(workspace: Workspace, request: WebRequest) -> WebPage | WebResponse:
 
 
 def _statement(text: str) -> str:
-    """Return the text of a field: browsers end its lines with CR and LF."""
-    return text.replace("\r\n", "\n").strip()
+    """Return the text of a field: browsers end its lines with CR and LF.
+
+    Raises FormRefused for one that DynamoDB would refuse, before it is parsed or shown.
+    """
+    text = text.replace("\r\n", "\n").strip()
+    if len(text) > MAX_STATEMENT_LENGTH:
+        raise too_long()
+    return text
+
+
+def too_long() -> FormRefused:
+    return FormRefused(413, f"The statement has more than {MAX_STATEMENT_LENGTH:,} characters.")
 
 
 def suggest(workspace: Workspace, request: WebRequest) -> WebResponse:
@@ -192,7 +205,7 @@ def _editor(text: str) -> Markup:
         id="ps",
         name="statement",
         rows=max(text.count("\n") + 2, 6),
-        maxlength=MAX_STATEMENT,
+        maxlength=MAX_STATEMENT_LENGTH,
         spellcheck="false",
         autocapitalize="off",
         autocomplete="off",

@@ -287,7 +287,8 @@ def events(workspace: Workspace, request: WebRequest) -> WebResponse:
         raise InvalidValue("no table has a stream any more; load the page again")
     start = request.headers.get("last-event-id") or query.get("after")
     feed = open_feed(workspace, live)
-    number = min(int(start), feed.last) if start.isdecimal() else feed.last
+    is_number = start.isdecimal() and len(start) <= len(str(feed.last))
+    number = min(int(start), feed.last) if is_number else feed.last
     several, views = len(live) > 1, workspace.live_views
     return WebResponse(type=EVENTS, stream=lambda: _events(feed, number, query, several, views))
 

@@ -1,7 +1,11 @@
 """Access: who may use the studio, and what a browser may do with its pages.
 
-- Host: only the addresses of this server, with its port; others get 421. So a page of a host whose
-  name was pointed to 127.0.0.1 cannot read anything (DNS rebinding).
+- Host: only the name in the link, with the port; others get 421. So a page of a host whose name was
+  pointed to 127.0.0.1 cannot read anything (DNS rebinding).
+- Name: cookies ignore ports, so a cookie of 127.0.0.1 would go to every other server on this
+  machine that the browser visits. The name is therefore random, `studio-….localhost`: browsers
+  resolve it to this machine without DNS, and send its cookie to no other name. A cookie that was
+  copied is of no use at another name, as at 127.0.0.1.
 - Session: the first visit brings a token, which the command printed and which is valid once. It is
   exchanged for a cookie that is sent with requests of the studio's own pages only. Other users of
   the machine have neither.
@@ -13,6 +17,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 from collections.abc import Callable
 
@@ -33,16 +38,42 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 SAFE_METHODS = frozenset({"GET", "HEAD"})
+#: It does not tell the name: a page of another name could read it.
+OTHER_NAME = (
+    "The studio has another name. Open the link that the command tablewright studio printed."
+)
+_LOOPBACK_NAME = re.compile(r"127\.0\.0\.1|([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*localhost")
+
+
+def random_name() -> str:
+    """Return a name of this machine that no one can guess."""
+    return f"studio-{secrets.token_hex(8)}.localhost"
+
+
+def is_loopback_name(name: str) -> bool:
+    """Return whether a studio can have this name.
+
+    >>> is_loopback_name("shop.localhost"), is_loopback_name("127.0.0.1"), is_loopback_name("shop")
+    (True, True, False)
+    """
+    return _LOOPBACK_NAME.fullmatch(name) is not None
 
 
 class AccessRules:
-    """The rules of one server; `on_use` is called with the next link when a link was used."""
+    """The rules of one server; `on_use` is called with the next link when a link was used.
 
-    def __init__(self, port: int, on_use: Callable[[str], None] = lambda _: None) -> None:
-        self._origins = {f"http://{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")}
-        self._hosts = {origin.removeprefix("http://") for origin in self._origins}
-        self._url = f"http://127.0.0.1:{port}"
-        #: Cookies are shared by all ports of a host, so the name contains the port.
+    `name` is the host name in the link; None chooses a random one.
+    """
+
+    def __init__(
+        self,
+        port: int,
+        name: str | None = None,
+        on_use: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._host = f"{name or random_name()}:{port}"
+        self._origin = f"http://{self._host}"
+        #: With a name that was chosen, studios on several ports share a host and its cookies.
         self._cookie = f"tablewright_studio_{port}"
         self._session = secrets.token_urlsafe(32)
         self._token = secrets.token_urlsafe(32)
@@ -51,12 +82,12 @@ class AccessRules:
     @property
     def link(self) -> str:
         """The URL for the first visit."""
-        return f"{self._url}/?token={self._token}"
+        return f"{self._origin}/?token={self._token}"
 
     def check(self, request: WebRequest) -> WebResponse | None:
         """Return the response to a request that is refused, or that brings the token."""
-        if request.headers.get("host", "").lower() not in self._hosts:
-            return refusal(421, "Another server", f"The studio is at {self._url}.")
+        if request.headers.get("host", "").lower() != self._host:
+            return refusal(421, "Another server", OTHER_NAME)
         if request.path.startswith("/static/"):
             return None  # the refusals use them, too
         if not self._is_known(request):
@@ -84,7 +115,7 @@ class AccessRules:
         if site is not None:
             return site in ("same-origin", "none")
         origin = request.headers.get("origin")
-        return origin is None or origin in self._origins
+        return origin is None or origin == self._origin
 
     def _open_session(self, request: WebRequest) -> WebResponse:
         self._token = secrets.token_urlsafe(32)

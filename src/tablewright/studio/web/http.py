@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import Struct
 
+from tablewright.errors import TablewrightError
 from tablewright.server.limits import Limits
 from tablewright.server.request_parser import Refusal, RequestParser
 
@@ -26,10 +27,20 @@ log = logging.getLogger("tablewright.studio")
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
 EVENTS = "text/event-stream"
-#: The fields of a form; more are refused.
+#: The fields of a form or of a query string; more are refused.
 MAX_FIELDS = 2000
+#: The size of a form: an item of 400 KB as JSON, twice, and each byte escaped.
+MAX_FORM_BYTES = 2 * 1024 * 1024
 #: Requests of one connection that wait; a client that sends more is not read until they are fewer.
 MAX_WAITING = 8
+
+
+class FormRefused(TablewrightError):
+    """A form that is not read; `status` is that of the response."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class Fields:
@@ -65,8 +76,17 @@ class WebRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def form(self) -> Fields:
-        """The fields of a submitted form; raises ValueError if the body is none."""
-        return Fields.parse(self.body.decode())
+        """The fields of a submitted form. Raises FormRefused if it is too large, or is none."""
+        if len(self.body) > MAX_FORM_BYTES:
+            raise FormRefused(413, f"The form is larger than {MAX_FORM_BYTES:,} bytes.")
+        try:
+            text = self.body.decode()
+        except UnicodeDecodeError:
+            raise FormRefused(400, "The form is not UTF-8 text.") from None
+        try:
+            return Fields.parse(text)
+        except ValueError:
+            raise FormRefused(413, f"The form has more than {MAX_FIELDS:,} fields.") from None
 
     def cookie(self, name: str) -> str:
         try:

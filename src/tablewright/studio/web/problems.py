@@ -5,7 +5,7 @@ from __future__ import annotations
 from tablewright.errors import CannotOpen, DynamoDBError, EndpointUnavailable, TablewrightError
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.web.frame import WebPage, connection_state
-from tablewright.studio.web.http import WebRequest, WebResponse
+from tablewright.studio.web.http import FormRefused, WebRequest, WebResponse
 from tablewright.studio.workspace import ReadOnlyTarget, Workspace
 
 #: How often a page that could not reach the target tries again.
@@ -22,6 +22,8 @@ def problem_page(
         return _lost(request)
     if isinstance(error, ReadOnlyTarget):
         return WebPage("Read-only", _note("The target is read-only", str(error)), status=403)
+    if isinstance(error, FormRefused):
+        return WebPage("Refused", _note("The form was refused", str(error)), status=error.status)
     title = "The target refused the request" if isinstance(error, DynamoDBError) else "A problem"
     return WebPage("Problem", _note(title, str(error)), status=400)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,8 +24,10 @@ from tablewright.studio.workspace import Workspace
 log = logging.getLogger("tablewright.studio")
 
 HOST = "127.0.0.1"
+HOST_V6 = "::1"
 #: Requests that are answered at the same time, live views included.
 THREADS = 16
+NO_IPV6 = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
 
 
 class StudioServer:
@@ -32,18 +36,26 @@ class StudioServer:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
 
-    async def start(self, port: int = 0, on_use: Callable[[str], None] = lambda _: None) -> str:
+    async def start(
+        self,
+        port: int = 0,
+        name: str | None = None,
+        on_use: Callable[[str], None] = lambda _: None,
+    ) -> str:
         """Listen and return the link for the first visit. Raises OSError if the port is in use.
 
-        `on_use` is called with the next link when a link was used.
+        `name` is the host name in the link; None chooses a random one. `on_use` is called with the
+        next link when a link was used.
         """
         self._connections = WeakSet[BrowserConnection]()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="studio")
         limits = Limits()
-        self._server = await asyncio.get_running_loop().create_server(
-            lambda: self._connect(limits), HOST, port
-        )
-        self._access = AccessRules(self._server.sockets[0].getsockname()[1], on_use)
+        sockets = listen(port)
+        self._access = AccessRules(sockets[0].getsockname()[1], name, on_use)
+        loop = asyncio.get_running_loop()
+        self._servers = [
+            await loop.create_server(lambda: self._connect(limits), sock=each) for each in sockets
+        ]
         return self._access.link
 
     def _connect(self, limits: Limits) -> BrowserConnection:
@@ -52,7 +64,8 @@ class StudioServer:
         return connection
 
     async def stop(self) -> None:
-        self._server.close()
+        for server in self._servers:
+            server.close()
         for connection in list(self._connections):
             connection.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -89,6 +102,27 @@ class StudioServer:
 
     def _framed(self, page: WebPage) -> WebResponse:
         return WebResponse(body=framed(page, self.workspace), status=page.status)
+
+
+def listen(port: int) -> list[socket.socket]:
+    """Listen on a port of both loopback addresses; 0 chooses a free port.
+
+    Browsers try ::1 first for a name below localhost. If another program had this port there, it
+    would get the link and the cookie.
+    """
+    first = socket.create_server((HOST, port))
+    try:
+        return [
+            first,
+            socket.create_server((HOST_V6, first.getsockname()[1]), family=socket.AF_INET6),
+        ]
+    except OSError as error:
+        if error.errno in NO_IPV6:
+            return [first]
+        first.close()
+        if port == 0 and error.errno == errno.EADDRINUSE:
+            return listen(0)
+        raise
 
 
 @contextmanager

@@ -103,7 +103,7 @@ def parse_item(layout: Layout, stored: Item, text: str) -> Item:
     """
     try:
         decoded = msgspec.json.decode(text)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise InvalidValue(f"this is not JSON: {error}") from None
     try:
         request = {"TableName": layout.table, "Item": decoded}
