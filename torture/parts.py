@@ -14,13 +14,25 @@ from torture import (
     kill,
     load,
     power,
+    repairs,
     tenants,
 )
 from torture.run import Part
 
 PARTS: dict[str, Part] = {
     module.PART.name: module.PART
-    for module in (kill, power, io_errors, interrupts, histories, http, fuzz, tenants, load)
+    for module in (
+        kill,
+        repairs,
+        power,
+        io_errors,
+        interrupts,
+        histories,
+        http,
+        fuzz,
+        tenants,
+        load,
+    )
 }
 #: Run on demand only.
 BIG = big.PART

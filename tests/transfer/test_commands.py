@@ -12,8 +12,8 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.server import serving
-from tests.commands import run
 from tests.cli.terminal import run_at_terminal
+from tests.commands import run
 from tests.transfer.tables import PLAIN, RICH, fill, held, thing, things_in
 
 

@@ -60,7 +60,7 @@ def compare_table(
     is_enabled = str(ttl.get("TimeToLiveStatus", "")).startswith("ENABL")
     found = {
         **_comparable(description),
-        "TTL": ttl.get("AttributeName") if is_enabled else "disabled",
+        "TTL": ttl["AttributeName"] if is_enabled else "disabled",
     }
     return [
         f"{name}: declared {declared or 'none'}, found {stored or 'none'}"

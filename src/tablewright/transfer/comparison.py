@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator, Sequence
-from itertools import count
 from typing import Any, TypeAlias
 
 from tablewright.backoff import Backoff
@@ -100,13 +99,14 @@ def _checksum_page(page: list[ItemRow], indexes: Sequence[StoredIndex]) -> list[
 def _checksum_index(
     transport: Transport, table: str, index: StoredIndex, wanted: Checksum, phase: str
 ) -> Generator[Progress, None, Checksum]:
-    for attempt in count(1):
+    attempt = 0
+    while True:
+        attempt += 1
         total = Checksum()
         for page in read_index_pages(transport, table, index.name):
             total += Checksum.of_rows(page)
             yield Progress(f"{table}.{index.name}", phase, total.count, wanted.count)
         delay = None if is_engine(transport) else LAGGING.delay(attempt)
         if total == wanted or delay is None:
-            break
+            return total
         time.sleep(delay)
-    return total
