@@ -1,6 +1,8 @@
 """Promise: an exception raised by a signal handler at any point of a call leaves the engine usable.
 The next write succeeds, other processes can write, a consistent read sees the newest value, and
-writers of other threads whose writes share the commit get their outcome exactly once.
+writers of other threads whose writes share the commit get their outcome exactly once. A sandbox is
+undone as a whole, wherever its beginning, its block or its end is interrupted, and no later write
+is undone with it.
 
 Method, in alternating rounds:
 
@@ -10,7 +12,8 @@ Method, in alternating rounds:
               the lock taken by a connection that does not wait, a write through another engine, and
               a read that must see that write.
     timers    `signal.setitimer` interrupts the main thread after 20 to 800 microseconds, again and
-              again, while other threads write and another connection takes the lock at times.
+              again, while other threads write and another connection takes the lock at times; or
+              while it works in sandboxes.
 
 An interrupted write may have been applied or not, but as a whole.
 
@@ -38,12 +41,14 @@ import apsw
 
 from tablewright.engine import Engine, WriteStep
 from tablewright.errors import DynamoDBError, TablewrightError
-from tests.durability.opener import table
+from tests.durability.opener import table, tables
 from torture.opcodes import Interrupt, traced
 from torture.run import Part, Round
 from torture.work import problems, wait_for_indexes
 
 NAME = "interrupts"
+#: The name of an item and a table that exist only in sandboxes.
+INSIDE = "inside"
 THREADS = 3
 
 
@@ -119,6 +124,21 @@ def several(engine: Engine, value: int) -> None:
             raise result
 
 
+def in_sandbox(engine: Engine, value: int) -> None:
+    with engine.sandbox():
+        engine.call("CreateTable", table(INSIDE))
+        engine.call("PutItem", put(INSIDE, value))
+        engine.call("TransactWriteItems", put_both(-value))
+
+
+def in_nested_sandboxes(engine: Engine, value: int) -> None:
+    with engine.sandbox():
+        engine.call("PutItem", put(INSIDE, value))
+        with engine.sandbox():
+            engine.call("DeleteItem", {"TableName": NAME, "Key": key("left")})
+        engine.call("PutItem", put(INSIDE, value_of(engine, INSIDE) + 1))
+
+
 #: Operations by name; each gets a value that was never written before.
 OPERATIONS: dict[str, Callable[[Engine, int], object]] = {
     "TransactWriteItems": lambda engine, value: engine.call("TransactWriteItems", put_both(value)),
@@ -136,6 +156,8 @@ OPERATIONS: dict[str, Callable[[Engine, int], object]] = {
     "CreateTable, UpdateTable, DeleteTable": change_tables,
     "expire": lambda engine, value: engine.expire(now=1.0),
     "check": lambda engine, value: engine.check(),
+    "a sandbox": in_sandbox,
+    "nested sandboxes": in_nested_sandboxes,
 }
 
 
@@ -177,6 +199,9 @@ class Bench:
             if seen != value + 1:
                 return "a consistent read returns an old value"
             transact_get(self.engine)
+            for engine in (self.engine, self.other):
+                if value_of(engine, INSIDE) != -1 or INSIDE in tables(engine):
+                    return "a write of a sandbox is not undone"
         except TablewrightError as error:
             return f"the next call fails: {type(error).__name__}: {_short(str(error))}"
         except (apsw.Error, AttributeError, RuntimeError) as error:
@@ -214,6 +239,8 @@ def interrupt_opcodes(attack: Round, name: str) -> None:
     files = count()
     bench = Bench(attack.folder / f"{next(files)}.db")
     operation(bench.engine, next(values))  # work that is done only once
+    bench.problem(next(values))  # afterwards, an operation reads more than after another one
+    next(values)
     tracer, _ = traced(partial(operation, bench.engine, next(values)), at=-1)
     # An operation with many opcodes is interrupted at every n-th.
     stride = max(1, tracer.seen // attack.size(400, 50))
@@ -292,7 +319,9 @@ def interrupt_by_timer(attack: Round) -> None:
     bench = Bench(attack.folder / "timer.db")
     engine, chance = bench.engine, attack.chance
     stop = threading.Event()
-    adders = [Adder(engine, f"thread {number}", stop) for number in range(THREADS)]
+    sandboxes = chance.random() < 0.4  # they would undo the writes of other threads
+    threads = 0 if sandboxes else THREADS
+    adders = [Adder(engine, f"thread {number}", stop) for number in range(threads)]
     for adder in adders:
         adder.start()
     acknowledged = interrupted = 0
@@ -305,7 +334,9 @@ def interrupt_by_timer(attack: Round) -> None:
             writes = chance.random() < 0.6
             try:
                 with timer(chance):
-                    for _ in range(50):
+                    for value in range(50):
+                        if sandboxes:
+                            in_nested_sandboxes(engine, value)
                         if writes:
                             add_one(engine, "main")
                             acknowledged += 1
@@ -338,7 +369,7 @@ def interrupt_by_timer(attack: Round) -> None:
     attack.count("acknowledged", acknowledged + sum(adder.acknowledged for adder in adders))
     attack.count("failed in other threads", sum(adder.failed for adder in adders))
     problem = bench.problem(1)
-    attack.expect(not problem, f"timer: {problem}")
+    attack.expect(not problem, f"timer: {problem}", "sandboxes" if sandboxes else "")
     for adder in adders:
         attack.expect(not adder.foreign, f"timer: another thread gets {adder.foreign}")
         with suppress(TablewrightError):

@@ -15,6 +15,7 @@ from torture import (
     kill,
     load,
     power,
+    repairs,
     tenants,
 )
 from torture.run import Part
@@ -22,7 +23,17 @@ from torture.run import Part
 PARTS: dict[str, Part] = {
     module.PART.name: module.PART
     for module in (
-        *(kill, power, io_errors, interrupts, histories, http, fuzz, expressions, tenants, load),
+        kill,
+        repairs,
+        power,
+        io_errors,
+        interrupts,
+        histories,
+        http,
+        fuzz,
+        expressions,
+        tenants,
+        load,
     )
 }
 #: Run on demand only.

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from tablewright.cli.all_commands import app
+from tablewright.engine.repair import repair
 from tests.durability import writer
 from torture.work import Work, Worker, observe
 
@@ -43,7 +44,10 @@ def work(kind: str, file: str, seed: int) -> int:
     elif kind == "copy":
         with open(os.devnull, "w") as nowhere:  # noqa: PTH123  (the null device is no path)
             sys.stdout = sys.stderr = nowhere
-            app(["copy", f"{file}.source", file], standalone_mode=False)
+            app(["copy", f"{file}.source", file, "--overwrite"], standalone_mode=False)
+        return 0
+    elif kind == "repair":
+        repair(f"{file}.damaged", file)
         return 0
     elif kind == "open":
         while True:

@@ -12,6 +12,7 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.server import serving
+from tests.cli.terminal import run_at_terminal
 from tests.commands import run
 from tests.transfer.tables import PLAIN, RICH, fill, held, thing, things_in
 
@@ -42,6 +43,28 @@ def test_copy_shows_that_both_sides_agree(tmp_path: Path, source: Path) -> None:
     assert not list(tmp_path.glob("*.json*"))
 
 
+def test_copy_says_what_it_compared(tmp_path: Path, source: Path) -> None:
+    with Engine(source) as engine:
+        fill(engine, RICH, [])
+    result = run("copy", source, tmp_path / "b.db")
+    assert "index by_day_here" in result.stdout
+    assert "compared all items of 2 tables and 2 indexes\n" in result.stdout
+
+
+@pytest.mark.parametrize(("answer", "code"), [("n", 1), ("y", 0)])
+def test_copy_asks_at_a_terminal_before_items_are_replaced(
+    tmp_path: Path, source: Path, answer: str, code: int
+) -> None:
+    with Engine(tmp_path / "b.db") as engine:
+        fill(engine, PLAIN, [thing("k000001")])
+    shown = run_at_terminal("copy", source, tmp_path / "b.db", typed=f"{answer}\n")
+    text = " ".join(shown.plain.split())
+    assert "has items in the table things; those with the same keys will be replaced. Cont" in text
+    assert shown.returncode == code
+    with Engine(tmp_path / "b.db") as engine:
+        assert len(held(engine)) == (60 if answer == "y" else 1)
+
+
 def test_copy_to_and_from_an_endpoint(tmp_path: Path, source: Path) -> None:
     with Engine(":memory:") as engine, serving(engine) as url:
         assert run("copy", source, url, "--state", tmp_path / "state").returncode == 0
@@ -53,7 +76,7 @@ def test_copy_to_and_from_an_endpoint(tmp_path: Path, source: Path) -> None:
 def test_copy_says_when_the_sides_differ(tmp_path: Path, source: Path) -> None:
     with Engine(tmp_path / "b.db") as engine:
         fill(engine, PLAIN, [thing("other")])
-    result = run("copy", source, tmp_path / "b.db")
+    result = run("copy", source, tmp_path / "b.db", "--overwrite")
     assert result.returncode == 1
     assert result.stderr == "tablewright: these tables differ: things\n"
     assert "61" in result.stdout
@@ -92,7 +115,11 @@ def test_standard_output_is_loaded_from_standard_input(tmp_path: Path, source: P
     command = [sys.executable, "-m", "tablewright", "load", "-", str(tmp_path / "b.db")]
     for text in (dumped.stdout.encode(), gzip.compress(dumped.stdout.encode())):
         subprocess.run(
-            [*command, "--table", "things"], input=text, check=True, capture_output=True, timeout=60
+            [*command, "--table", "things", "--overwrite"],
+            input=text,
+            check=True,
+            capture_output=True,
+            timeout=60,
         )
     with Engine(source) as one, Engine(tmp_path / "b.db") as other:
         assert held(one) == held(other)
@@ -154,7 +181,8 @@ def test_a_reader_that_leaves_ends_the_dump_quietly(tmp_path: Path) -> None:
             ["load", "x.json", "b.db", "--table", "things"],
             "b.db has no table 'things', and without",
         ),
-        (["load", "x.json", "a.db", "--table", "things"], "x.json, line 1: "),
+        (["load", "x.json", "a.db", "--table", "things"], "a.db has items in the table things; "),
+        (["load", "x.json", "a.db", "--table", "things", "--overwrite"], "x.json, line 1: "),
     ],
 )
 def test_what_a_user_gets_wrong_is_one_line(
@@ -172,9 +200,7 @@ def test_what_a_user_gets_wrong_is_one_line(
     Path("x.json").write_text("notes\n" * 1000)
     line = refused(run(*arguments))
     assert told in line
-    assert ("again to continue" in line) == (
-        arguments[1:3] == ["x.json", "a.db"]
-    )  # something was begun
+    assert ("again to continue" in line) == ("--overwrite" in arguments)  # something was begun
     with Engine(source) as engine:
         assert len(held(engine)) == 60
     assert not Path("b.db").exists()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,6 +28,8 @@ from tablewright.errors import (
 from tablewright.server import serving
 from tablewright.transfer import (
     Progress,
+    TargetHasItems,
+    comparison,
     copy,
     dump,
     load,
@@ -232,29 +235,201 @@ def test_a_table_with_other_keys_is_refused_before_anything_is_made(
         "AttributeDefinitions": [{"AttributeName": "k", "AttributeType": "N"}],
     }
     target.call("CreateTable", other)
-    with pytest.raises(TableMismatch, match=r"'things' with other keys: k \(N\), not k \(S\)"):
+    line = "keys: k:S HASH in the source, k:N HASH in the target; delete the table of the target"
+    with pytest.raises(TableMismatch, match=line):
         compared(copy(Local(source), Local(target)))
     assert target.call("ListTables") == {"TableNames": ["things"]}
 
 
-def test_an_existing_table_with_the_same_keys_is_filled_and_left_as_it_is(
-    source: Engine, target: Engine
+def describe_ttl(attribute: str = "expires") -> dict[str, Any]:
+    setting = {"AttributeName": attribute, "Enabled": True}
+    return {"TableName": "things", "TimeToLiveSpecification": setting}
+
+
+def add_index(engine: Engine, kind: str = "S", projection: str = "ALL") -> None:
+    create = {
+        "IndexName": "by_day",
+        "KeySchema": [{"AttributeName": "day", "KeyType": "HASH"}],
+        "Projection": {"ProjectionType": projection},
+    }
+    engine.call(
+        "UpdateTable",
+        {
+            "TableName": "things",
+            "AttributeDefinitions": [{"AttributeName": "day", "AttributeType": kind}],
+            "GlobalSecondaryIndexUpdates": [{"Create": create}],
+        },
+    )
+    engine.finish_maintenance()
+
+
+def add_stream(engine: Engine, view: str = "NEW_IMAGE") -> None:
+    setting = {"StreamEnabled": True, "StreamViewType": view}
+    engine.call("UpdateTable", {"TableName": "things", "StreamSpecification": setting})
+
+
+INDEX = "global index by_day: day:S HASH, projection ALL"
+TTL = "TTL: expires"
+
+
+@pytest.mark.parametrize(
+    ("at_source", "at_target", "line"),
+    [
+        (
+            add_index,
+            None,
+            f"{INDEX} in the source, none in the target; add it to the target with UpdateTable, "
+            "or use --without-indexes",
+        ),
+        (
+            None,
+            add_index,
+            "global index by_day: none in the source, day:S HASH, projection ALL in the target; "
+            "delete it in the target with UpdateTable",
+        ),
+        (
+            add_index,
+            partial(add_index, kind="N"),
+            f"{INDEX} in the source, day:N HASH, projection ALL in the target; "
+            "delete it in the target and add it again with UpdateTable",
+        ),
+        (
+            add_index,
+            partial(add_index, projection="KEYS_ONLY"),
+            f"{INDEX} in the source, day:S HASH, projection KEYS_ONLY in the target",
+        ),
+        (
+            lambda engine: engine.call("UpdateTimeToLive", describe_ttl()),
+            None,
+            f"{TTL} in the source, none in the target; enable it in the target with "
+            "UpdateTimeToLive",
+        ),
+        (
+            None,
+            lambda engine: engine.call("UpdateTimeToLive", describe_ttl()),
+            "TTL: none in the source, expires in the target; disable it in the target",
+        ),
+        (
+            add_stream,
+            partial(add_stream, view="KEYS_ONLY"),
+            "StreamSpecification: NEW_IMAGE in the source, KEYS_ONLY in the target; change it",
+        ),
+    ],
+)
+@pytest.mark.parametrize("way", ["copy", "load"])
+def test_a_table_with_another_definition_is_refused_before_an_item_is_written(
+    source: Engine,
+    target: Engine,
+    tmp_path: Path,
+    at_source: Callable[[Engine], object] | None,
+    at_target: Callable[[Engine], object] | None,
+    line: str,
+    way: str,
 ) -> None:
-    ttl = {"AttributeName": "expires", "Enabled": True}
+    fill(source, PLAIN, [thing("a", day={"S": "1"})])
+    target.call("CreateTable", PLAIN)
+    for change, engine in ((at_source, source), (at_target, target)):
+        if change is not None:
+            change(engine)
+    if way == "copy":
+        events = copy(Local(source), Local(target), overwrite=True)
+    else:
+        compared(dump(Local(source), tmp_path / "a.json"))
+        events = load(find_dumps(tmp_path / "a.json", None), Local(target), overwrite=True)
+    with pytest.raises(TableMismatch) as refused:
+        compared(events)
+    assert line in str(refused.value)
+    assert held(target) == []
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_global_indexes_can_be_left_out(source: Engine, target: Engine, exists: bool) -> None:
+    fill(source, PLAIN, [thing("a", day={"S": "1"}), thing("b")])
+    add_index(source)
+    if exists:
+        target.call("CreateTable", PLAIN)
+    found = compared(copy(Local(source), Local(target), without_indexes=True))["things"]
+    assert found.is_equal
+    assert found.indexes == {}
+    table = target.call("DescribeTable", {"TableName": "things"})["Table"]
+    assert table["AttributeDefinitions"] == PLAIN["AttributeDefinitions"]
+    assert "GlobalSecondaryIndexes" not in table
+
+
+def test_items_of_the_target_are_replaced_only_on_request(source: Engine, target: Engine) -> None:
+    fill(source, {**PLAIN, "TableName": "first"}, [thing("a")])
     fill(source, PLAIN, [thing("a", v={"N": "1"}), thing("b")])
-    source.call("UpdateTimeToLive", {"TableName": "things", "TimeToLiveSpecification": ttl})
     fill(target, PLAIN, [thing("a", v={"N": "2"})])
-    assert compared(copy(Local(source), Local(target)))["things"].is_equal
-    told = target.call("DescribeTimeToLive", {"TableName": "things"})
-    assert told["TimeToLiveDescription"]["TimeToLiveStatus"] == "DISABLED"
+    with pytest.raises(TargetHasItems, match=r"b\.db has items in the table things; .*--overwrite"):
+        compared(copy(Local(source), Local(target), names=("a.db", "b.db")))
+    assert target.call("ListTables") == {"TableNames": ["things"]}
+    assert held(target) == [thing("a", v={"N": "2"})]
+    assert compared(copy(Local(source), Local(target), overwrite=True))["things"].is_equal
+    assert held(target) == held(source)
+
+
+def test_a_load_replaces_items_only_on_request(
+    source: Engine, target: Engine, tmp_path: Path
+) -> None:
+    fill(source, PLAIN, [thing("a", v={"N": "1"})])
+    compared(dump(Local(source), tmp_path / "a.json"))
+    fill(target, PLAIN, [thing("a", v={"N": "2"})])
+    dumps = find_dumps(tmp_path / "a.json", None)
+    with pytest.raises(TargetHasItems):
+        compared(load(dumps, Local(target)))
+    assert held(target) == [thing("a", v={"N": "2"})]
+    assert compared(load(dumps, Local(target), overwrite=True))["things"].is_equal
 
 
 def test_what_else_the_target_holds_makes_the_sides_differ(source: Engine, target: Engine) -> None:
     fill(source, PLAIN, [thing("a")])
     fill(target, PLAIN, [thing("b")])
-    found = compared(copy(Local(source), Local(target)))["things"]
+    found = compared(copy(Local(source), Local(target), overwrite=True))["things"]
     assert not found.is_equal
     assert [side.count for side in found.sides.values()] == [1, 2]
+
+
+@pytest.mark.parametrize("into", ENDS)
+def test_the_indexes_of_the_target_are_compared(tmp_path: Path, into: str) -> None:
+    orders = [
+        {"PK": {"B": "AA=="}, "SK": {"N": str(n)}, "total": {"N": "1"}, "rest": {"S": "x"}}
+        | ({"day": {"S": str(n)}} if n % 2 else {})
+        for n in range(9)
+    ]
+    with Engine(":memory:") as source, end(into, tmp_path / "b.db") as (_, write_to):
+        fill(source, RICH, orders)
+        found = compared(copy(Local(source), write_to))["orders"]
+        assert found.is_equal
+        assert {name: side["index"].count for name, side in found.indexes.items()} == {
+            "by_day": 4,
+            "by_day_here": 4,
+        }
+
+
+@pytest.mark.parametrize("into", ENDS)
+def test_an_index_that_lacks_a_row_makes_the_sides_differ(
+    tmp_path: Path, into: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "LAGGING", Backoff(attempts=2, first=0.0, longest=0.0))
+    with Engine(":memory:") as source, end(into, tmp_path / "b.db") as (target, write_to):
+        fill(source, PLAIN, [thing("a", day={"S": "1"}), thing("b", day={"S": "1"})])
+        add_index(source)
+        events = copy(Local(source), write_to)
+        for event in events:
+            if isinstance(event, Progress) and event.phase == "compared: source":
+                drop_row(target, "by_day")
+                break
+        (found,) = compared(events).values()
+    assert len(set(found.sides.values())) == 1
+    assert found.differing_indexes == ["by_day"]
+    assert not found.is_equal
+
+
+def drop_row(engine: Engine, index: str) -> None:
+    """Remove the first row of an index, as a fault of the endpoint would."""
+    engine.refresh_catalog()
+    tree = engine._catalog.tables["things"].indexes_by_name[index].tree
+    engine._store.write(lambda tx: tx.delete(tree, next(tx.walk(tree, b"", None))[0]))
 
 
 def test_an_item_that_changes_on_the_way_makes_the_sides_differ(
@@ -361,18 +536,9 @@ def test_large_items_go_in_smaller_batches(source: Engine, target: Engine) -> No
 
 
 def test_an_item_that_the_target_refuses_is_named(source: Engine, target: Engine) -> None:
-    """Its attribute is older than the index, or the target has an index of its own."""
+    """Its attribute is older than the index."""
     fill(source, PLAIN, [thing("a"), thing("b", day={"N": "1"})])
-    index = {"IndexName": "by_day", "KeySchema": [{"AttributeName": "day", "KeyType": "HASH"}]}
-    definitions = [*PLAIN["AttributeDefinitions"], {"AttributeName": "day", "AttributeType": "S"}]
-    target.call(
-        "CreateTable",
-        PLAIN
-        | {
-            "AttributeDefinitions": definitions,
-            "GlobalSecondaryIndexes": [index | {"Projection": {"ProjectionType": "ALL"}}],
-        },
-    )
+    add_index(source)
     with pytest.raises(TransferRefused, match=r"cannot have the item .*'b'.*Type mismatch"):
         compared(copy(Local(source), Local(target)))
     assert held(target) == []

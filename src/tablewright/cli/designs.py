@@ -219,8 +219,10 @@ def write(text: str, output: Path | None) -> None:
     if output is None:
         typer.echo(text, nl=False)
         return
+    from tablewright.whole_file import replace_whole
+
     try:
-        output.write_text(text, encoding="utf-8")
+        replace_whole(output, text.encode())
     except OSError as error:
         fail(f"{output}: {error.strerror}")
 

@@ -212,10 +212,12 @@ def new(
     if table in TAKEN:
         table += "Table"
     values = {"name": name, "title": title, "table": table}
+    from tablewright.whole_file import create_whole
+
     for file, template in files.items():
         try:
-            with file.open("x", encoding="utf-8") as opened:
-                opened.write(template.substitute(values))
+            with create_whole(file) as partial:
+                partial.write_text(template.substitute(values), encoding="utf-8")
         except OSError as error:
             fail(f"{file}: {describe_error(error)}")
     typer.echo(f"{', '.join(map(str, files))}: written")

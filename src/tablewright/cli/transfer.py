@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,6 +43,22 @@ StateFile = Annotated[
     ),
 ]
 
+Overwrite = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite",
+        help="Write into tables that have items, and replace those with the same keys. "
+        "Default: ask, or refuse without a terminal.",
+    ),
+]
+WithoutIndexes = Annotated[
+    bool,
+    typer.Option(
+        "--without-indexes",
+        help="Leave out the global indexes: it is faster to add them to a large table afterwards.",
+    ),
+]
+
 STANDARD_STREAM = "-"
 #: Without --table, a name with another ending is a folder.
 FILE_ENDINGS = (".json", ".jsonl", ".ndjson", ".gz")
@@ -54,11 +71,14 @@ def copy(
     table: OneTable = None,
     state: StateFile = None,
     parallel: Parallel = None,
+    overwrite: Overwrite = False,
+    without_indexes: WithoutIndexes = False,
 ) -> None:
     """Copy tables with all their items, then compare both sides.
 
-    Missing tables are created, with the same keys, indexes, billing and TTL. To continue an
-    interrupted copy, run the same command again. Exit code 1: the sides differ.
+    Missing tables are created, with the same keys, indexes, billing, TTL and stream. Existing
+    tables must have the same definition. To continue an interrupted copy, run the same command
+    again. Exit code 1: the sides differ.
     """
     from tablewright import transfer
     from tablewright.transfer.endpoints import absolute_target
@@ -73,15 +93,17 @@ def copy(
             kept, absolute_target(source), absolute_target(target), table
         )
         state_files.append(kept)
-        events = transfer.copy(
+        start = partial(
+            transfer.copy,
             read_from,
             write_to,
             table=table,
             state=known,
             segments=parallel,
             names=(source, target),
+            without_indexes=without_indexes,
         )
-        found = show_progress(events)
+        found = ask_to_overwrite(start, overwrite=overwrite)
     print_comparison(found)
 
 
@@ -138,11 +160,14 @@ def load(
     ] = None,
     state: StateFile = None,
     parallel: Parallel = None,
+    overwrite: Overwrite = False,
+    without_indexes: WithoutIndexes = False,
 ) -> None:
     """Load tables from files, then compare them with the files.
 
-    A missing table is created if the file has a manifest. To continue an interrupted load, run the
-    same command again. Exit code 1: the table and the files differ.
+    A missing table is created if the file has a manifest; an existing table must have the same
+    definition. To continue an interrupted load, run the same command again. Exit code 1: the table
+    and the files differ.
     """
     import io
 
@@ -165,8 +190,16 @@ def load(
                 kept, str(Path(file).resolve()), absolute_target(target), table
             )
             state_files += [kept] if kept else []
-            events = transfer.load(dumps, write_to, state=known, writers=parallel, where=target)
-            found = show_progress(events)
+            start = partial(
+                transfer.load,
+                dumps,
+                write_to,
+                state=known,
+                writers=parallel,
+                where=target,
+                without_indexes=without_indexes,
+            )
+            found = ask_to_overwrite(start, overwrite=overwrite)
     print_comparison(found)
 
 
@@ -175,6 +208,20 @@ def is_folder(file: str, table: str | None) -> bool:
     if file.endswith("/") or Path(file).is_dir():
         return True
     return table is None and not file.endswith(FILE_ENDINGS)
+
+
+def ask_to_overwrite(
+    start: Callable[..., Iterator[Event]], *, overwrite: bool
+) -> list[TableComparison]:
+    """Run a transfer; if the target has items, ask before any is replaced."""
+    from tablewright.cli.write_items import confirm
+    from tablewright.transfer import TargetHasItems
+
+    try:
+        return show_progress(start(overwrite=overwrite))
+    except TargetHasItems as refused:  # nothing was written
+        confirm(refused.consequence, option="--overwrite")
+    return show_progress(start(overwrite=True))
 
 
 def show_progress(events: Iterable[Event]) -> list[TableComparison]:
@@ -238,18 +285,29 @@ def print_comparison(found: list[TableComparison], *, to_stderr: bool = False) -
 
     overview = Table("table", "side", "items", "checksum")
     for compared in found:
-        for number, (side, total) in enumerate(compared.sides.items()):
-            name = compared.table if number == 0 else ""
-            overview.add_row(name, side, str(total.count), str(total))
+        parts = {compared.table: compared.sides}
+        parts |= {f"  index {name}": sides for name, sides in compared.indexes.items()}
+        for part, sides in parts.items():
+            for number, (side, total) in enumerate(sides.items()):
+                overview.add_row(part if number == 0 else "", side, str(total.count), str(total))
     console: Console = Console(stderr=to_stderr)
     console.width = max(console.width, 120)  # a checksum must not be cut
     console.print(overview)
-    different = [compared.table for compared in found if not compared.is_equal]
+    different = [_name_differing(compared) for compared in found if not compared.is_equal]
     if different:
         typer.echo(f"tablewright: these tables differ: {', '.join(different)}", err=True)
         raise typer.Exit(1)
     if all(len(compared.sides) > 1 for compared in found):
+        indexes = sum(len(compared.indexes) for compared in found)
+        also = f" and {indexes} index{'es' * (indexes > 1)}" if indexes else ""
+        tables = f"{len(found)} table{'s' * (len(found) > 1)}"
+        typer.echo(f"compared all items of {tables}{also}", err=to_stderr)
         typer.echo("all counts and checksums agree", err=to_stderr)
+
+
+def _name_differing(compared: TableComparison) -> str:
+    indexes = compared.differing_indexes
+    return f"{compared.table} (index {', '.join(indexes)})" if indexes else compared.table
 
 
 @contextmanager

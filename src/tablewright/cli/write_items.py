@@ -106,13 +106,15 @@ def refuse_duplicates(items: Sequence[Item], key: Sequence[TableKeyAttribute]) -
         seen.add(shown)
 
 
-def confirm(consequence: str, show: Callable[[], None]) -> None:
+def confirm(
+    consequence: str, show: Callable[[], None] = lambda: None, option: str = "--yes"
+) -> None:
     """Show what will change, and return if the user agrees.
 
     Exit with code 1 if the user does not, and with code 2 if standard input is not a terminal.
     """
     if not sys.stdin.isatty():
-        fail(f"{consequence}; add --yes, because standard input is not a terminal")
+        fail(f"{consequence}; add {option}, because standard input is not a terminal")
     show()
     if not typer.confirm(f"{consequence}. Continue?", err=True):
         note("nothing was changed")

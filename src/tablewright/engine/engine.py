@@ -15,8 +15,7 @@ What few programs use is imported where it is used, and each operation with its 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
@@ -34,8 +33,15 @@ from tablewright.engine.step import Step, WriteContext
 from tablewright.engine.step_runner import StepRunner
 from tablewright.engine.stream_settings import StreamSettings
 from tablewright.engine.streams import add_missing_logs, rotate_shards
-from tablewright.errors import SerializationException, StoreClosed, StoreForked
-from tablewright.storage import BUSY_SECONDS, Durability, Store, WriteTransaction
+from tablewright.errors import SerializationException
+from tablewright.storage import (
+    BUSY_SECONDS,
+    Durability,
+    Sandbox,
+    Snapshot,
+    Store,
+    WriteTransaction,
+)
 from tablewright.wire.read import read
 
 if TYPE_CHECKING:
@@ -237,8 +243,7 @@ class Engine(StepRunner):
         while self.maintain():
             pass
 
-    @contextmanager
-    def sandbox(self) -> Iterator[None]:
+    def sandbox(self) -> Sandbox:
         """Undo everything that is written in the `with` block when it ends, also after an error.
 
             with engine.sandbox():
@@ -248,21 +253,25 @@ class Engine(StepRunner):
         undo them does not depend on the size of the tables. Sandboxes can be nested; one that ends
         also ends those inside it. Other engines and processes read the state before the sandbox,
         and wait to write until it ends. Raise `StoreBusy` if another process is writing.
+
+        If an asynchronous exception such as KeyboardInterrupt interrupts the beginning or the end,
+        the next call undoes the sandbox before it does anything else.
         """
-        number = self._store.begin_sandbox()
-        latest = self._streams.latest
-        try:
-            yield
-        finally:
-            with self._maintenance.paused(), self._store.lock:
-                # No read runs now, so none can see the undone tables in the cached catalog.
-                self._catalog = Catalog()
-                self._store.end_sandbox(number)
-                self._counts.forget()
-                self._streams.latest = latest
-                if self._realism is not None:  # its unfinished changes may have been undone
-                    self.make_realistic(self._realism.settings)
-            self._continue_jobs()
+        return self._store.sandbox(self._remember)
+
+    def _remember(self) -> Callable[[Snapshot], None]:
+        """Return what restores the state of this engine that is not in the file."""
+        return partial(self._restore, self._streams.latest)
+
+    def _restore(self, latest: float, snapshot: Snapshot) -> None:
+        # No read runs now, so none can see the undone tables in the cached catalog.
+        self._catalog = Catalog()
+        self._counts.forget()
+        self._streams.latest = latest
+        if self._realism is not None:  # its unfinished changes may have been undone
+            self.make_realistic(self._realism.settings)
+        if read_jobs(snapshot):  # background work that the sandbox has done and undone
+            self._start_jobs()
 
     @cached_property
     def _key_counts(self) -> KeyCounts:
@@ -275,12 +284,6 @@ class Engine(StepRunner):
 
     def _start_jobs(self) -> None:
         self._maintenance.start()
-
-    def _continue_jobs(self) -> None:
-        """Start the background work again that a sandbox has done and undone."""
-        with suppress(StoreClosed, StoreForked):
-            if self._store.read(read_jobs):
-                self._start_jobs()
 
     def check(self) -> Report:
         """Check every table and index for damage and for differences between them."""

@@ -89,12 +89,13 @@ class ItemCounts:
 
     def step(self, store: Store) -> bool:
         """Count the next rows of a pending tree; return False if there is none."""
-        for name, counting in list(self._pending.items()):
+        pending, counted = self._pending, self._counted  # `forget` replaces them
+        for name, counting in list(pending.items()):
             started = self._clock()
             try:
                 rows, size, last = store.read(counting.count_next)
             except MissingTree:
-                self._pending.pop(name, None)
+                pending.pop(name, None)
                 continue
             finished = self._clock()
             counting.rows += rows
@@ -102,17 +103,15 @@ class ItemCounts:
             counting.position = last
             counting.seconds += finished - started
             if rows < MAX_STEP_ROWS:
-                self._counted[name] = _Counted(
-                    counting.rows, counting.size, finished, counting.seconds
-                )
-                self._pending.pop(name, None)
+                counted[name] = _Counted(counting.rows, counting.size, finished, counting.seconds)
+                pending.pop(name, None)
             return True
         return False
 
     def forget(self) -> None:
         """Forget all counts: after a sandbox, trees have numbers of trees that were undone."""
-        self._counted.clear()
-        self._pending.clear()
+        self._counted = {}
+        self._pending = {}
 
     def _is_old(self, counted: _Counted) -> bool:
         age = self._clock() - counted.finished

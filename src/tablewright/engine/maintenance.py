@@ -29,7 +29,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from functools import partial
 from heapq import merge
 from itertools import islice
@@ -109,9 +109,15 @@ class _Chunk:
     """
 
     def __init__(
-        self, job: Job, runs: Sequence[list[tuple[bytes, bytes]]], position: bytes, is_last: bool
+        self,
+        job: Job,
+        undone: int,
+        runs: Sequence[list[tuple[bytes, bytes]]],
+        position: bytes,
+        is_last: bool,
     ) -> None:
         self.job = job
+        self._undone = undone
         self._keys: Iterator[tuple[bytes, bytes]] = merge(*runs)
         self._position = position
         self._is_last = is_last
@@ -124,6 +130,10 @@ class _Chunk:
         new = [key for _, key in islice(self._keys, MAX_STEP_ROWS - len(self._pending) + added)]
         self._pending = self._pending[added:] + new
         self._is_at_end = len(self._pending) < MAX_STEP_ROWS
+
+    def is_valid(self, job: Job, tx: WriteTransaction) -> bool:
+        """Return whether neither another engine nor the end of a sandbox has changed the job."""
+        return self.job == job and self._undone == tx.undone
 
     def add_next_rows(self, catalog: Catalog, tx: WriteTransaction) -> int | None:
         """Add the next rows to the index; return their number, or None at the end of the chunk."""
@@ -252,16 +262,6 @@ class Maintenance:
                 self._chunk = chunk
             return has_worked or self._counts.step(self._store)
 
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Let no step run in the block. Afterwards the next step reads its rows again."""
-        if self._process != os.getpid():
-            yield
-            return
-        with self._stepping:
-            self._chunk = None
-            yield
-
     def close(self) -> None:
         """Stop the thread after its current step. Jobs continue when the file is opened again."""
         if self._process != os.getpid():
@@ -273,6 +273,7 @@ class Maintenance:
 
     def _read_chunk(self) -> _Chunk | None:
         """Read the next chunk for the index that is being built; None if there is none."""
+        undone = self._store.undone_sandboxes
         building = self._store.read(_find_building_index)
         if building is None:
             return None
@@ -294,7 +295,7 @@ class Maintenance:
                     size += len(entry) + len(key) + KEY_OVERHEAD
                 position = key
             runs.append(sorted(run))  # in small runs: one large sort would block all threads
-        return _Chunk(job, runs, position, is_last)
+        return _Chunk(job, undone, runs, position, is_last)
 
     def _step(self, chunk: _Chunk | None, tx: WriteTransaction) -> tuple[bool, int | None]:
         """Do a step; return whether there is a job, and how many rows of `chunk` were added.
@@ -308,7 +309,7 @@ class Maintenance:
             return False, None
         if job.table is None:
             _delete_next_rows(self._catalog, tx, job)
-        elif chunk is not None and chunk.job == job:  # otherwise another engine moved the position
+        elif chunk is not None and chunk.is_valid(job, tx):
             return True, chunk.add_next_rows(self._catalog, tx)
         return True, None
 

@@ -15,12 +15,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from tablewright.errors import ValidationException
 from tablewright.private_file import open_private
+from tablewright.whole_file import PARTIAL, create_whole
 
 _PART = re.compile(r"[^\x00-\x1f\x7f/\\]+").fullmatch
 #: Of file systems and of S3, in bytes.
@@ -61,17 +62,8 @@ class ObjectFolder:
         self.require_usable(bucket, key)
         path = self.root / bucket / key
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(path.name + ".part")
-        try:
-            with open_private(part, "xb") as data:
-                yield data
-                data.flush()
-                os.fsync(data.fileno())
-            part.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                part.unlink()
-            raise
+        with create_whole(path) as partial, open_private(partial, "xb") as data:
+            yield data
 
     def find_objects(self, bucket: str, prefix: str) -> list[Path]:
         """Return the files whose keys have this prefix, in the order of the keys.
@@ -103,7 +95,8 @@ def _walk(folder: Path) -> Iterator[Path]:
     for parent, _, names in os.walk(folder, followlinks=False):
         for name in names:
             path = Path(parent, name)
-            if path.is_file() and not path.is_symlink():
+            # A killed export may have left a part of an object.
+            if path.is_file() and not path.is_symlink() and path.suffix != PARTIAL:
                 yield path
 
 

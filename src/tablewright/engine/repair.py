@@ -14,6 +14,7 @@ valid for ten minutes, are not saved.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -40,6 +41,7 @@ from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.errors import CannotOpen, DynamoDBError, StoreFailed, TablewrightError
 from tablewright.schema import ChangeLogSchema, TableSchema
 from tablewright.storage import APPLICATION_ID, Snapshot, Store, Tree, WriteTransaction
+from tablewright.whole_file import create_whole
 
 BATCH_ROWS = 500
 #: A range in which no row can be read is halved this many times before it is skipped.
@@ -82,11 +84,23 @@ class RepairReport:
 
 
 def repair(path: str | Path, new_path: str | Path) -> RepairReport:
-    """Copy the readable rows of the file `path` into the new file `new_path`."""
+    """Copy the readable rows of the file `path` into the new file `new_path`.
+
+    The new file gets its name after it is complete and synced; a killed repair leaves
+    `NEW_PATH.partial`.
+    """
     if not Path(path).is_file():
         raise CannotOpen(f"{path}: {'is a directory' if Path(path).is_dir() else 'no such file'}")
     if Path(new_path).exists():
         raise CannotOpen(f"{new_path}: the file exists; choose another name for the new file")
+    try:
+        with create_whole(Path(new_path)) as partial_path:
+            return _save_all(path, partial_path)
+    except OSError as error:
+        raise CannotOpen(f"{new_path}: {os.strerror(error.errno or 0)}") from error
+
+
+def _save_all(path: str | Path, new_path: Path) -> RepairReport:
     report = RepairReport()
     with closing(_open_damaged(str(path))) as connection:
         snapshot = Snapshot(connection)

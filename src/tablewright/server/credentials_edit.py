@@ -15,7 +15,6 @@ import json
 import os
 import re
 import secrets
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,6 +22,7 @@ from pathlib import Path
 
 from tablewright.errors import CredentialsRefused
 from tablewright.server.credentials_file import UserEntry, parse_text, read_private_file
+from tablewright.whole_file import replace_whole
 
 HEADER = re.compile(r"\s*\[")
 BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -187,15 +187,6 @@ def lock_directory(path: Path) -> Iterator[Path]:
 
 def replace_file(file: Path, text: str) -> None:
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)  # mode 0600
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            Path(temporary).replace(file)
-        except BaseException:
-            Path(temporary).unlink()
-            raise
+        replace_whole(file, text.encode(), private=True)
     except OSError as error:
         raise CredentialsRefused(f"{file}: cannot write the file: {error.strerror}") from None

@@ -9,6 +9,7 @@
 """
 
 from tablewright.storage.file import APPLICATION_ID
+from tablewright.storage.sandbox import Sandbox
 from tablewright.storage.store import BUSY_SECONDS, Durability, Store
 from tablewright.storage.transaction import (
     DamagedRow,
@@ -29,6 +30,7 @@ __all__ = [
     "LogTree",
     "MissingTree",
     "Row",
+    "Sandbox",
     "Snapshot",
     "Store",
     "Tree",

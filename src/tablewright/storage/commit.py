@@ -105,7 +105,10 @@ class WriteQueue:
         return [write.result if write.error is None else write.error for write in writes]
 
     def recover(self) -> None:
-        """Finish the batch of an interrupted caller, if any. The caller must hold the lock."""
+        """Finish the batch and the sandboxes of interrupted callers, if any.
+
+        The caller must hold the lock.
+        """
         if self._batch is not None:
             if is_on_stack(WriteQueue._commit_queued.__code__, self):
                 raise StoreFailed(
@@ -113,6 +116,8 @@ class WriteQueue:
                     "handler; use it after the write has returned"
                 )
             self._settle(self._batch)
+        if self._transaction.sandboxes:
+            self._transaction.end_sandboxes()
 
     def _commit_queued(self) -> None:
         self.recover()

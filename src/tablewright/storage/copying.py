@@ -15,6 +15,7 @@ import apsw
 
 from tablewright.errors import StoreFailed
 from tablewright.private_file import open_private
+from tablewright.whole_file import create_whole
 
 
 def back_up(connection: apsw.Connection, copy: Path) -> None:
@@ -25,17 +26,10 @@ def back_up(connection: apsw.Connection, copy: Path) -> None:
     """
     if copy.exists():
         raise StoreFailed(f"{copy}: the file exists; choose another name for the copy")
-    partial = copy.with_name(copy.name + ".partial")
-    partial.unlink(missing_ok=True)
     try:
-        open_private(partial, "xb").close()
-        try:
+        with create_whole(copy) as partial:
+            open_private(partial, "xb").close()
             connection.execute("VACUUM INTO ?", (str(partial),))
-            _sync(partial)
-            os.link(partial, copy)  # unlike a rename, a link never replaces a file
-        finally:
-            partial.unlink(missing_ok=True)
-        _sync(copy.parent)
     except OSError as error:
         raise StoreFailed(f"{copy}: {os.strerror(error.errno or 0)}") from error
 
@@ -62,11 +56,3 @@ def _connection(path: str) -> Iterator[apsw.Connection]:
         yield connection
     finally:
         connection.close()
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

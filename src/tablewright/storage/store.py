@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Literal, TypeVar
 from weakref import WeakSet
@@ -31,6 +31,7 @@ from tablewright.errors import StoreBusy, StoreClosed, StoreFailed, StoreForked
 from tablewright.storage.commit import WriteQueue, is_on_stack
 from tablewright.storage.copying import back_up, compact, truncate_log
 from tablewright.storage.file import connect
+from tablewright.storage.sandbox import OpenSandbox, Restore, Sandbox
 from tablewright.storage.transaction import Snapshot, WriteTransaction
 
 T = TypeVar("T")
@@ -63,8 +64,6 @@ class Store:
         self.durability = durability
         self.busy_seconds = busy_seconds
         self.in_memory = self.path == ":memory:"
-        #: Whether all threads read through the writing connection.
-        self._shares_connection = self.in_memory
         self._closed = False
         self._forked = False
         #: A thread's connection is closed when the thread ends.
@@ -74,13 +73,14 @@ class Store:
         self._writer = self._connect(create=True, impatient=self._impatient)
         self._transaction = WriteTransaction(self._writer)
         self._queue = WriteQueue(self._transaction)
+        self._sandboxes = self._transaction.sandboxes
         self._local = threading.local()
         _STORES.add(self)
 
     def read(self, step: Callable[[Snapshot], T]) -> T:
         """Run a step that only reads, and return its result."""
         try:
-            if self._shares_connection:
+            if self.in_memory or self._sandboxes:
                 with self._queue.lock:
                     self._check_usable()
                     self._queue.recover()
@@ -138,41 +138,37 @@ class Store:
         """Let writes of this thread wait for other processes again."""
         self._impatient.discard(threading.get_ident())
 
-    def begin_sandbox(self) -> int:
-        """Begin a sandbox, perhaps in another one, and return its number.
+    def sandbox(self, remember: Callable[[], Restore]) -> Sandbox:
+        """Return a context manager that undoes all writes of its block.
 
-        Until it ends, other processes cannot write. Raise `StoreBusy` if another process writes
-        for more than `busy_seconds`.
+        `remember` is called at its beginning, and the function that it returns after the undo. One
+        in another one ends with it. Until it ends, other processes cannot write. Entering it
+        raises `StoreBusy` if another process writes for more than `busy_seconds`.
         """
+        return Sandbox(self._begin_sandbox, self._end_sandboxes, remember)
+
+    def _begin_sandbox(self, sandbox: OpenSandbox) -> None:
         try:
             with self._queue.lock:
                 self._check_usable()
                 self._queue.recover()
-                number = self._transaction.begin_sandbox()
-                self._shares_connection = True
-                return number
+                self._transaction.begin_sandbox(sandbox)
         except apsw.Error as error:
             raise self._translate_error(error) from error
 
-    def end_sandbox(self, number: int) -> None:
-        """Undo all writes since a sandbox began, and those of the sandboxes inside it.
-
-        Do nothing if the store is closed or forked: closing it has undone them.
-        """
+    def _end_sandboxes(self) -> None:
+        """End the sandboxes that are over. Closing the store ends all of them."""
         try:
             with self._queue.lock:
-                if self._closed or self._forked:
-                    return
-                self._queue.recover()
-                self._transaction.end_sandbox(number)
-                self._shares_connection = self.in_memory or self._transaction.sandboxes > 0
+                if not (self._closed or self._forked):
+                    self._queue.recover()
         except apsw.Error as error:
             raise self._translate_error(error) from error
 
     @property
-    def lock(self) -> AbstractContextManager[object]:
-        """The lock of the writing connection; a caller may hold it during several calls."""
-        return self._queue.lock
+    def undone_sandboxes(self) -> int:
+        """The number of times that sandboxes were undone: rows read before may be different."""
+        return self._transaction.undone
 
     def back_up(self, copy: str | Path) -> None:
         """Write the current state into a new file; reads and writes can continue meanwhile."""
@@ -240,7 +236,9 @@ class Store:
         return connection
 
     def _refuse_in_sandbox(self, action: str) -> None:
-        if self._transaction.sandboxes:
+        if self._sandboxes:
+            self._end_sandboxes()
+        if self._sandboxes:
             raise StoreFailed(
                 f"{self.path}: cannot {action} in a sandbox: its writes are undone; leave it first"
             )

@@ -11,7 +11,7 @@ Neither class opens connections or takes locks: `store` and `commit` do.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, suppress
 from typing import Any, TypeAlias, overload
 from weakref import WeakSet
@@ -20,6 +20,7 @@ import apsw
 
 from tablewright.errors import StoreFailed, TablewrightError
 from tablewright.storage.checksum import row_checksum
+from tablewright.storage.sandbox import OpenSandbox
 from tablewright.storage.tree import AnyTree, LogTree, Tree
 
 Row: TypeAlias = tuple[bytes, int, bytes]
@@ -136,13 +137,7 @@ class Snapshot:
                 raise _unreadable_row(tree, key) from error
 
     def _range(self, tree: AnyTree, first: Any, end: Any, backwards: bool) -> apsw.Cursor:
-        bounds = (first,) if end is None else (first, end)
-        try:
-            return self._execute(
-                tree.range_sql(bounded=end is not None, backwards=backwards), bounds
-            )
-        except apsw.SQLError as error:
-            raise _translate_error(error) from error
+        return _walk_range(self._execute, tree, first, end, backwards)
 
     def count(self, tree: AnyTree) -> tuple[int, int]:
         """Return the number of rows and the sum of their sizes. Reads the whole tree."""
@@ -214,15 +209,16 @@ class WriteTransaction(Snapshot):
     class is a savepoint in it. Nested sandboxes are savepoints, too.
     """
 
-    __slots__ = ("_commit_sql", "_executemany", "_walks", "rollbacks", "sandboxes", "version")
+    __slots__ = ("_executemany", "_walks", "rollbacks", "sandboxes", "undone", "version")
 
     def __init__(self, connection: apsw.Connection) -> None:
         super().__init__(connection)
         self._walks: WeakSet[apsw.Cursor] = WeakSet()
-        self._commit_sql = _COMMIT
         self._executemany = connection.executemany
-        #: The number of open sandboxes, each inside the one before.
-        self.sandboxes = 0
+        #: The open sandboxes, each inside the one before.
+        self.sandboxes: list[OpenSandbox] = []
+        #: The number of times that sandboxes were undone.
+        self.undone = 0
         #: Changes if another connection has committed since the last transaction.
         self.version = 0
         #: The number of rollbacks. A caller that caches its own changes must compare it.
@@ -256,7 +252,7 @@ class WriteTransaction(Snapshot):
         This is one call of a C function that calls only C functions, so no signal handler can run
         between the COMMIT and the append.
         """
-        committed.extend(map(self._execute, self._commit_sql))
+        committed.extend(map(self._execute, _RELEASE if self.sandboxes else _COMMIT))
 
     def roll_back(self) -> None:
         """Undo all changes since `begin`. Safe to call again."""
@@ -270,35 +266,38 @@ class WriteTransaction(Snapshot):
         if self.has_open_transaction():  # an interrupted read has left its statement open
             self._close_statements()
 
-    def begin_sandbox(self) -> int:
-        """Begin a transaction that is rolled back in the end; return the number of open ones."""
+    def begin_sandbox(self, sandbox: OpenSandbox) -> None:
+        """Begin a transaction that is rolled back in the end, or a savepoint in it."""
         if self.sandboxes:
-            self._execute(f"SAVEPOINT sandbox{self.sandboxes + 1}")
+            self.sandboxes.append(sandbox)
+            self._execute(f"SAVEPOINT {sandbox.savepoint}")
         else:
             if self.has_open_transaction():
                 self.roll_back()
+            self.sandboxes.append(sandbox)
             self._begin()
-        self.sandboxes += 1
-        self._commit_sql = _RELEASE
-        return self.sandboxes
 
-    def end_sandbox(self, number: int) -> None:
-        """Undo everything since the sandbox `number` began, with the sandboxes inside it.
+    def end_sandboxes(self) -> None:
+        """Undo everything since the first sandbox that is over began, with those inside it.
 
         The time depends on the changed pages, not on the size of the trees. Safe to call again.
         """
-        if self.sandboxes < number:  # it ended together with an outer one
-            return
+        for position, sandbox in enumerate(self.sandboxes):
+            if sandbox.is_over:
+                self._undo(position)
+                sandbox.restore(self)
+                del self.sandboxes[position:]
+                return
+
+    def _undo(self, position: int) -> None:
         self.rollbacks += 1
+        self.undone += 1
         self._close_statements()
         if self._connection.in_transaction:
-            if number == 1:
+            if position == 0:
                 self._execute("ROLLBACK")
             else:
-                self._roll_back_to(f"sandbox{number}")
-        self.sandboxes = number - 1
-        if number == 1:
-            self._commit_sql = _COMMIT
+                self._roll_back_to(self.sandboxes[position].savepoint)
 
     def _roll_back_to(self, savepoint: str) -> None:
         with suppress(apsw.SQLError):  # no such savepoint: this was done before an interruption
@@ -313,9 +312,9 @@ class WriteTransaction(Snapshot):
         self._execute_row = self._connection.cursor().execute
 
     def _range(self, tree: AnyTree, first: Any, end: Any, backwards: bool) -> apsw.Cursor:
-        cursor = super()._range(tree, first, end, backwards)
-        self._walks.add(cursor)
-        return cursor
+        cursor = self._connection.cursor()
+        self._walks.add(cursor)  # first: an interruption must not leave an unknown statement
+        return _walk_range(cursor.execute, tree, first, end, backwards)
 
     @overload
     def put(self, tree: Tree, key: bytes, size: int, body: bytes) -> None: ...
@@ -373,6 +372,20 @@ class WriteTransaction(Snapshot):
         definition = _VIEW + tree.name
         for (name,) in self._execute(shown, (len(definition), definition)).fetchall():
             self._execute(f"DROP VIEW {_quote(str(name))}")
+
+
+def _walk_range(
+    execute: Callable[[str, tuple[Any, ...]], apsw.Cursor],
+    tree: AnyTree,
+    first: Any,
+    end: Any,
+    backwards: bool,
+) -> apsw.Cursor:
+    bounds = (first,) if end is None else (first, end)
+    try:
+        return execute(tree.range_sql(bounded=end is not None, backwards=backwards), bounds)
+    except apsw.SQLError as error:
+        raise _translate_error(error) from error
 
 
 _COMMIT = ("COMMIT",)

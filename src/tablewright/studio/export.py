@@ -19,6 +19,7 @@ from tablewright.studio.web import routes
 from tablewright.studio.web.frame import WebPage, framed, static_file
 from tablewright.studio.web.http import Fields, WebRequest, WebResponse
 from tablewright.studio.workspace import Workspace
+from tablewright.whole_file import PARTIAL, replace_whole
 
 START = "/design"
 DESIGN = ("/design",)
@@ -37,13 +38,14 @@ def export(workspace: Workspace, folder: Path, *, data: bool = False) -> list[Pa
     static = workspace.as_static(("Design", "Items") if data else ("Design",))
     files = dict(_files(static, DESIGN + DATA if data else DESIGN))
     folder.mkdir(parents=True, exist_ok=True)
-    others = sorted({path.name for path in folder.iterdir()} - files.keys())
+    present = {path.name.removesuffix(PARTIAL) for path in folder.iterdir()}
+    others = sorted(present - files.keys())
     if others:
         raise InvalidValue(
             f"{folder} contains other files, such as {others[0]}; name a new or an empty folder"
         )
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
+    for name, content in reversed(files.items()):  # the first page last
+        replace_whole(folder / name, content)
     return [folder / name for name in files]
 
 

@@ -8,7 +8,7 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ import msgspec
 from tablewright.engine import Engine
 from tablewright.errors import DynamoDBError, TemplateRefused
 from tablewright.templates.table import DeclaredTable
+from tablewright.wire.table_parts import differing_parts, structure_parts
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -59,51 +60,29 @@ def compare_table(
     is_enabled = str(ttl.get("TimeToLiveStatus", "")).startswith("ENABL")
     found = {
         **_comparable(description),
-        "TTL": ttl.get("AttributeName") if is_enabled else "disabled",
+        "TTL": ttl["AttributeName"] if is_enabled else "disabled",
     }
     return [
-        f"{name}: declared {wanted.get(name, 'none')}, found {found.get(name, 'none')}"
-        for name in sorted({*wanted, *found})
-        if wanted.get(name) != found.get(name)
+        f"{name}: declared {declared or 'none'}, found {stored or 'none'}"
+        for name, (declared, stored) in differing_parts(wanted, found).items()
     ]
 
 
 def _comparable(table: Mapping[str, Any]) -> dict[str, str]:
     """Return the parts of a CreateTable request or a description as texts, by their names."""
-    types = {one["AttributeName"]: one["AttributeType"] for one in table["AttributeDefinitions"]}
     summary = table.get("BillingModeSummary") or {}
     billing = table.get("BillingMode") or summary.get("BillingMode") or "PROVISIONED"
-    stream = table.get("StreamSpecification") or {}
     class_ = table.get("TableClass") or (table.get("TableClassSummary") or {}).get("TableClass")
     found = {
-        "keys": _format_keys(table["KeySchema"], types),
         "BillingMode": billing,
-        "StreamSpecification": stream.get("StreamViewType")
-        if stream.get("StreamEnabled")
-        else None,
         "TableClass": class_ if class_ != "STANDARD" else None,
         "DeletionProtectionEnabled": "true" if table.get("DeletionProtectionEnabled") else None,
         "throughput": _format_throughput(table, billing),
     }
-    for member, kind in (("LocalSecondaryIndexes", "local"), ("GlobalSecondaryIndexes", "global")):
-        for index in table.get(member) or ():
-            projection = index["Projection"]
-            included = ", ".join(sorted(projection.get("NonKeyAttributes") or ()))
-            found[f"{kind} index {index['IndexName']}"] = (
-                f"{_format_keys(index['KeySchema'], types)}, projection "
-                f"{projection['ProjectionType']}{f' ({included})' if included else ''}"
-            )
-            if kind == "global":
-                name = f"throughput of {index['IndexName']}"
-                found[name] = _format_throughput(index, billing)
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _format_keys(elements: Iterable[Mapping[str, str]], types: Mapping[str, str]) -> str:
-    return ", ".join(
-        f"{one['AttributeName']}:{types.get(one['AttributeName'], '?')} {one['KeyType']}"
-        for one in elements
-    )
+    for index in table.get("GlobalSecondaryIndexes") or ():
+        found[f"throughput of {index['IndexName']}"] = _format_throughput(index, billing)
+    settings = {name: value for name, value in found.items() if value is not None}
+    return structure_parts(table) | settings
 
 
 def _format_throughput(resource: Mapping[str, Any], billing: str) -> str | None:

@@ -7,7 +7,8 @@
 Invariants:
 - A transfer is an iterator: it yields `Progress` events and, at the end of each table, the
   checksums of both sides (`TableComparison`). Nothing happens until the caller iterates.
-- Names, keys and the state of an earlier run are checked before anything is written.
+- Names, definitions, the state of an earlier run and that the tables of the target are empty are
+  checked before anything is written.
 - Items are written whole with Put, so writing a batch twice has the effect of writing it once. A
   transfer that was stopped, or killed, resumes after the last batch that is recorded as written.
 - Memory use does not depend on the size of a table: a few pages for each segment, a batch for each
@@ -27,6 +28,7 @@ from tablewright.transfer.endpoints import default_state_file, open_source, open
 from tablewright.transfer.loading import load
 from tablewright.transfer.progress import Event, Progress, TableComparison
 from tablewright.transfer.state import TransferState
+from tablewright.transfer.target_table import TargetHasItems
 
 __all__ = [
     "Checksum",
@@ -34,6 +36,7 @@ __all__ = [
     "Progress",
     "TableComparison",
     "TableDefinition",
+    "TargetHasItems",
     "TransferRefused",
     "TransferState",
     "copy",

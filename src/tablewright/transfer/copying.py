@@ -5,7 +5,7 @@
 
 A copy between files has one segment, which is written in the order of its keys.
 
-At the end, both tables are read completely and compared.
+At the end, both tables and the indexes of the target are read completely and compared.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import TransferRefused
+from tablewright.transfer.comparison import checksum_table, checksum_table_and_indexes
 from tablewright.transfer.definition import (
     TableDefinition,
     read_definition,
@@ -33,7 +34,7 @@ from tablewright.transfer.rows import (
     split_batches,
 )
 from tablewright.transfer.state import TableProgress, TransferState
-from tablewright.transfer.target_table import TargetTable, checksum_table
+from tablewright.transfer.target_table import TargetTable, refuse_items
 from tablewright.transfer.threads import run_in_threads
 from tablewright.transport import Transport
 from tablewright.values import Item
@@ -64,27 +65,42 @@ def copy(
     state: TransferState | None = None,
     segments: int | None = None,
     names: tuple[str, str] = ("the source", "the target"),
+    overwrite: bool = False,
+    without_indexes: bool = False,
 ) -> Iterator[Event]:
-    """Copy one table, or all tables.
+    """Copy one table, or all tables, perhaps `without_indexes` that are global.
 
-    Tables that are missing at the target are created; existing tables must have the same keys. With
-    the state of an earlier run, the copy resumes with the segments of that run.
+    Tables that are missing at the target are created. Existing tables must have the same keys,
+    indexes, TTL and stream, or `TableMismatch` is raised, and no items, or `TargetHasItems` is
+    raised unless `overwrite` is set; nothing is written then. With the state of an earlier run, the
+    copy resumes with the segments of that run.
     """
     state = state or TransferState(None)
     segments = segments or choose_requests(source, target)
     copies = [
-        _prepare_table(source, target, name, names[1])
+        _prepare_table(source, target, name, names[1], state, without_indexes)
         for name in select_tables(source, names[0], table)
     ]
+    if not overwrite:
+        refuse_items(names[1], [each.target for each in copies], state)
     for table_copy in copies:
         yield from _copy_table(source, target, table_copy, state, segments)
     state.remove()
 
 
-def _prepare_table(source: Transport, target: Transport, name: str, where: str) -> _TableCopy:
+def _prepare_table(
+    source: Transport,
+    target: Transport,
+    name: str,
+    where: str,
+    state: TransferState,
+    without_indexes: bool,
+) -> _TableCopy:
     description = require_description(source, name)
     definition = read_definition(source, description)
-    target_table = TargetTable.check(target, where, name, definition)
+    if without_indexes:
+        definition = definition.without_global_indexes()
+    target_table = TargetTable.check(target, where, name, definition, state)
     return _TableCopy(
         definition, table_identity(description), description.get("ItemCount"), target_table
     )
@@ -117,9 +133,11 @@ def _copy_table(
         state.save()
     count = len(progress.parts)
     source_checksum = yield from checksum_table(source, name, count, "compared: source")
-    target_checksum = yield from checksum_table(target, name, count, "compared: target")
+    target_checksum, indexes = yield from checksum_table_and_indexes(
+        target, name, count, "compared: target"
+    )
     table_copy.target.finish(progress)
-    yield TableComparison(name, {"source": source_checksum, "target": target_checksum})
+    yield TableComparison(name, {"source": source_checksum, "target": target_checksum}, indexes)
 
 
 def _segment_workers(

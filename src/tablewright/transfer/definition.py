@@ -34,6 +34,7 @@ from tablewright.transport.tables import wait_until_active
 from tablewright.wire.constraints import NAME_PATTERN
 from tablewright.wire.read import read
 from tablewright.wire.requests import CreateTableInput
+from tablewright.wire.table_parts import differing_parts, structure_parts
 
 #: An endpoint that lists more tables is broken; DynamoDB's limit is 10,000 in a region.
 MAX_TABLES = 100_000
@@ -52,6 +53,15 @@ class TableDefinition(msgspec.Struct, frozen=True):
 
     def with_name(self, name: str) -> TableDefinition:
         return TableDefinition({**self.request, "TableName": name}, self.ttl)
+
+    def without_global_indexes(self) -> TableDefinition:
+        request = {k: v for k, v in self.request.items() if k != "GlobalSecondaryIndexes"}
+        keyed = (request, *request.get("LocalSecondaryIndexes", ()))
+        names = {key["AttributeName"] for each in keyed for key in each["KeySchema"]}
+        request["AttributeDefinitions"] = [
+            each for each in request["AttributeDefinitions"] if each["AttributeName"] in names
+        ]
+        return TableDefinition(request, self.ttl)
 
 
 class _TimeToLive(msgspec.Struct):
@@ -233,13 +243,47 @@ def _build_capacity(description: dict[str, Any], billing: str) -> dict[str, Any]
     return {"OnDemandThroughput": limits} if limits else {}
 
 
-def require_same_keys(where: str, wanted: dict[str, Any], found: dict[str, Any]) -> None:
-    """Raise TableMismatch if an existing table has other keys."""
-    if _format_keys(wanted) != _format_keys(found):
+def require_same_definition(
+    where: str, wanted: TableDefinition, found: TableDefinition, *, created: bool
+) -> None:
+    """Raise TableMismatch if an existing table has other keys, indexes, TTL or stream.
+
+    TTL and the stream may be missing if an interrupted transfer has `created` the table.
+    """
+    differences = differing_parts(_parts(wanted), _parts(found))
+    lines = [
+        f"{name}: {source or 'none'} in the source, {target or 'none'} in the target; "
+        f"{_suggest_fix(name, source, target)}"
+        for name, (source, target) in differences.items()
+        if not (created and target is None and name in _ENABLED_LAST)
+    ]
+    if lines:
+        listed = "\n  ".join(lines)
         raise TableMismatch(
-            f"{where} has a table {found['TableName']!r} with other keys: "
-            f"{_format_keys(found)}, not {_format_keys(wanted)}"
+            f"{where} has a table {found.name!r} with another definition; nothing was written:\n"
+            f"  {listed}"
         )
+
+
+_ENABLED_LAST = ("StreamSpecification", "TTL")
+
+
+def _parts(definition: TableDefinition) -> dict[str, str]:
+    ttl = {} if definition.ttl is None else {"TTL": definition.ttl}
+    return structure_parts(definition.request) | ttl
+
+
+def _suggest_fix(name: str, source: str | None, target: str | None) -> str:
+    if name.startswith("global index"):
+        if target is None:
+            return "add it to the target with UpdateTable, or use --without-indexes"
+        again = " and add it again" if source else ""
+        return f"delete it in the target{again} with UpdateTable"
+    if name in _ENABLED_LAST:
+        operation = "UpdateTimeToLive" if name == "TTL" else "UpdateTable"
+        does = "enable it" if target is None else "disable it" if source is None else "change it"
+        return f"{does} in the target with {operation}"
+    return "delete the table of the target, or choose another target"
 
 
 def _format_keys(table: dict[str, Any]) -> str:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -28,6 +27,7 @@ from tablewright.errors import TransferRefused
 from tablewright.private_file import open_private
 from tablewright.transfer.checksum import Checksum
 from tablewright.transfer.definition import TableDefinition, check_definition, check_table_name
+from tablewright.whole_file import rename_whole, replace_whole
 from tablewright.wire.lines import (
     DAMAGED_GZIP,
     InvalidLine,
@@ -99,13 +99,9 @@ def publish(part: Path, file: Path, definition: TableDefinition, total: Checksum
     """
     manifest = Manifest(FORMAT, definition, total.count, str(total))
     manifest_path(file).unlink(missing_ok=True)
-    part.replace(file)
-    beside = part.with_name(part.name + ".manifest")
-    with create_file(beside) as written:
-        written.write(msgspec.json.format(_encode(manifest)) + b"\n")
-        written.flush()
-        os.fsync(written.fileno())
-    beside.replace(manifest_path(file))
+    rename_whole(part, file)
+    text = msgspec.json.format(_encode(manifest)) + b"\n"
+    replace_whole(manifest_path(file), text, private=True)
 
 
 # -- reading ---------------------------------------------------------------------------------

@@ -6,9 +6,11 @@ with the items that were read from the table.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO
@@ -28,6 +30,7 @@ from tablewright.transfer.progress import Event, Progress, TableComparison
 from tablewright.transfer.rows import choose_requests, read_pages
 from tablewright.transfer.threads import run_in_threads
 from tablewright.transport import Transport
+from tablewright.whole_file import rename_whole
 from tablewright.wire.lines import encode_lines
 
 #: Between two reports of the progress.
@@ -46,22 +49,33 @@ def dump_all(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise TransferRefused(f"{folder}: exists and is not an empty folder; choose another one")
     names = select_tables(source, where, table)
-    part = folder.with_name(folder.name + ".part")
-    try:
-        part.mkdir(parents=True)
-    except FileExistsError:
-        raise TransferRefused(
-            f"{part}: left by an interrupted dump, or another dump is running; remove it"
-        ) from None
-    try:
+    with _locked_folder(folder.with_name(folder.name + ".part")) as part:
         for name in names:
             file = part / f"{name}.json.gz"
             if file.exists():  # names that differ only in case, on a file system that ignores case
                 raise TransferRefused(f"{folder / file.name}: two tables have this file name")
             yield from _dump_file(source, name, file, segments)
-        part.replace(folder)
+        rename_whole(part, folder)
+
+
+@contextmanager
+def _locked_folder(part: Path) -> Iterator[Path]:
+    """Create an empty folder, lock it, and remove it at the end, unless it is renamed."""
+    part.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(part, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise TransferRefused(f"{part}: another dump is running; wait until it ends") from None
+        try:
+            for left in part.iterdir():  # by a killed dump
+                left.unlink()
+            yield part
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        os.close(descriptor)
 
 
 def dump(

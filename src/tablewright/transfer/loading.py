@@ -16,11 +16,12 @@ from tablewright.engine.rows import ItemRow
 from tablewright.errors import DynamoDBError, TableNotFound, TransferRefused
 from tablewright.transfer import dumpfile
 from tablewright.transfer.checksum import Checksum, hash_item
+from tablewright.transfer.comparison import checksum_table_and_indexes
 from tablewright.transfer.dumpfile import Dump, DumpData
 from tablewright.transfer.progress import Event, Progress, TableComparison
 from tablewright.transfer.rows import Batch, RowRefused, choose_requests, split_batches
 from tablewright.transfer.state import PartProgress, TransferState
-from tablewright.transfer.target_table import TargetTable, checksum_table
+from tablewright.transfer.target_table import TargetTable, refuse_items
 from tablewright.transfer.threads import ThreadSafeIterator, run_in_threads
 from tablewright.transport import Transport
 
@@ -44,23 +45,32 @@ def load(
     state: TransferState | None = None,
     writers: int | None = None,
     where: str = "the target",
+    overwrite: bool = False,
+    without_indexes: bool = False,
 ) -> Iterator[Event]:
-    """Load dumps into their tables.
+    """Load dumps into their tables, perhaps `without_indexes` that are global.
 
     A table that is missing at the target is created from the manifest, or refused without one. An
-    existing table must have the same keys.
+    existing table must have the definition of the manifest, or `TableMismatch` is raised, and no
+    items, or `TargetHasItems` is raised unless `overwrite` is set; nothing is written then.
     """
     state = state or TransferState(None)
     writers = writers or choose_requests(target)
-    tasks = [(dump, _check_target(dump, target, where)) for dump in dumps]
+    tasks = [(dump, _check_target(dump, target, where, state, without_indexes)) for dump in dumps]
+    if not overwrite:
+        refuse_items(where, [target_table for _, target_table in tasks], state)
     for dump, target_table in tasks:
         yield from _load_table(dump, target_table, state, writers)
     state.remove()
 
 
-def _check_target(dump: Dump, target: Transport, where: str) -> TargetTable:
+def _check_target(
+    dump: Dump, target: Transport, where: str, state: TransferState, without_indexes: bool
+) -> TargetTable:
     definition = dump.manifest.table.with_name(dump.table) if dump.manifest else None
-    target_table = TargetTable.check(target, where, dump.table, definition)
+    if definition is not None and without_indexes:
+        definition = definition.without_global_indexes()
+    target_table = TargetTable.check(target, where, dump.table, definition, state)
     if target_table.description is None and definition is None:
         raise TableNotFound(
             f"{where} has no table {dump.table!r}, and without a manifest it cannot be created; "
@@ -89,12 +99,12 @@ def _load_table(
                 yield Progress(dump.table, "loaded", file_checksum.count, expected)
     finally:
         state.save()
-    found = yield from checksum_table(
+    found, indexes = yield from checksum_table_and_indexes(
         target_table.transport, dump.table, writers, "compared: target"
     )
     target_table.finish(progress)
     sides = {"manifest": dump.manifest.total} if dump.manifest else {}
-    yield TableComparison(dump.table, {**sides, "file": file_checksum, "target": found})
+    yield TableComparison(dump.table, {**sides, "file": file_checksum, "target": found}, indexes)
 
 
 def _load_file(

@@ -23,14 +23,23 @@ class Progress(Struct, frozen=True):
 
 
 class TableComparison(Struct, frozen=True):
-    """The checksum of a table on each side of a transfer: {"source": …, "target": …}."""
+    """The checksum of a table on each side of a transfer: {"source": …, "target": …}.
+
+    `indexes` has that of each index of the target, and that of what it should have of the items of
+    its table: {"by_day": {"items": …, "index": …}}.
+    """
 
     table: str
     sides: dict[str, Checksum]
+    indexes: dict[str, dict[str, Checksum]] = {}
 
     @property
     def is_equal(self) -> bool:
-        return len(set(self.sides.values())) == 1
+        return len(set(self.sides.values())) == 1 and not self.differing_indexes
+
+    @property
+    def differing_indexes(self) -> list[str]:
+        return [name for name, sides in self.indexes.items() if len(set(sides.values())) > 1]
 
 
 Event: TypeAlias = Progress | TableComparison

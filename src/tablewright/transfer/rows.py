@@ -15,14 +15,12 @@ from typing import TypeGuard
 
 from msgspec import Struct
 
-from tablewright.engine.bulk import open_batch, read_rows
+from tablewright.engine.bulk import open_batch, read_index_rows, read_rows
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import DynamoDBError, TransferRefused
 from tablewright.limits import MAX_BATCH_WRITES
 from tablewright.transfer.batches import write_batch
-from tablewright.transfer.checksum import Checksum
-from tablewright.transfer.segments import scan_pages
-from tablewright.transfer.threads import run_in_threads
+from tablewright.transfer.segments import scan_index_pages, scan_pages
 from tablewright.transport import Local, Transport
 from tablewright.values import Item
 from tablewright.wire.whole_items import read_whole_item
@@ -132,14 +130,17 @@ def _open_batch(
     return rows.append, lambda: write_batch(target, table, [row.item for row in rows])
 
 
-def checksum_pages(transport: Transport, table: str, segments: int) -> Iterator[Checksum]:
-    """Yield the checksum of every page of a table, in any order."""
-    return run_in_threads(
-        [
-            (Checksum.of_rows(page) for page in read_pages(transport, table, segment, segments))
-            for segment in range(segments)
-        ]
-    )
+def read_index_pages(transport: Transport, table: str, index: str) -> Iterator[list[ItemRow]]:
+    """Yield the pages of an index; at an endpoint, the latest writes may be missing."""
+    if not is_engine(transport):
+        for page in scan_index_pages(transport, table, index):
+            yield _check_items(table, page)
+        return
+    last: bytes | None = b""
+    while last is not None:
+        read = partial(read_index_rows, table_name=table, index_name=index, after=last)
+        rows, last = transport.engine.run_long(read)
+        yield rows
 
 
 def is_engine(transport: Transport) -> TypeGuard[Local]:

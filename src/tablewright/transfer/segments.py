@@ -33,10 +33,24 @@ def scan_pages(
 ) -> Iterator[list[Item]]:
     """Yield the pages of a segment, of up to 1 MB and `limit` items, after the key `start`."""
     request: dict[str, Any] = {"TableName": table, "ConsistentRead": True}
-    if limit is not None:
-        request["Limit"] = limit
     if segments > 1:  # else a plain Scan: some endpoints have no parallel Scan
         request |= {"Segment": segment, "TotalSegments": segments}
+    if limit is not None:
+        request["Limit"] = limit
+    return _scan(transport, request, start)
+
+
+def scan_index_pages(transport: Transport, table: str, index: str) -> Iterator[list[Item]]:
+    """Yield the pages of an index. It may lack the latest writes: it is eventually consistent."""
+    return _scan(transport, {"TableName": table, "IndexName": index})
+
+
+def _scan(
+    transport: Transport,
+    request: dict[str, Any],
+    start: Item | None = None,
+) -> Iterator[list[Item]]:
+    table = request["TableName"]
     keys = _CycleDetector()
     empty = 0
     while True:

@@ -15,7 +15,6 @@ Invariants:
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from msgspec import Struct, field
 
 from tablewright.errors import TransferRefused
 from tablewright.values import Item
+from tablewright.whole_file import replace_whole
 
 #: The minimum interval between writes of the file: an fsync takes some milliseconds.
 SAVE_SECONDS = 0.25
@@ -97,13 +97,7 @@ class TransferState:
         """Write the file. If `now` is False, skip it within SAVE_SECONDS of the last write."""
         if self.path is None or (not now and time.monotonic() < self._last_save + SAVE_SECONDS):
             return
-        beside = self.path.with_name(self.path.name + ".new")
-        beside.unlink(missing_ok=True)
-        with beside.open("xb") as file:  # a new file: do not follow a link
-            file.write(msgspec.json.encode(self._saved))
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(self.path)
+        replace_whole(self.path, msgspec.json.encode(self._saved), private=True)
         self._last_save = time.monotonic()
 
     def remove(self) -> None:

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
 from msgspec import Struct
 
-from tablewright.transfer.checksum import Checksum
+from tablewright.errors import TransferRefused
 from tablewright.transfer.definition import (
     TableDefinition,
     create_table,
     describe,
     enable_stream,
     enable_ttl,
-    require_same_keys,
+    read_definition,
+    require_same_definition,
     table_identity,
 )
-from tablewright.transfer.progress import Progress
-from tablewright.transfer.rows import checksum_pages
+from tablewright.transfer.segments import scan_pages
 from tablewright.transfer.state import PartProgress, TableProgress, TransferState
 from tablewright.transport import Transport
+
+
+class TargetHasItems(TransferRefused):
+    """Tables of the target have items, which may be replaced."""
+
+    def __init__(self, where: str, names: list[str]) -> None:
+        have = "the table" if len(names) == 1 else "the tables"
+        self.consequence = (
+            f"{where} has items in {have} {', '.join(names)}; "
+            "those with the same keys will be replaced"
+        )
+        super().__init__(f"{self.consequence}; add --overwrite, or choose another target")
 
 
 class TargetTable(Struct):
@@ -35,13 +46,37 @@ class TargetTable(Struct):
 
     @classmethod
     def check(
-        cls, transport: Transport, where: str, name: str, definition: TableDefinition | None
+        cls,
+        transport: Transport,
+        where: str,
+        name: str,
+        definition: TableDefinition | None,
+        state: TransferState,
     ) -> TargetTable:
-        """Check an existing table, if there is one. Writes nothing."""
+        """Check the definition of an existing table, if there is one. Writes nothing."""
         description = describe(transport, name)
+        table = cls(transport, name, definition, description)
         if description is not None and definition is not None:
-            require_same_keys(where, definition.request, description)
-        return cls(transport, name, definition, description)
+            found = read_definition(transport, description)
+            progress = table._progress(state)
+            created = progress is not None and progress.created
+            require_same_definition(where, definition, found, created=created)
+        return table
+
+    def has_foreign_items(self, state: TransferState) -> bool:
+        """Return whether the table has items that an earlier run of the transfer has not met."""
+        progress = self._progress(state)
+        if self.description is None or (progress is not None and progress.target_id):
+            return False
+        return any(scan_pages(self.transport, self.name, 0, 1, limit=1))
+
+    def _progress(self, state: TransferState) -> TableProgress | None:
+        """Return the progress of an earlier run with this table at the target."""
+        progress = state.tables.get(self.name)
+        if self.description is None or progress is None:
+            return None
+        is_same = progress.target_id in ("", table_identity(self.description))
+        return progress if is_same else None
 
     def prepare(self, state: TransferState, source_id: str, parts: int) -> TableProgress:
         """Create the table if it is missing, and return the progress of an earlier run.
@@ -71,14 +106,8 @@ class TargetTable(Struct):
             enable_stream(self.transport, self.definition)
 
 
-def checksum_table(
-    transport: Transport, table: str, segments: int, phase: str
-) -> Generator[Progress, None, Checksum]:
-    """Return the checksum of a whole table; yield the progress."""
-    found = describe(transport, table)
-    expected = None if found is None else found.get("ItemCount")
-    total = Checksum()
-    for part in checksum_pages(transport, table, segments):
-        total += part
-        yield Progress(table, phase, total.count, expected)
-    return total
+def refuse_items(where: str, tables: list[TargetTable], state: TransferState) -> None:
+    """Raise `TargetHasItems` if tables have items that the transfer may replace."""
+    names = [table.name for table in tables if table.has_foreign_items(state)]
+    if names:
+        raise TargetHasItems(where, names)

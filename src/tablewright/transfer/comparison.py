@@ -1,0 +1,112 @@
+"""Comparison: the checksums of a whole table and of its indexes.
+
+An index is compared with what its table should give it: the items that have its keys, with the
+attributes that it projects. So an index of the target is compared in a copy and in a load, and the
+source is read only once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from tablewright.backoff import Backoff
+from tablewright.engine.operations.create_table import build_schema
+from tablewright.engine.rows import ItemRow, project_row
+from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.transfer.checksum import Checksum, hash_item
+from tablewright.transfer.definition import build_create_request, describe, require_description
+from tablewright.transfer.progress import Progress
+from tablewright.transfer.rows import is_engine, read_index_pages, read_pages
+from tablewright.transfer.threads import run_in_threads
+from tablewright.transport import Transport
+from tablewright.wire.read import read
+from tablewright.wire.requests import CreateTableInput
+
+#: A global index of an endpoint is eventually consistent: it is read again for about 30 seconds.
+LAGGING = Backoff(attempts=8, first=0.5, longest=16.0)
+
+#: The checksums of two sides, by their names.
+Sides: TypeAlias = dict[str, Checksum]
+
+
+def checksum_table(
+    transport: Transport, table: str, segments: int, phase: str
+) -> Generator[Progress, None, Checksum]:
+    """Return the checksum of a whole table; yield the progress."""
+    found = describe(transport, table)
+    expected = None if found is None else found.get("ItemCount")
+    total, _ = yield from _checksum_items(transport, table, segments, (), phase, expected)
+    return total
+
+
+def checksum_table_and_indexes(
+    transport: Transport, table: str, segments: int, phase: str
+) -> Generator[Progress, None, tuple[Checksum, dict[str, Sides]]]:
+    """Return the checksum of a whole table, and those of each index and of what it should have."""
+    found = require_description(transport, table)
+    indexes = _read_indexes(found)
+    total, wanted = yield from _checksum_items(
+        transport, table, segments, indexes, phase, found.get("ItemCount")
+    )
+    sides: dict[str, Sides] = {}
+    for index, expected in zip(indexes, wanted, strict=True):
+        stored = yield from _checksum_index(transport, table, index, expected, phase)
+        sides[index.name] = {"items": expected, "index": stored}
+    return total, sides
+
+
+def _read_indexes(description: dict[str, Any]) -> tuple[StoredIndex, ...]:
+    request = read(CreateTableInput, build_create_request(description))
+    return StoredTable(build_schema(request)).indexes
+
+
+def _checksum_items(
+    transport: Transport,
+    table: str,
+    segments: int,
+    indexes: Sequence[StoredIndex],
+    phase: str,
+    expected: int | None,
+) -> Generator[Progress, None, tuple[Checksum, list[Checksum]]]:
+    """Return the checksum of all items, and that of what each index should have of them."""
+
+    def worker(segment: int) -> Iterator[list[Checksum]]:
+        for page in read_pages(transport, table, segment, segments):
+            yield _checksum_page(page, indexes)
+
+    totals = [Checksum()] * (1 + len(indexes))
+    for found in run_in_threads([worker(segment) for segment in range(segments)]):
+        totals = [total + part for total, part in zip(totals, found, strict=True)]
+        yield Progress(table, phase, totals[0].count, expected)
+    return totals[0], totals[1:]
+
+
+def _checksum_page(page: list[ItemRow], indexes: Sequence[StoredIndex]) -> list[Checksum]:
+    items = [row.decode() for row in page]
+    hashes = [hash_item(item) for item in items]
+    checksums = [Checksum.of_hashes(hashes)]
+    for index in indexes:
+        held = [at for at, item in enumerate(items) if index.encode_entry(item, b"") is not None]
+        if index.projected_names is None:
+            checksums.append(Checksum.of_hashes([hashes[at] for at in held]))
+        else:
+            checksums.append(Checksum.of_rows(project_row(index, page[at]) for at in held))
+    return checksums
+
+
+def _checksum_index(
+    transport: Transport, table: str, index: StoredIndex, wanted: Checksum, phase: str
+) -> Generator[Progress, None, Checksum]:
+    attempt = 0
+    while True:
+        attempt += 1
+        total = Checksum()
+        for page in read_index_pages(transport, table, index.name):
+            total += Checksum.of_rows(page)
+            yield Progress(f"{table}.{index.name}", phase, total.count, wanted.count)
+        delay = None if is_engine(transport) else LAGGING.delay(attempt)
+        if total == wanted or delay is None:
+            return total
+        time.sleep(delay)

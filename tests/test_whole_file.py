@@ -1,0 +1,96 @@
+"""Files appear whole: after a kill at any moment there is the old content, or the new one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tablewright.whole_file import PARTIAL, create_whole, replace_whole
+
+#: Kills the process at the n-th call that changes a file or a folder.
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tablewright import whole_file
+
+calls = iter(range(int(sys.argv[2])))
+def die(event, arguments):
+    if event in ("open", "os.rename", "os.link", "os.remove") and "victim" in str(arguments[0]):
+        if next(calls, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(die)
+file = Path(sys.argv[1])
+if sys.argv[3] == "replace":
+    whole_file.replace_whole(file, b"new" * 10_000)
+else:
+    with whole_file.create_whole(file) as partial:
+        partial.write_bytes(b"new" * 10_000)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["replace", "create"])
+def test_a_kill_at_any_moment_leaves_the_old_content_or_the_new(tmp_path: Path, way: str) -> None:
+    file = tmp_path / "victim"
+    contents = {b"old", b"new" * 10_000} if way == "replace" else {None, b"new" * 10_000}
+    for call in range(50):
+        file.unlink(missing_ok=True)
+        if way == "replace":
+            file.write_bytes(b"old")
+        command = [sys.executable, "-c", KILLED, str(file), str(call), way]
+        ended = subprocess.run(command, check=False, timeout=60)
+        assert (file.read_bytes() if file.exists() else None) in contents
+        if ended.returncode == 0:
+            break
+    assert 3 < call < 49
+    assert list(tmp_path.iterdir()) == [file]  # what the killed runs left was replaced
+
+
+def test_a_left_partial_file_is_replaced(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}{PARTIAL}").write_text("half")
+    replace_whole(tmp_path / "a", b"whole")
+    with create_whole(tmp_path / "b") as partial:
+        partial.write_text("whole")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "a": "whole",
+        "b": "whole",
+    }
+
+
+def test_an_error_leaves_the_old_content_and_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_text("old")
+    with pytest.raises(FileExistsError), create_whole(file) as partial:
+        partial.write_text("new")
+    with pytest.raises(TypeError), create_whole(tmp_path / "b") as partial:
+        partial.write_text(None)  # type: ignore[arg-type]
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert file.read_text() == "old"
+
+
+def test_a_replaced_file_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
+    file, link = tmp_path / "a", tmp_path / "link"
+    file.write_text("old")
+    file.chmod(0o640)
+    link.symlink_to(file)
+    replace_whole(link, b"new")
+    assert link.is_symlink()
+    assert file.read_text() == "new"
+    assert file.stat().st_mode & 0o777 == 0o640
+    replace_whole(link, b"secret", private=True)
+    assert not link.is_symlink()
+    assert link.stat().st_mode & 0o777 == 0o600
+    assert file.read_text() == "new"
+
+
+def test_a_pipe_is_written_to() -> None:
+    read, write = os.pipe()
+    replace_whole(Path(f"/dev/fd/{write}"), b"text")
+    os.close(write)
+    with os.fdopen(read, "rb") as file:
+        assert file.read() == b"text"
