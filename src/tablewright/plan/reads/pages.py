@@ -223,10 +223,9 @@ class Pages(Plan[Page[R]], Generic[R]):
             if size is not None:
                 read += page.scanned_count
                 limit = next_limit(size - count, count, read, limit)
-        if size is not None and count > size:
-            del found[known(found)[size - 1] + 1 :]
-            last = self._position(found[-1])
-        elif last is not None and count:
+        end = known(found)[size - 1] + 1 if size is not None and count >= size else len(found)
+        if end < len(found) or (last is not None and count):
+            del found[end:]
             last = self._position(found[-1])  # DynamoDB may have stopped at an item of another kind
         return PageItems(found, last)
 

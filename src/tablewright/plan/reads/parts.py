@@ -48,8 +48,9 @@ class PartsPage:
         request, _, _ = query._request(context)
         self._cursor = PageCursor(query, request, context)
         self.remaining = self._cursor.remaining
-        #: Where each part that is not finished starts.
-        self.starts: Item = self._cursor.start or {str(number): {} for number in range(count)}
+        start = self._cursor.start
+        #: Where each part that is not finished starts; none behind the last item of all.
+        self.starts: Item = {str(n): {} for n in range(count)} if start is None else start
 
     def of(self, rows: Sequence[tuple[str, Item]], read: Mapping[str, PageItems]) -> Page[Any]:
         """Return the page of rows, each with the number of its part; `read` are all that were read.

@@ -133,7 +133,7 @@ class SegmentedScan(Scan[R]):
         page = PartsPage(self, self._count, context)
         sizes = _shares(smaller(self._size, page.remaining), list(page.starts))
         reads = [PartRead(segments[int(n)], page.starts[n], size) for n, size in sizes.items()]
-        step = Together(reads, threads=min(len(reads), MAX_THREADS))
+        step = Together(reads, threads=min(len(reads), MAX_THREADS) or 1)
         yield step
         read = dict(zip(sizes, step.results, strict=True))
         return page.of([(n, item) for n, each in read.items() for item in each.items], read)
@@ -149,7 +149,7 @@ class SegmentedScan(Scan[R]):
 
 def _shares(size: int | None, numbers: list[str]) -> dict[str, int | None]:
     """Return how many results each segment gives to a page; no entry for those that give none."""
-    if size is None:
+    if size is None or not numbers:
         return dict.fromkeys(numbers)
     each, more = divmod(size, len(numbers))
     shares = {number: each + (place < more) for place, number in enumerate(numbers)}
