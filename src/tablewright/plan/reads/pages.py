@@ -11,7 +11,7 @@ range that no entity describes; if it has a type of its own, it is only reported
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, Self, TypeVar
 
 import msgspec
@@ -145,11 +145,16 @@ class Pages(Plan[Page[R]], Generic[R]):
 
         `end_at` returns where a page ends that ends with an item.
         """
+        read_one = self._read
+        try:
+            return cursor.page([read_one(item) for item in read.items], read.last)
+        except UnreadableItem:
+            pass  # one by one, to find which
         results: list[Any] = []
         unreadable: list[UnreadableItem] = []
         for item in read.items:
             try:
-                results.append(self._read(item))
+                results.append(read_one(item))
             except UnreadableItem as error:
                 if not self._skips_unreadable and not is_of_other_type(self._entity.table, item):
                     error.results = results
@@ -209,22 +214,23 @@ class Pages(Plan[Page[R]], Generic[R]):
         """
         found: list[Item] = []
         last: Item | None = None
-        count, limit, read = 0, size or 0, 0
+        places: Sequence[int] = ()
+        limit, read = size or 0, 0
         for _ in range(MAX_REQUESTS):
             if size is not None:
                 request = request.with_members(Limit=limit)
             page = decode_page((yield request))
             found += self._candidates(page.items, excluding)
-            count = len(known(found))
+            places = known(found)
             last = page.last_evaluated_key
-            if last is None or (count and (size is None or count >= size)):
+            if last is None or (places and (size is None or len(places) >= size)):
                 break
             request = request.next_page(last)
             if size is not None:
                 read += page.scanned_count
-                limit = next_limit(size - count, count, read, limit)
-        end = known(found)[size - 1] + 1 if size is not None and count >= size else len(found)
-        if end < len(found) or (last is not None and count):
+                limit = next_limit(size - len(places), len(places), read, limit)
+        end = len(found) if size is None or len(places) < size else places[size - 1] + 1
+        if end < len(found) or (last is not None and places):
             del found[end:]
             last = self._position(found[-1])  # DynamoDB may have stopped at an item of another kind
         return PageItems(found, last)
@@ -451,8 +457,10 @@ def tenant_filter(partition: str) -> str:
     return f"{partition} in the tenant's shards (in a database for a tenant)"
 
 
-def known(items: list[Item]) -> list[int]:
+def known(items: list[Item]) -> Sequence[int]:
     """Return the places of the items that fill a page: those that are not unknown."""
+    if UnknownItem not in map(type, items):
+        return range(len(items))
     return [place for place, item in enumerate(items) if not isinstance(item, UnknownItem)]
 
 
