@@ -179,12 +179,24 @@ class InvalidValue(TablewrightError, ValueError):
 class UnreadableItem(TablewrightError):
     """A stored item does not match its entity: another program or an older model wrote it.
 
-    `item` is the item as it is stored, if it is known.
+    `key` is the key of the item in the table, `reason` the cause as text, `item` the item as it was
+    read. From a query, `results` are those before the item, and `cursor` continues after it.
     """
 
-    def __init__(self, message: str, *, item: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        reason: str = "",
+        key: dict[str, Any] | None = None,
+        item: dict[str, Any] | None = None,
+    ) -> None:
         super().__init__(message)
+        self.reason = reason or message
+        self.key = key or {}
         self.item = item
+        self.cursor: str | None = None
+        self.results: list[Any] = []
 
 
 class WriteRejected(TablewrightError):

@@ -23,12 +23,20 @@ from tablewright.cli.failures import fail
 from tablewright.cli.item_json import print_json
 from tablewright.cli.sessions import Json
 from tablewright.cli.transfer import WHERE, exit_on_error
-from tablewright.cli.views import as_json, count_items, count_units, make_console, note
+from tablewright.cli.views import (
+    as_json,
+    count_items,
+    count_units,
+    format_json,
+    make_console,
+    note,
+)
 from tablewright.cli.write_items import Yes, confirm
 
 if TYPE_CHECKING:
     from tablewright.database import Database
-    from tablewright.plans import AccessPattern, Page, Plan
+    from tablewright.errors import UnreadableItem
+    from tablewright.plans import AccessPattern, Plan, Query
     from tablewright.verify import Design
 
 MEMORY = ":memory:"
@@ -214,21 +222,26 @@ def _run(
     """Run a plan and print its result, then on standard error what it took."""
     from tablewright import Page, Query
     from tablewright.cli.results import print_result
+    from tablewright.errors import UnreadableItem
     from tablewright.plans import Load, LoadFound, Single, Then
 
-    if all_pages:
-        assert isinstance(plan, Query)
-        count = _print_rows(database.iterate(plan), plan, json=json)
+    if isinstance(plan, Query):
+        found = _Found(database, plan, all_pages=all_pages)
+        count = _print_rows(found, plan, json=json)
         note(f"{count_items(count)}, {count_units(sum(units))}")
-        return
-    result = database.run(plan)
-    if isinstance(result, Page):
-        count = _print_rows(result, plan, json=json)
-        note(f"{count_items(count)}, {count_units(sum(units))}")
-        for problem in result.unreadable:
+        for problem in found.reported:
             note(f"warning: {problem}")
-        _note_cursor(result, "Read all with --all, or continue with")
+        for error in found.unreadable:
+            _note_unreadable(error)
+        _note_cursor(found.cursor, "Read all with --all, or continue with")
+        if found.unreadable:
+            raise typer.Exit(1)
         return
+    try:
+        result = database.run(plan)
+    except UnreadableItem as error:
+        _note_unreadable(error)
+        raise typer.Exit(1) from None
     if result is None and isinstance(plan, Single | Then | Load | LoadFound):
         note(f"tablewright: {plan._name} found nothing")
         raise typer.Exit(1)
@@ -239,7 +252,40 @@ def _run(
     note(count_units(sum(units)))
     for member in getattr(result, "__dict__", {}).values():
         if isinstance(member, Page):
-            _note_cursor(member, "Continue with")
+            _note_cursor(member.next_cursor, "Continue with")
+
+
+class _Found:
+    """The results of a query, on one page or on all, also behind items that cannot be decoded."""
+
+    def __init__(self, database: Database, query: Query[Any], *, all_pages: bool) -> None:
+        self._database = database
+        self._query = query
+        self._all_pages = all_pages
+        #: The items that end a page, because they cannot be decoded.
+        self.unreadable: list[UnreadableItem] = []
+        #: The items with a type of no entity.
+        self.reported: list[UnreadableItem] = []
+        self.cursor: str | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        from tablewright.errors import UnreadableItem
+
+        query = self._query
+        while True:
+            try:
+                page = self._database.run(query)
+            except UnreadableItem as error:
+                self.unreadable.append(error)
+                self.cursor = error.cursor
+                yield from error.results
+            else:
+                self.reported += page.unreadable
+                self.cursor = page.next_cursor
+                yield from page
+            if self.cursor is None or not self._all_pages:
+                return
+            query = query.after(self.cursor)
 
 
 def _print_rows(rows: Iterable[Any], plan: Plan[Any], *, json: bool) -> int:
@@ -258,6 +304,12 @@ def _print_rows(rows: Iterable[Any], plan: Plan[Any], *, json: bool) -> int:
     return len(found)
 
 
-def _note_cursor(page: Page[Any], how: str) -> None:
-    if page.next_cursor is not None:
-        note(f"There are more. {how} --cursor {page.next_cursor}")
+def _note_unreadable(error: UnreadableItem) -> None:
+    """Print an item that cannot be decoded, and why."""
+    note(f"tablewright: {error}")
+    note(f"    {format_json(error.item)}")
+
+
+def _note_cursor(cursor: str | None, how: str) -> None:
+    if cursor is not None:
+        note(f"There are more. {how} --cursor {cursor}")

@@ -160,7 +160,8 @@ class EntityView:
                 self._console.print()
             print_title(self._console, f"{title} ({len(group)})")
             if group[0].values is None:
-                self._print_problem(group[0])
+                for seen in group:
+                    self._print_problem(seen)
                 self._stored.print_items([seen.item for seen in group])
             else:
                 print_values(self._console, [seen.values or {} for seen in group])

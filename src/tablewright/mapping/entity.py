@@ -8,7 +8,7 @@ This module must not know requests or plans.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import product
@@ -220,9 +220,7 @@ class EntityMap:
         try:
             return self._decode(tuple(map(item.get, self._fields)))
         except UnreadableItem as error:
-            names = [name for name in self.table.attributes if name is not None and name in item]
-            key = ", ".join(f'{name}="{content_of(item, name)}"' for name in names)
-            raise UnreadableItem(f"{error} (the item with {key})", item=dict(item)) from None
+            raise self.table.unreadable(str(error), item) from None
 
     # Made with the first read: each takes up to 0.6 ms, and many programs read few entities.
 
@@ -271,31 +269,17 @@ class EntityMap:
         except (UnreadableItem, ValidationError):
             return self.decode(_plain(answer)["Item"])  # names the item in an error
 
-    def decode_page(
-        self, answer: bytes
-    ) -> tuple[list[Any], Item | None, tuple[UnreadableItem, ...]]:
-        """Return the entities in the answer of a Query, its last evaluated key, and what of it
-        cannot be read."""
+    def decode_page(self, answer: bytes) -> tuple[list[Any], Item | None] | None:
+        """Return the entities in the answer of a Query, and its last evaluated key.
+
+        Return None if one of them has to be decoded by itself: it may be unreadable.
+        """
         read = self._read
         try:
             page = self._page(answer)
-            return [read(item) for item in page.Items], page.LastEvaluatedKey, ()
+            return [read(item) for item in page.Items], page.LastEvaluatedKey
         except (UnreadableItem, ValidationError):
-            plain = _plain(answer)
-            entities, unreadable = self.decode_all(plain["Items"])
-            return entities, plain.get("LastEvaluatedKey"), unreadable
-
-    def decode_all(
-        self, items: Iterable[Mapping[str, Value]]
-    ) -> tuple[list[Any], tuple[UnreadableItem, ...]]:
-        """Return the entities of items, and the errors of those that cannot be read."""
-        entities, unreadable = [], []
-        for item in items:
-            try:
-                entities.append(self.decode(item))
-            except UnreadableItem as error:
-                unreadable.append(error)
-        return entities, tuple(unreadable)
+            return None
 
     def _read_any(self, item: Any) -> Any:
         """Return the entity of an item in a typed answer, as `_decode_any` does."""

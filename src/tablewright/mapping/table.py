@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
-from tablewright.errors import DeclarationError
+from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap, content_of
 from tablewright.mapping.key_condition import after
@@ -222,6 +222,22 @@ class TableMap:
     def key(self, item: Mapping[str, Value]) -> Item:
         """Return the key of an item."""
         return {name: item[name] for name in self.attributes if name is not None}
+
+    def show_key(self, item: Mapping[str, Value]) -> str:
+        """Render the key of an item as `PK="CUST#C1", SK="ORDER#1"`."""
+        return ", ".join(f'{name}="{content_of(item, name)}"' for name in self._key_names(item))
+
+    def unreadable(self, reason: str, item: Mapping[str, Value]) -> UnreadableItem:
+        """Return the error for an item that cannot be decoded."""
+        return UnreadableItem(
+            f"{reason} (the item with {self.show_key(item)})",
+            reason=reason,
+            key={name: item[name] for name in self._key_names(item)},
+            item=dict(item),
+        )
+
+    def _key_names(self, item: Mapping[str, Value]) -> list[str]:
+        return [name for name in self.attributes if name is not None and name in item]
 
     def is_exclusive(self, key: KeyMap) -> bool:
         """Return whether the partitions of this key contain only this entity, now and later.

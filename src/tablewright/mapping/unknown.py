@@ -14,16 +14,19 @@ from tablewright.mapping.table import TableMap
 from tablewright.values import Value
 
 
-def is_of_other_type(table: TableMap, item: Mapping[str, Value] | None) -> bool:
+class UnknownItem(dict[str, Value]):
+    """An unknown item among those that a read found."""
+
+
+def is_of_other_type(table: TableMap, item: Mapping[str, Value]) -> bool:
     """Return whether an unknown item has a type, which is that of no entity."""
-    return item is not None and table.has_foreign_type(item) and table.is_unknown(item)
+    return table.has_foreign_type(item) and table.is_unknown(item)
 
 
 def unknown_item(table: TableMap, item: Mapping[str, Value]) -> UnreadableItem:
     """Return the error that reports an unknown item."""
-    names = [name for name in table.attributes if name is not None]
-    key = ", ".join(f'{name}="{content_of(item, name)}"' for name in names)
-    problem = f"no entity has a key like {key}"
+    problem = f"no entity has a key like {table.show_key(item)}"
     if table.type_attribute in item:
         problem += f", or the type {content_of(item, str(table.type_attribute))!r}"
-    return UnreadableItem(f"{table.owner}: {problem}; declare one", item=dict(item))
+    message = f"{table.owner}: {problem}; declare one"
+    return UnreadableItem(message, key=table.key(item), item=dict(item))

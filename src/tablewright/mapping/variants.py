@@ -59,12 +59,12 @@ class VariantsMap(EntityMap):
         item = _plain(answer).get("Item")
         return None if item is None else self.decode(item)
 
-    def decode_page(
-        self, answer: bytes
-    ) -> tuple[list[Any], Item | None, tuple[UnreadableItem, ...]]:
+    def decode_page(self, answer: bytes) -> tuple[list[Any], Item | None] | None:
         page = _plain(answer)
-        entities, unreadable = self.decode_all(page["Items"])
-        return entities, page.get("LastEvaluatedKey"), unreadable
+        try:
+            return [self.decode(item) for item in page["Items"]], page.get("LastEvaluatedKey")
+        except UnreadableItem:
+            return None
 
 
 class VariantMap(EntityMap):
@@ -109,8 +109,5 @@ def unknown_kind(base: VariantsMap, item: Mapping[str, Value]) -> UnreadableItem
     name = str(base.table.type_attribute)
     kinds = ", ".join(base.type_names) or "no variant is declared"
     found = f"no {name!r}" if name not in item else f"another {name!r}: {item[name]}"
-    key = ", ".join(f"{each}={item[each]}" for each in base.table.key(item))
-    return UnreadableItem(
-        f"{base.name}: the item has {found}, so its kind is unknown, of {kinds} ({key})",
-        item=dict(item),
-    )
+    reason = f"{base.name}: the item has {found}, so its kind is unknown, of {kinds}"
+    return base.table.unreadable(reason, item)

@@ -25,6 +25,7 @@ from tablewright.errors import (
     DeclarationError,
     IndexNotReady,
     InvalidValue,
+    UnreadableItem,
     UnsupportedOperation,
 )
 from tablewright.mapping.table import TableMap
@@ -307,13 +308,16 @@ class Database(_Connection, Streams):
     def iterate(self, plan: Query[T]) -> Iterator[T]:
         """Yield every result of a query, page by page, up to its limit.
 
-        Raise UnreadableItem for an item that does not match its entity.
+        Raise UnreadableItem at an item that does not match its entity, after the results before it.
         """
         if not isinstance(plan, Query):
             raise _not_a_plan(plan, _ITERATE_TAKES)
-        plan = plan.strict()
         while True:
-            page = self.run(plan)
+            try:
+                page = self.run(plan)
+            except UnreadableItem as error:
+                yield from error.results
+                raise
             yield from page
             if page.next_cursor is None:
                 return
@@ -363,13 +367,17 @@ class AsyncDatabase(_Connection, AsyncStreams):
     async def iterate(self, plan: Query[T]) -> AsyncIterator[T]:
         """Yield every result of a query, page by page, up to its limit.
 
-        Raise UnreadableItem for an item that does not match its entity.
+        Raise UnreadableItem at an item that does not match its entity, after the results before it.
         """
         if not isinstance(plan, Query):
             raise _not_a_plan(plan, _ITERATE_TAKES)
-        plan = plan.strict()
         while True:
-            page = await self.run(plan)
+            try:
+                page = await self.run(plan)
+            except UnreadableItem as error:
+                for result in error.results:
+                    yield result
+                raise
             for result in page:
                 yield result
             if page.next_cursor is None:

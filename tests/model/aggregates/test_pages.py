@@ -30,7 +30,7 @@ from tablewright import (
 )
 from tablewright.database import Database
 from tablewright.engine import Engine
-from tablewright.errors import DeclarationError, InvalidCursor, InvalidValue
+from tablewright.errors import DeclarationError, InvalidCursor, InvalidValue, UnreadableItem
 from tablewright.observe import RequestEvent, Usage
 from tests.costs import run_within_range
 from tests.examples import examples
@@ -335,7 +335,7 @@ def test_a_page_by_an_index(db: Database) -> None:
 
 
 def test_an_item_that_cannot_be_read_is_reported_by_the_page(db: Database, engine: Engine) -> None:
-    store(db, order("1"), item("1", "a"))
+    store(db, order("1"), item("1", "a"), item("1", "c"))
     engine.call(
         "PutItem",
         {
@@ -348,10 +348,17 @@ def test_an_item_that_cannot_be_read_is_reported_by_the_page(db: Database, engin
             },
         },
     )
-    found = db.run(order_page("C1", "1", None))
-    assert found is not None
-    assert found.items == [item("1", "a")]
-    assert len(found.items.unreadable) == 1
+    plan = order_page("C1", "1", None).page_size(3)
+    with pytest.raises(UnreadableItem) as raised:
+        db.run(plan)
+    assert raised.value.results == [item("1", "a")]
+    rest = db.run(plan.after(raised.value.cursor))
+    assert rest is not None
+    assert rest.items == [item("1", "c")]
+    skipping = db.run(plan.skip_unreadable())
+    assert skipping is not None
+    assert skipping.items == [item("1", "a"), item("1", "c")]
+    assert [error.key["SK"] for error in skipping.items.unreadable] == [{"S": "ORDER#1#ITEM#b"}]
 
 
 def test_a_cursor_is_valid_for_its_root_only(db: Database) -> None:

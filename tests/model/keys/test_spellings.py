@@ -386,7 +386,7 @@ def test_a_primary_key_needs_the_member_of_a_document(engine: Engine) -> None:
     item = {"PK": {"S": "CITY#bern"}, "SK": {"S": "O#9"}, "type": {"S": "Order"}, "data": {"M": {}}}
     item["buyer"] = {"M": {"city": {"S": "Bern"}}}
     engine.call("PutItem", {"TableName": "orders", "Item": item})
-    page = db.run(Order.primary.within("Bern"))
+    page = db.run(Order.primary.within("Bern").skip_unreadable())
     assert (len(page), len(page.unreadable)) == (1, 1)
 
 

@@ -202,9 +202,9 @@ def test_an_item_that_no_entity_describes_is_reported(design: Design, db: Databa
     db.run(create(design.order(customer="ann", number=7)))
     store(db, UNKNOWN)
     for plan in reads_of_orders(design):
-        results, unreadable = all_pages(db, plan)
+        results, unreadable = all_pages(db, plan.skip_unreadable())
         assert len(results) == 1
-        assert {str(error.item["SK"]) for error in unreadable} == {"{'S': 'ORDER#7#x'}"}
+        assert [error.key["SK"] for error in unreadable] == [{"S": "ORDER#7#x"}]
         with pytest.raises(UnreadableItem, match=r'SK="ORDER#7#x"|ORDER#7#x'):
             list(db.iterate(plan))
     assert db.run(design.order.listed().count()) == 1
@@ -232,7 +232,7 @@ def test_an_unknown_item_with_a_type_of_its_own_is_reported_and_stops_nothing(
         "type 'Refund'; declare one"
     )
     assert db.run(listed.first()).number == 7
-    assert db.run(listed.strict()) == db.run(listed)
+    assert db.run(listed.skip_unreadable()) == db.run(listed)
 
 
 def test_a_scan_does_not_report_items_elsewhere(design: Design, db: Database) -> None:

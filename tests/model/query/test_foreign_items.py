@@ -60,7 +60,7 @@ def test_an_item_that_cannot_be_read_names_entity_attribute_and_value(
     db.run(create(task(1, priority=5)))
     _set(engine, task(1), "createdAt", {"S": "yesterday"})
     with pytest.raises(UnreadableItem, match=r"Task\.created_at: 'yesterday' cannot be read as"):
-        db.run(plan.strict())
+        db.run(plan)
 
 
 @plans
@@ -71,7 +71,7 @@ def test_an_item_without_a_needed_attribute_names_it(
     _remove(engine, task(1), "createdAt")
     told = r"Task\.created_at: the stored item has no 'createdAt'"
     with pytest.raises(UnreadableItem, match=told):
-        db.run(plan.strict())
+        db.run(plan)
 
 
 @plans
@@ -81,7 +81,7 @@ def test_a_page_returns_what_can_be_read_and_reports_the_rest(
     db.run(create(task(1, priority=5)))
     db.run(create(task(2, priority=5)))
     _set(engine, task(1), "createdAt", {"S": "yesterday"})
-    page = db.run(plan)
+    page = db.run(plan.skip_unreadable())
     assert list(page) in ([task(2, priority=5)], [])  # one plan reads a single task
     (error,) = page.unreadable
     assert "'yesterday' cannot be read" in str(error)

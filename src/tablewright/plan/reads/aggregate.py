@@ -23,6 +23,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import extends
+from tablewright.mapping.unknown import unknown_item
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.layout import Layout, layout_of
 from tablewright.plan.reads.members import AggregateMap, MemberRow, assemble
@@ -57,6 +58,8 @@ class Load(Plan[T | None], Generic[T]):
         #: Whether `after` was called, even with None.
         self._is_continued = False
         self._is_consistent = False
+        #: Whether the member that is a page leaves out rows that cannot be decoded.
+        self._skips_unreadable = False
         self._entity = kind.root.entity
         if key.has_several_attributes:
             raise DeclarationError(
@@ -100,6 +103,14 @@ class Load(Plan[T | None], Generic[T]):
         """Continue the member that is a `Page` after `cursor`; None starts from the beginning."""
         self._require_page("after()")
         return self._replace(_cursor=cursor, _is_continued=True)
+
+    def skip_unreadable(self) -> Self:
+        """Leave rows that cannot be decoded out of the member that is a `Page`.
+
+        They are in the `unreadable` of the page. In other members they raise UnreadableItem.
+        """
+        self._require_page("skip_unreadable()")
+        return self._replace(_skips_unreadable=True)
 
     def _require_page(self, method: str) -> None:
         if self._kind.paged is None:
@@ -249,15 +260,27 @@ class Load(Plan[T | None], Generic[T]):
         delimiter = self._key.partition.delimiter.text
         rows = []
         for item in items:
-            found = self._entity.table.entity_of(item)
-            entity = next((member for member in members if member.includes(found)), None)
-            if entity is None:
-                continue
             sort_key = self._sort_key(item)
             # Free text may sort between the root and its children: `O1 x` is below `O1#…`.
-            if root is None or sort_key == root or sort_key.startswith(root + delimiter):
+            if root is not None and sort_key != root and not sort_key.startswith(root + delimiter):
+                continue
+            found = self._entity.table.entity_of(item)
+            entity = next((member for member in members if member.includes(found)), None)
+            if entity is not None:
                 rows.append(MemberRow(entity, sort_key, item))
+            elif found is None:
+                self._require_known(item)
         return rows
+
+    def _require_known(self, item: Item) -> None:
+        """Raise UnreadableItem for a row of no entity that may be one of a member: see `Pages`."""
+        table, keys = self._entity.table, (self._key, *(p.key for p in self._layout.members))
+        if (
+            table.is_unknown(item)
+            and not table.has_foreign_type(item)
+            and any(key.begins_like(item) for key in keys)
+        ):
+            raise unknown_item(table, item)
 
     def _sort_key(self, item: Item) -> str:
         return "".join(str(*item[sort].values()) for sort in self._key.sort_attributes)

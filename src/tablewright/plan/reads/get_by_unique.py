@@ -7,8 +7,8 @@ from typing import Any, Generic, TypeVar
 from msgspec.structs import replace
 
 from tablewright.capacity import read_units
-from tablewright.errors import DeclarationError
-from tablewright.mapping.entity import EntityMap
+from tablewright.errors import DeclarationError, UnreadableItem
+from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.members import UniqueMap
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import key_from, read_item
@@ -40,15 +40,22 @@ class GetByUnique(Single[E], Generic[E]):
         sentinel = yield from read_item(context, entity, self._key)
         if sentinel is None:
             return None
-        kept = {
-            attribute.name: attribute.converter.read(sentinel, attribute.stored)
-            for attribute in self._unique.keeps
-        }
-        item = yield from read_item(context, entity, entity.key_of(kept))
-        if item is None or not entity.is_kind_of(item) or self._key_now(item) != self._key:
-            return None  # another kind, or it has released the value between the two reads
+        item = yield from read_item(context, entity, entity.key_of(self._kept(sentinel)))
+        if item is None or not entity.is_kind_of(item):
+            return None
         found: E = entity.decode(item)
-        return found
+        # It may have released the value between the two reads.
+        return found if self._key_now(item) == self._key else None
+
+    def _kept(self, sentinel: Item) -> Values:
+        """Return the values that a sentinel keeps."""
+        try:
+            return {
+                attribute.name: attribute.converter.read(sentinel, attribute.stored)
+                for attribute in self._unique.keeps
+            }
+        except UnreadableItem as error:
+            raise self._entity.table.unreadable(str(error), sentinel) from None
 
     def _key_now(self, item: Item) -> Item:
         """Return the key of the sentinel that the entity has now."""

@@ -50,6 +50,10 @@ class LoadFound(Plan[T | None], Generic[T]):
         """Continue the member that is a `Page` after `cursor`; None starts from the beginning."""
         return self._replace(_second=self._second.after(cursor))
 
+    def skip_unreadable(self) -> Self:
+        """Leave rows that cannot be decoded out of the member that is a `Page`."""
+        return self._replace(_second=self._second.skip_unreadable())
+
     def _entities(self) -> tuple[EntityMap, ...]:
         return tuple(self._kind.entities())
 

@@ -31,11 +31,11 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import Template
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.aggregate import Load
-from tablewright.plan.reads.cursor import seal_cursor
 from tablewright.plan.reads.layout import MemberPlace, Place
 from tablewright.plan.reads.members import AggregateMap, Member, MemberRow
 from tablewright.plan.reads.page import Page
-from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page
+from tablewright.plan.reads.page_cursor import PageCursor
+from tablewright.plan.reads.pages import MAX_REQUESTS, PageItems, decode_page
 from tablewright.plan.reads.projection import ProjectionMap
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.span import hull, literal_behind
@@ -73,12 +73,9 @@ class MemberQuery(Query[R], Generic[R]):
 
     def page_of(self, items: list[Item], last: Item | None, context: Context) -> Page[Any]:
         """Return the page of items that were read otherwise; it continues after `last`."""
-        results, unreadable = self._results(items)
-        if last is None:
-            return Page(results, None, unreadable)
         request, _, _ = self._request(context)
-        cursor = seal_cursor(context.secret, self._binding(request, context), last)
-        return Page(results, cursor, unreadable)
+        cursor = PageCursor(self._replace(_cursor=None), request, context)
+        return self._page_of(PageItems(items, last), cursor, self._position)
 
 
 class PagedLoad(Load[T], Generic[T]):
@@ -176,6 +173,7 @@ class PagedLoad(Load[T], Generic[T]):
             _is_consistent=self._is_consistent,
             _size=self._size,
             _cursor=self._cursor,
+            _skips_unreadable=self._skips_unreadable,
         )
 
     # -- reading -----------------------------------------------------------------------------

@@ -1,8 +1,11 @@
 """Pages: what every query does to read a page: its request, its results, its cursor.
 
 `Query` (see `query.py`) adds the methods with which a caller describes the query. A query that can
-match items of other entities leaves them out, and continues to read until the page is full. Items
-in its range that no entity describes are reported in the page's `unreadable`.
+match items of other entities leaves them out, and continues to read until the page is full.
+
+An item that cannot be decoded raises UnreadableItem, with the results before it and a cursor behind
+it, or is in the page's `unreadable` after `skip_unreadable()`. The same applies to an item in the
+range that no entity describes; if it has a type of its own, it is only reported.
 """
 
 from __future__ import annotations
@@ -19,11 +22,11 @@ from tablewright.errors import UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.unknown import is_of_other_type, unknown_item
+from tablewright.mapping.unknown import UnknownItem, is_of_other_type, unknown_item
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.plan.reads.cursor import open_cursor, seal_cursor
 from tablewright.plan.reads.page import Page
+from tablewright.plan.reads.page_cursor import PageCursor
 from tablewright.plan.reads.projection import (
     check_projected,
     is_projected,
@@ -71,12 +74,13 @@ decode_page = msgspec.json.Decoder(_PageAnswer).decode
 
 
 class PageItems(Struct):
-    """The items of a page that are not decoded yet, and the key where it ended if there is more."""
+    """The items of a page that are not decoded yet, and the key where it ended if there is more.
+
+    Items that no entity describes are among them, each as an `UnknownItem`.
+    """
 
     items: list[Item]
     last: Item | None
-    #: The items that no entity describes.
-    unknown: list[Item] = []
 
 
 class Pages(Plan[Page[R]], Generic[R]):
@@ -92,7 +96,9 @@ class Pages(Plan[Page[R]], Generic[R]):
     _cursor: str | None = None
     _filter: Condition[Any] | None = None
     _is_consistent = False
-    _is_strict = False
+    _skips_unreadable = False
+    #: Whether only the first result is read, so that a page with results needs no cursor.
+    _is_first_only = False
     _columns: tuple[Ref[Any, Any], ...] = ()
     #: Makes the result of the values of the columns.
     _row: Callable[[list[Any]], Any] = tuple
@@ -104,40 +110,58 @@ class Pages(Plan[Page[R]], Generic[R]):
         self._key = key
         self._arguments = entity.enter_arguments(key, arguments)
 
-    def strict(self) -> Self:
-        """Raise UnreadableItem for an item that does not match its entity.
-
-        Without it, such items are in the page's `unreadable`, and the others are returned.
-        """
-        return self._replace(_is_strict=True)
+    def skip_unreadable(self) -> Self:
+        """Return the items that can be decoded; the others are in the page's `unreadable`."""
+        return self._replace(_skips_unreadable=True)
 
     def _steps(self, context: Context) -> Steps[Page[R]]:
         return (yield from self._page(context))
 
     def _page(self, context: Context) -> Steps[Page[R]]:
-        """Return the results of a page, what of it cannot be read, and the cursor for the next."""
+        """Return the results of a page, and the cursor for the next."""
         self._check_projection()
         request, filtered, excluding = self._request(context)
-        first, remaining = request, self._total
-        if self._cursor is not None:
-            position = open_cursor(context.secret, self._binding(request, context), self._cursor)
-            start, remaining = position if isinstance(position, tuple) else (position, None)
-            request = request.next_page(start)  # of a page before: only cursors of ours open
-        size = smaller(self._size, remaining)
+        cursor = PageCursor(self, request, context)
+        if cursor.start is not None:
+            request = request.next_page(cursor.start)  # of a page before: only cursors of ours open
+        size = smaller(self._size, cursor.remaining)
         if filtered or excluding is not None or self._columns:
             read = yield from self._read_items(request, filtered, excluding, size)
-            results, unreadable = self._results(read.items, read.unknown)
-            last = read.last
-        else:
-            if size is not None:
-                request = request.with_members(Limit=size)
-            results, last, unreadable = self._decode((yield request))
-        self._require_readable(unreadable)
-        if last is None or remaining == len(results):
-            return Page(results, None, unreadable)
-        end = last if remaining is None else (last, remaining - len(results))
-        binding = self._binding(first, context)
-        return Page(results, seal_cursor(context.secret, binding, end), unreadable)
+            return self._page_of(read, cursor, self._position)
+        if size is not None:
+            request = request.with_members(Limit=size)
+        answer = yield request
+        decoded = self._decode(answer)
+        if decoded is not None:
+            return cursor.page(*decoded)
+        page = decode_page(answer)
+        read = PageItems(page.items, page.last_evaluated_key)
+        return self._page_of(read, cursor, self._position)
+
+    def _page_of(
+        self, read: PageItems, cursor: PageCursor, end_at: Callable[[Item], Item]
+    ) -> Page[R]:
+        """Return the page of items; raise UnreadableItem, with the cursor behind the item.
+
+        `end_at` returns where a page ends that ends with an item.
+        """
+        read_one = self._read
+        try:
+            return cursor.page([read_one(item) for item in read.items], read.last)
+        except UnreadableItem:
+            pass  # one by one, to find which
+        results: list[Any] = []
+        unreadable: list[UnreadableItem] = []
+        for item in read.items:
+            try:
+                results.append(read_one(item))
+            except UnreadableItem as error:
+                if not self._skips_unreadable and not is_of_other_type(self._entity.table, item):
+                    error.results = results
+                    error.cursor = cursor.after(end_at(item), results)
+                    raise
+                unreadable.append(error)
+        return cursor.page(results, read.last, tuple(unreadable))
 
     def _binding(self, request: QueryRequest, context: Context) -> tuple[Any, ...]:
         """Return what a cursor is valid for; `request` is that of the first page."""
@@ -145,8 +169,11 @@ class Pages(Plan[Page[R]], Generic[R]):
         binding = (self._pattern, context.tenant, names, self._comparison, request.body)
         return binding if self._total is None else (*binding, self._total)
 
-    def _decode(self, answer: bytes) -> tuple[list[Any], Item | None, tuple[UnreadableItem, ...]]:
-        """Return the results in an answer of which all are wanted, and where it ended."""
+    def _decode(self, answer: bytes) -> tuple[list[Any], Item | None] | None:
+        """Return the results in an answer of which all are wanted, and where it ended.
+
+        Return None if the items have to be read one by one.
+        """
         return self._entity.decode_page(answer)  # straight from the bytes
 
     def _read_items(
@@ -165,16 +192,13 @@ class Pages(Plan[Page[R]], Generic[R]):
         page = decode_page((yield request))
         if excluding is None and not self._columns:
             return PageItems(page.items, page.last_evaluated_key)
-        found, last = self._matching(page.items, excluding), page.last_evaluated_key
-        unknown: list[Item] = []
-        if len(found) < len(page.items):
-            unknown = self._unknown(page.items, excluding)
+        found, last = self._candidates(page.items, excluding), page.last_evaluated_key
         if size is not None and len(found) > size:
             del found[size:]
             last = self._position(found[-1])
         elif excluding is not None and not is_first and last is not None:
             last = None if last[excluding.attribute] == excluding.excluded else last
-        return PageItems(found, last, unknown)
+        return PageItems(found, last)
 
     def _is_first(self, excluding: SortCondition) -> bool:
         """Return whether the item that a comparison leaves out is the first, not the last."""
@@ -189,30 +213,27 @@ class Pages(Plan[Page[R]], Generic[R]):
         After `MAX_REQUESTS` requests the page is returned as it is, with a cursor.
         """
         found: list[Item] = []
-        unknown: list[Item] = []
         last: Item | None = None
+        places: Sequence[int] = ()
         limit, read = size or 0, 0
         for _ in range(MAX_REQUESTS):
             if size is not None:
                 request = request.with_members(Limit=limit)
             page = decode_page((yield request))
-            matching = self._matching(page.items, excluding)
-            found += matching
-            if len(matching) < len(page.items):
-                unknown += self._unknown(page.items, excluding)
+            found += self._candidates(page.items, excluding)
+            places = known(found)
             last = page.last_evaluated_key
-            if last is None or (found and (size is None or len(found) >= size)):
+            if last is None or (places and (size is None or len(places) >= size)):
                 break
             request = request.next_page(last)
             if size is not None:
                 read += page.scanned_count
-                limit = next_limit(size - len(found), len(found), read, limit)
-        if size is not None and len(found) > size:
-            del found[size:]
-            last = self._position(found[-1])
-        elif last is not None and found:
+                limit = next_limit(size - len(places), len(places), read, limit)
+        end = len(found) if size is None or len(places) < size else places[size - 1] + 1
+        if end < len(found) or (last is not None and places):
+            del found[end:]
             last = self._position(found[-1])  # DynamoDB may have stopped at an item of another kind
-        return PageItems(found, last, unknown)
+        return PageItems(found, last)
 
     # -- the request -------------------------------------------------------------------------
 
@@ -323,15 +344,26 @@ class Pages(Plan[Page[R]], Generic[R]):
             and (not self._has_alternatives or self._is_in_place(item))
         ]
 
-    def _unknown(self, items: list[Item], excluding: SortCondition | None) -> list[Item]:
-        """Return the items that no entity describes, although they are in the range."""
-        return [
-            item
-            for item in items
-            if self._entity.table.is_unknown(item)
+    def _candidates(self, items: list[Item], excluding: SortCondition | None) -> list[Item]:
+        """Return the matching items, and those in the range that no entity describes."""
+        matching = self._matching(items, excluding)
+        if len(matching) == len(items):
+            return matching
+        found: list[Item] = []
+        for item in items:
+            if self._is_unknown(item, excluding):
+                found.append(UnknownItem(item))
+            elif self._matching([item], excluding):
+                found.append(item)
+        return found
+
+    def _is_unknown(self, item: Item, excluding: SortCondition | None) -> bool:
+        """Whether no entity describes an item, although it is in the range."""
+        return (
+            self._entity.table.is_unknown(item)
             and self._is_in_range(item)
             and (excluding is None or item[excluding.attribute] != excluding.excluded)
-        ]
+        )
 
     def _is_in_range(self, item: Item) -> bool:
         """Whether an item that was read is where items of the entity are."""
@@ -351,31 +383,13 @@ class Pages(Plan[Page[R]], Generic[R]):
         except UnreadableItem:
             return True  # reported when it is decoded
 
-    def _results(
-        self, items: list[Item], unknown: Sequence[Item] = ()
-    ) -> tuple[list[Any], tuple[UnreadableItem, ...]]:
-        """Return the results that items give, and the errors of those that give none."""
-        results, unreadable = self._decode_items(items)
-        table = self._entity.table
-        return results, (*unreadable, *(unknown_item(table, item) for item in unknown))
-
-    def _decode_items(self, items: list[Item]) -> tuple[list[Any], tuple[UnreadableItem, ...]]:
+    def _read(self, item: Item) -> Any:
+        """Return the result that an item gives; raise UnreadableItem."""
+        if isinstance(item, UnknownItem):
+            raise unknown_item(self._entity.table, item)
         if not self._columns:
-            return self._entity.decode_all(items)
-        rows, unreadable = [], []
-        for item in items:
-            try:
-                rows.append(self._row(read_columns(self._entity, self._columns, item)))
-            except UnreadableItem as error:
-                unreadable.append(UnreadableItem(str(error), item=dict(item)))
-        return rows, tuple(unreadable)
-
-    def _require_readable(self, unreadable: tuple[UnreadableItem, ...]) -> None:
-        """Raise the first error, if the query is strict and an item may be of this entity."""
-        if self._is_strict:
-            for error in unreadable:
-                if not is_of_other_type(self._entity.table, error.item):
-                    raise error
+            return self._entity.decode(item)
+        return self._row(read_columns(self._entity, self._columns, item))
 
     def _position(self, item: Item) -> Item:
         """Return the key after which a query continues."""
@@ -441,6 +455,13 @@ class Pages(Plan[Page[R]], Generic[R]):
 def tenant_filter(partition: str) -> str:
     """Render the filter that a tenant's database adds to a query of an index."""
     return f"{partition} in the tenant's shards (in a database for a tenant)"
+
+
+def known(items: list[Item]) -> Sequence[int]:
+    """Return the places of the items that fill a page: those that are not unknown."""
+    if UnknownItem not in map(type, items):
+        return range(len(items))
+    return [place for place, item in enumerate(items) if not isinstance(item, UnknownItem)]
 
 
 def next_limit(missing: int, found: int, read: int, limit: int) -> int:

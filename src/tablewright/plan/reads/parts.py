@@ -8,14 +8,14 @@ where each part continues:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
 from tablewright.plan.plan import Context, Plan, Steps, Together
-from tablewright.plan.reads.cursor import open_cursor, seal_cursor
 from tablewright.plan.reads.page import Page
+from tablewright.plan.reads.page_cursor import PageCursor
 from tablewright.plan.reads.pages import PageItems, Pages
 from tablewright.plan.reads.results import Count
 from tablewright.plan.shape import Shape
@@ -40,43 +40,46 @@ class PartRead(Plan[PageItems]):
         return (yield from query._read_items(request, filtered, excluding, self._size))
 
 
-class PartsCursor:
-    """The cursors of a query of several parts."""
+class PartsPage:
+    """A page of a query of several parts, of which some are read."""
 
-    def __init__(self, query: Pages[Any], parts: Sequence[Pages[Any]], context: Context) -> None:
+    def __init__(self, query: Pages[Any], count: int, context: Context) -> None:
         self._query = query
-        self._secret = context.secret
-        request, _, _ = parts[0]._request(context)
-        names = [entity.name for entity in query._entities()]
-        self._binding = (
-            query._pattern,
-            context.tenant,
-            names,
-            len(parts),
-            query._comparison,
-            query._total,
-            request.body,
-        )
-        #: Where each part that is not finished starts, and what remains of the limit.
-        self.starts: Item = {str(number): {} for number in range(len(parts))}
-        self.remaining = query._total
-        if query._cursor is not None:
-            position = open_cursor(self._secret, self._binding, query._cursor)
-            self.starts, self.remaining = (
-                position if isinstance(position, tuple) else (position, None)
-            )
+        request, _, _ = query._request(context)
+        self._cursor = PageCursor(query, request, context)
+        self.remaining = self._cursor.remaining
+        start = self._cursor.start
+        #: Where each part that is not finished starts; none behind the last item of all.
+        self.starts: Item = {str(n): {} for n in range(count)} if start is None else start
 
-    def page(self, items: list[Item], ends: Item, unknown: Sequence[Item]) -> Page[Any]:
-        """Return a page of items; `ends` is where each part that is not finished continues.
+    def of(self, rows: Sequence[tuple[str, Item]], read: Mapping[str, PageItems]) -> Page[Any]:
+        """Return the page of rows, each with the number of its part; `read` are all that were read.
 
-        `unknown` are those that no entity describes.
+        Raise UnreadableItem, with the cursor behind the item.
         """
-        results, unreadable = self._query._results(items, unknown)
-        self._query._require_readable(unreadable)
-        if not ends or self.remaining == len(results):
-            return Page(results, None, unreadable)
-        end = ends if self.remaining is None else (ends, self.remaining - len(results))
-        return Page(results, seal_cursor(self._secret, self._binding, end), unreadable)
+        items = [item for _, item in rows]
+
+        def end_at(item: Item) -> Item:
+            place = next(place for place, each in enumerate(items, 1) if each is item)
+            return self._ends(rows[:place], read)
+
+        page = PageItems(items, self._ends(rows, read))
+        return self._query._page_of(page, self._cursor, end_at)
+
+    def _ends(self, rows: Sequence[tuple[str, Item]], read: Mapping[str, PageItems]) -> Item:
+        """Return where each part that is not finished continues after these rows."""
+        ends = dict(self.starts)
+        left = {number: len(each.items) for number, each in read.items()}
+        for number, item in rows:
+            ends[number] = self._query._position(item)
+            left[number] -= 1
+        for number, each in read.items():
+            if left[number] == 0:
+                if each.last is None:
+                    del ends[number]
+                else:
+                    ends[number] = each.last
+        return ends
 
 
 class PartsCount(Count):
@@ -92,6 +95,8 @@ class PartsCount(Count):
         return Count.__name__
 
     def _steps(self, context: Context) -> Steps[int]:
+        if self._query._skips_unreadable:
+            return (yield from self._readable(context))
         step = Together([Count(part) for part in self._parts])
         yield step
         total, limit = sum(step.results), self._query._total

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 
-from tablewright.errors import DeclarationError
+from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.members import AttributeMap
@@ -128,7 +128,16 @@ def outermost(paths: set[Path]) -> list[Path]:
 def read_columns(
     entity: EntityMap, columns: Sequence[Ref[Any, Any]], item: Mapping[str, Value]
 ) -> list[Any]:
-    """Return the values of the columns in an item; raise UnreadableItem."""
+    """Return the values of the columns in an item; raise UnreadableItem, which names the item."""
+    try:
+        return _read_columns(entity, columns, item)
+    except UnreadableItem as error:
+        raise entity.table.unreadable(str(error), item) from None
+
+
+def _read_columns(
+    entity: EntityMap, columns: Sequence[Ref[Any, Any]], item: Mapping[str, Value]
+) -> list[Any]:
     values = []
     in_keys: dict[str, Any] | None = None
     for column in columns:

@@ -27,9 +27,7 @@ class First(Single[R], Generic[R]):
         self._entity = query._entity
 
     def _steps(self, context: Context) -> Steps[R | None]:
-        query = self._query.strict()
-        if query._cursor is None:  # a cursor of the caller is for the limit of the query
-            query = query._replace(_total=1)  # so that no cursor is made for what is not read
+        query = self._query._replace(_is_first_only=True)
         while True:
             page = yield from query._page(context)
             if page or page.next_cursor is None:
@@ -68,13 +66,18 @@ class FirstByKey(First[R], Generic[R]):
 
 
 class Count(Plan[int]):
-    """The number of results of a query, on all pages; at most its limit."""
+    """The number of items of a query, on all pages; at most its limit.
+
+    DynamoDB counts the stored items, so none is decoded, unless unreadable ones are to be skipped.
+    """
 
     def __init__(self, query: Pages[Any]) -> None:
         self._query = query
         self._entity = query._entity
 
     def _steps(self, context: Context) -> Steps[int]:
+        if self._query._skips_unreadable:
+            return (yield from self._readable(context))
         query = self._query._replace(_columns=())
         request, _, excluding = query._request(context)
         # Items are read, not only counted, if some of them have to be left out here: a filter lets
@@ -99,6 +102,16 @@ class Count(Plan[int]):
             if page.last_evaluated_key is None:
                 return total
             request = request.next_page(page.last_evaluated_key)
+
+    def _readable(self, context: Context) -> Steps[int]:
+        """Return the number of items that can be decoded."""
+        total, query = 0, self._query._replace(_size=None, _cursor=None)
+        while True:
+            page = yield from query._page(context)
+            total += len(page)
+            if page.next_cursor is None:
+                return total
+            query = query._replace(_cursor=page.next_cursor)
 
     def _shape(self) -> Shape:
         return _of_all(self._query._shape(), self._query)

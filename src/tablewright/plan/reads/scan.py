@@ -22,7 +22,7 @@ from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Steps, Together
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.pages import MAX_REQUESTS, smaller
-from tablewright.plan.reads.parts import PartRead, PartsCount, PartsCursor, page_of_parts_shape
+from tablewright.plan.reads.parts import PartRead, PartsCount, PartsPage, page_of_parts_shape
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.reads.results import Count
@@ -130,22 +130,16 @@ class SegmentedScan(Scan[R]):
     def _page(self, context: Context) -> Steps[Page[R]]:
         self._check_projection()
         segments = self._segments()
-        cursor = PartsCursor(self, segments, context)
-        ends = dict(cursor.starts)
-        sizes = _shares(smaller(self._size, cursor.remaining), list(ends))
-        reads = [PartRead(segments[int(n)], ends[n], size) for n, size in sizes.items()]
-        step = Together(reads, threads=min(len(reads), MAX_THREADS))
+        page = PartsPage(self, self._count, context)
+        sizes = _shares(smaller(self._size, page.remaining), list(page.starts))
+        reads = [PartRead(segments[int(n)], page.starts[n], size) for n, size in sizes.items()]
+        step = Together(reads, threads=min(len(reads), MAX_THREADS) or 1)
         yield step
-        found: list[Item] = []
-        unknown: list[Item] = []
-        for number, read in zip(sizes, step.results, strict=True):
-            found += read.items
-            unknown += read.unknown
-            if read.last is None:
-                del ends[number]
-            else:
-                ends[number] = read.last
-        return cursor.page(found, ends, unknown)
+        read = dict(zip(sizes, step.results, strict=True))
+        return page.of([(n, item) for n, each in read.items() for item in each.items], read)
+
+    def _binding(self, request: QueryRequest, context: Context) -> tuple[Any, ...]:
+        return (*super()._binding(request, context), self._count)
 
     def _shape(self) -> Shape:
         # A small page reads only some of the segments, too.
@@ -155,7 +149,7 @@ class SegmentedScan(Scan[R]):
 
 def _shares(size: int | None, numbers: list[str]) -> dict[str, int | None]:
     """Return how many results each segment gives to a page; no entry for those that give none."""
-    if size is None:
+    if size is None or not numbers:
         return dict.fromkeys(numbers)
     each, more = divmod(size, len(numbers))
     shares = {number: each + (place < more) for place, number in enumerate(numbers)}

@@ -20,15 +20,18 @@ import heapq
 from base64 import b64decode
 from collections.abc import Callable
 from decimal import Decimal
+from operator import itemgetter
 from typing import Any, TypeVar, TypeVarTuple
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.unknown import UnknownItem
 from tablewright.plan.plan import Context, Steps, Together
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.pages import PageItems, smaller
-from tablewright.plan.reads.parts import PartRead, PartsCount, PartsCursor, page_of_parts_shape
+from tablewright.plan.reads.parts import PartRead, PartsCount, PartsPage, page_of_parts_shape
+from tablewright.plan.reads.query_request import QueryRequest
 from tablewright.plan.reads.range import Range
 from tablewright.plan.reads.results import Count
 from tablewright.plan.shape import Shape
@@ -87,41 +90,35 @@ class ShardedRange(Range[R, *Rest]):
     def _page(self, context: Context) -> Steps[Page[R]]:
         self._check_projection()
         shards = self._shards()
-        cursor = PartsCursor(self, shards, context)
-        starts, size = cursor.starts, smaller(self._size, cursor.remaining)
+        page = PartsPage(self, self._count, context)
+        starts, size = page.starts, smaller(self._size, page.remaining)
         step = Together([PartRead(shards[int(number)], starts[number], size) for number in starts])
         yield step
         read = dict(zip(starts, step.results, strict=True))
-        unknown = [item for each in read.values() for item in each.unknown]
-        return cursor.page(*self._merged(read, starts, size), unknown)
+        return page.of(self._merged(read, size), read)
 
-    def _merged(
-        self, read: dict[str, PageItems], starts: Item, size: int | None
-    ) -> tuple[list[Item], Item]:
-        """Return the items of a page, and where each shard that is not finished continues."""
-        ends = dict(starts)
+    def _binding(self, request: QueryRequest, context: Context) -> tuple[Any, ...]:
+        return (*super()._binding(request, context), self._count)
+
+    def _merged(self, read: dict[str, PageItems], size: int | None) -> list[tuple[str, Item]]:
+        """Return the items of a page in order, each with the number of its shard."""
         left = {number: len(each.items) for number, each in read.items()}
+        if not all(left[number] or each.last is None for number, each in read.items()):
+            return []  # what the first items are is not known yet
         rows = [
             [(self._sort_key(item), number, item) for item in each.items]
             for number, each in read.items()
         ]
-        found: list[Item] = []
-        merged = heapq.merge(*rows, key=lambda row: row[0], reverse=self._descending)
-        is_known = all(left[number] or each.last is None for number, each in read.items())
-        for _, number, item in merged if is_known else ():
-            found.append(item)
-            ends[number] = self._position(item)
+        found: list[tuple[str, Item]] = []
+        count = 0
+        for _, number, item in heapq.merge(*rows, key=itemgetter(0), reverse=self._descending):
+            found.append((number, item))
+            count += not isinstance(item, UnknownItem)
             left[number] -= 1
             is_used_up = left[number] == 0 and read[number].last is not None
-            if is_used_up or len(found) == size:
+            if is_used_up or count == size:
                 break
-        for number, each in read.items():
-            if left[number] == 0:
-                if each.last is None:
-                    del ends[number]
-                else:
-                    ends[number] = each.last
-        return found, ends
+        return found
 
     def _sort_key(self, item: Item) -> list[Any]:
         values = [next(iter(item[name].items())) for name in self._key.sort_attributes]

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from typing import Any, TypeVar, TypeVarTuple
 
-from tablewright.errors import DeclarationError, UnreadableItem
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition, after
 from tablewright.plan.condition import Condition
-from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.projection import check_projected
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.range import Range
@@ -134,10 +133,8 @@ class UnionRange(Range[R, *Rest]):
 
     # -- the results -------------------------------------------------------------------------
 
-    def _decode(self, answer: bytes) -> tuple[list[Any], Item | None, tuple[UnreadableItem, ...]]:
-        page = decode_page(answer)
-        results, unreadable = self._decode_items(page.items)
-        return results, page.last_evaluated_key, unreadable
+    def _decode(self, answer: bytes) -> None:
+        return None  # each item is decoded by its own entity
 
     def _matching(self, items: list[Item], excluding: SortCondition | None) -> list[Item]:
         found = []
@@ -151,15 +148,8 @@ class UnionRange(Range[R, *Rest]):
         entity = self._entity.table.entity_of(item)
         return next((each for each in self._ranges if each._entity.includes(entity)), None)
 
-    def _decode_items(self, items: list[Item]) -> tuple[list[Any], tuple[UnreadableItem, ...]]:
-        results, unreadable = [], []
-        for item in items:
-            of = self._range_of(item) or self._ranges[0]
-            try:
-                results.append(of._entity.decode(item))
-            except UnreadableItem as error:
-                unreadable.append(error)
-        return results, tuple(unreadable)
+    def _read(self, item: Item) -> Any:
+        return (self._range_of(item) or self._ranges[0])._read(item)
 
     @property
     def _has_alternatives(self) -> bool:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from tablewright.errors import Contention, DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.unknown import UnknownItem, is_of_other_type, unknown_item
 from tablewright.mapping.variants import VariantsMap
 from tablewright.plan.change import AddToSet, Change, RemoveFromSet, Set, SetIfAbsent
 from tablewright.plan.condition import Condition
@@ -54,6 +55,7 @@ class RangeWrite(Plan[int]):
             "page_size()": query._size is not None,
             "after()": query._cursor is not None,
             "select()": bool(query._columns),
+            "skip_unreadable()": query._skips_unreadable,
         }
         for option, is_given in options.items():
             if is_given:
@@ -94,7 +96,7 @@ class RangeWrite(Plan[int]):
         tally, attempt = Tally(self._progress), 0
         while True:
             page = decode_page((yield request))
-            rows = self._query._matching(page.items, excluding)
+            rows = self._rows(self._query._candidates(page.items, excluding))
             before = tally.done
             try:
                 yield from self._write(rows, context, tally)
@@ -106,6 +108,14 @@ class RangeWrite(Plan[int]):
             if page.last_evaluated_key is None:
                 return tally.done
             request = request.next_page(page.last_evaluated_key)
+
+    def _rows(self, candidates: list[Item]) -> list[Item]:
+        """Return the items of the entity; raise UnreadableItem for one that may be of it."""
+        table = self._entity.table
+        for item in candidates:
+            if isinstance(item, UnknownItem) and not is_of_other_type(table, item):
+                raise unknown_item(table, item)
+        return [item for item in candidates if not isinstance(item, UnknownItem)]
 
     def _delay(self, attempt: int, tally: Tally) -> float:
         delay = commit.CONTENTION.delay(attempt)

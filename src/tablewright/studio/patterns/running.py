@@ -19,6 +19,7 @@ from tablewright.errors import TablewrightError
 from tablewright.model.database import Database
 from tablewright.plan.events import add_capacity, consumed_units
 from tablewright.plan.plan import Plan
+from tablewright.plan.reads.query import Query
 from tablewright.transport import Response, Transport
 from tablewright.verify.run import count_entities, count_items
 
@@ -93,12 +94,15 @@ class RequestRecorder:
 
 
 def run(database: Database, plan: Plan[Any]) -> Ran:
-    """Run a plan. An error of the plan is part of what is returned; those of the target too."""
+    """Run a plan. An error of the plan is part of what is returned; those of the target too.
+
+    A page has the items that can be decoded, and the errors of the others.
+    """
     recorder = RequestRecorder(database._transport)
     recorded = Database(recorder, database._context, database._tables)
     result, error = None, None
     try:
-        result = recorded.run(plan)
+        result = recorded.run(plan.skip_unreadable() if isinstance(plan, Query) else plan)
     except TablewrightError as found:
         error = found
     return Ran(result, error, tuple(recorder.exchanges))
