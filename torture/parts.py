@@ -13,6 +13,7 @@ from torture import (
     io_errors,
     kill,
     load,
+    misplaced,
     power,
     tenants,
 )
@@ -20,7 +21,18 @@ from torture.run import Part
 
 PARTS: dict[str, Part] = {
     module.PART.name: module.PART
-    for module in (kill, power, io_errors, interrupts, histories, http, fuzz, tenants, load)
+    for module in (
+        kill,
+        power,
+        misplaced,
+        io_errors,
+        interrupts,
+        histories,
+        http,
+        fuzz,
+        tenants,
+        load,
+    )
 }
 #: Run on demand only.
 BIG = big.PART

@@ -39,7 +39,14 @@ from tablewright.engine.rows import ItemRow, replace_item
 from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.errors import CannotOpen, DynamoDBError, StoreFailed, TablewrightError
 from tablewright.schema import ChangeLogSchema, TableSchema
-from tablewright.storage import APPLICATION_ID, Snapshot, Store, Tree, WriteTransaction
+from tablewright.storage import (
+    APPLICATION_ID,
+    Snapshot,
+    Store,
+    Tree,
+    WriteTransaction,
+    require_current_log,
+)
 
 BATCH_ROWS = 500
 #: A range in which no row can be read is halved this many times before it is skipped.
@@ -172,6 +179,7 @@ def _add_record(catalog: Catalog, key: bytes, body: bytes, tx: WriteTransaction)
 
 
 def _open_damaged(path: str) -> apsw.Connection:
+    require_current_log(path)
     try:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
