@@ -111,6 +111,13 @@ class Catalog:
             self._install(*_read_catalog(snapshot))
             self.has_jobs = bool(read_jobs(snapshot))
 
+    def refresh_after_read(self, snapshot: Snapshot) -> None:
+        """Refresh the catalog if the last read of the snapshot saw a new commit."""
+        version = snapshot.read_version
+        if version != snapshot.catalog_version:
+            self.refresh(snapshot)
+            snapshot.catalog_version = version  # last: an interrupted refresh is repeated
+
     def is_older_than(self, other: Catalog) -> bool:
         return self._generation < other._generation
 

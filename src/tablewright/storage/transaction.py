@@ -46,7 +46,14 @@ class DamagedRow(StoreFailed):
 class Snapshot:
     """Read access. One statement sees one state of the file; in a `read_transaction()` all do."""
 
-    __slots__ = ("_connection", "_execute", "_execute_row", "_other_tags", "in_use")
+    __slots__ = (
+        "_connection",
+        "_execute",
+        "_execute_row",
+        "_other_tags",
+        "catalog_version",
+        "in_use",
+    )
 
     def __init__(self, connection: apsw.Connection) -> None:
         #: A read has started and not returned: it is running, or it raised.
@@ -57,6 +64,8 @@ class Snapshot:
         self._execute_row = connection.cursor().execute
         #: The rows of `tags$`, as they were read last.
         self._other_tags: frozenset[tuple[str, int]] = frozenset()
+        #: The `read_version` at which a reader has last looked for changes of the catalog.
+        self.catalog_version = -1
 
     @overload
     def get(self, tree: Tree, key: bytes) -> tuple[int, bytes] | None: ...
@@ -196,6 +205,11 @@ class Snapshot:
         except apsw.CorruptError as error:
             return [f"the file is damaged: {error}"]
         return [] if found == ["ok"] else found
+
+    @property
+    def read_version(self) -> int:
+        """The version of the file that the last read saw; every commit changes it."""
+        return self._connection.data_version()
 
     def has_open_transaction(self) -> bool:
         """Return whether a transaction or statement is open: later reads see its old state."""
