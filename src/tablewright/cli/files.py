@@ -174,7 +174,7 @@ def open_existing(file: Path) -> Iterator[Engine]:
     except OSError as error:
         fail(f"{file}: {describe_error(error)}")
     try:
-        engine = Engine(file)
+        engine = Engine(file, sweep_seconds=None)
     except (StoreFailed, DamagedFile) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None

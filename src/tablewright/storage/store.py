@@ -182,6 +182,15 @@ class Store:
             raise self._translate_error(error) from error
 
     @property
+    def is_in_sandbox(self) -> bool:
+        """Whether writes are undone at the end of a sandbox."""
+        return self._transaction.sandboxes > 0
+
+    def release_memory(self) -> None:
+        """Free the cache of this thread's connection, after it has read much and will wait."""
+        self.read(Snapshot.release_memory)
+
+    @property
     def lock(self) -> AbstractContextManager[object]:
         """The lock of the writing connection; a caller may hold it during several calls."""
         return self._queue.lock
@@ -270,7 +279,7 @@ class Store:
         return connection
 
     def _refuse_in_sandbox(self, action: str) -> None:
-        if self._transaction.sandboxes:
+        if self.is_in_sandbox:
             raise StoreFailed(
                 f"{self.path}: cannot {action} in a sandbox: its writes are undone; leave it first"
             )

@@ -217,6 +217,10 @@ class Snapshot:
         connection = self._connection
         return connection.in_transaction or connection.txn_state() != apsw.SQLITE_TXN_NONE
 
+    def release_memory(self) -> None:
+        """Free the cache of the connection."""
+        self._connection.release_memory()
+
     def close(self) -> None:
         """Close the connection and all its open statements."""
         self._connection.close()
