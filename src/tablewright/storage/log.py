@@ -41,8 +41,9 @@ _CHUNK = 1024 * 1024
 
 
 def log_path(path: str) -> Path:
-    """Return the path of the log of a file."""
-    return Path(f"{Path(path).resolve()}-wal")
+    """Return the path of the log of a file: SQLite follows a symbolic link to the file."""
+    file = Path(path)
+    return Path(f"{file.resolve() if file.is_symlink() else path}-wal")
 
 
 def read_salts(log: Path) -> bytes:
