@@ -18,6 +18,7 @@ from tablewright.encoding.items import dump, item_size, normalise_item
 from tablewright.engine import Engine
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.table import StoredTable
+from tablewright.storage import Tree
 from tablewright.storage.checksum import row_checksum
 
 Row: TypeAlias = tuple[bytes, int, bytes]
@@ -47,9 +48,12 @@ def build(path: Path, count: int, track: Track) -> None:
     connection.execute("PRAGMA cache_size = -65536")
     for at in track(f"store {count:,} items", range(len(trees))):
         gathered[at].sort()
+        tag = trees[at].tag
         connection.execute("BEGIN")
-        checked = ((key, size, body, row_checksum(body, size)) for key, size, body in gathered[at])
-        connection.executemany(f"INSERT INTO {trees[at]} VALUES (?, ?, ?, ?)", checked)
+        checked = (
+            (key, size, body, row_checksum(body, size) + tag) for key, size, body in gathered[at]
+        )
+        connection.executemany(trees[at].put_sql, checked)
         connection.execute("COMMIT")
         gathered[at].clear()
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -63,9 +67,9 @@ def table_of(engine: Engine) -> StoredTable:
     return catalog.tables[items.TABLE]
 
 
-def trees_of(table: StoredTable) -> list[str]:
-    """Return the names of the SQLite tables of the sample table and its three indexes."""
-    return [table.tree.name, *(index.tree.name for index in table.indexes)]
+def trees_of(table: StoredTable) -> list[Tree]:
+    """Return the trees of the sample table and its three indexes."""
+    return [table.tree, *(index.tree for index in table.indexes)]
 
 
 def rows_of(table: StoredTable, n: int, count: int) -> list[Row]:

@@ -147,11 +147,11 @@ class Bench:
                 size, body = item_size(item), dump(item)
                 key = table.check_item(item, size)
                 entry = table.indexes[0].encode_entry(item, key)
-                row = (size, body, row_checksum(body, size))
+                held, checksum = table.indexes[0].tree, row_checksum(body, size)
                 yield [
                     (tree.get_sql, (key,)),
-                    (tree.put_sql, (key, *row)),
-                    (table.indexes[0].tree.put_sql, (entry, *row)),
+                    (tree.put_sql, (key, size, body, checksum + tree.tag)),
+                    (held.put_sql, (entry, size, body, checksum + held.tag)),
                 ]
 
     def _run_statements(self, group: Sequence[list[Statement]]) -> None:

@@ -80,7 +80,7 @@ def side_by_side(context: Context) -> Iterator[tuple[Engine, Bare, StoredTable, 
         build(path, count, context.track)
     with Engine(path) as engine:
         table = table_of(engine)
-        bare = Bare(path, trees_of(table), "full")
+        bare = Bare(path, [tree.name for tree in trees_of(table)], "full")
         try:
             yield engine, bare, table, count
         finally:

@@ -30,7 +30,7 @@ def _put_item(context: Context, durability: Durability) -> Figure:
     build(path, count, context.track)
     with Engine(path, durability=durability) as engine:
         table = table_of(engine)
-        bare = Bare(path, trees_of(table), durability)
+        bare = Bare(path, [tree.name for tree in trees_of(table)], durability)
         new = range(count, count + calls)
         ours, theirs = take_turns(
             context,

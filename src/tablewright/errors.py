@@ -335,7 +335,7 @@ class CannotOpen(TablewrightError):
 
 
 class DamagedFile(CannotOpen):
-    """The file is a database, but so damaged that it cannot be opened."""
+    """The file is a database that cannot be opened: it is damaged, or its log is out of date."""
 
 
 class StoreClosed(TablewrightError):

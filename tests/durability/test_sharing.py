@@ -6,13 +6,20 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.errors import ResourceNotFoundException, ValidationException
+from tablewright.errors import (
+    AccessDeniedException,
+    ResourceNotFoundException,
+    ValidationException,
+)
+from tablewright.policy import Principal
 from tests.durability.orders import everything
 from tests.durability.test_kill import ROOT
 
@@ -325,3 +332,54 @@ def test_a_table_created_again_elsewhere_with_another_key_is_read_by_it(
     elsewhere("PutItem", put(item))
     request = {"TableName": "shared", "Key": {"id": {"S": "x"}}}
     assert engine.call("GetItem", request) == {"Item": item}
+
+
+ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/shared"
+ANN = Principal("ann", {"Statement": {"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*"}})
+READS: dict[str, dict[str, Any]] = {
+    "GetItem": {"TableName": "shared", "Key": KEY},
+    "BatchGetItem": {"RequestItems": {"shared": {"Keys": [KEY]}}},
+    "TransactGetItems": {"TransactItems": [{"Get": {"TableName": "shared", "Key": KEY}}]},
+    "Query": {
+        "TableName": "shared",
+        "KeyConditionExpression": "pk = :v",
+        "ExpressionAttributeValues": {":v": {"S": "missing"}},
+    },
+    "Scan": {"TableName": "shared"},
+    "ExecuteStatement": {"Statement": "SELECT * FROM shared"},
+    "DescribeTable": {"TableName": "shared"},
+}
+
+
+def denying() -> dict[str, Any]:
+    """A PutResourcePolicy that denies a user everything."""
+    statement = {"Effect": "Deny", "Principal": {"AWS": ANN.arn}, "Action": "dynamodb:*"}
+    document = {"Version": "2012-10-17", "Statement": [{**statement, "Resource": ARN}]}
+    return {"ResourceArn": ARN, "Policy": json.dumps(document)}
+
+
+@pytest.mark.parametrize("operation", READS)
+def test_a_policy_put_elsewhere_applies_to_the_next_read(
+    engine: Engine, elsewhere: Call, operation: str
+) -> None:
+    request = READS[operation]
+    engine.call(operation, request, policy=ANN)
+    elsewhere("PutResourcePolicy", denying())
+    with pytest.raises(AccessDeniedException):
+        engine.call(operation, request, policy=ANN)
+    elsewhere("DeleteResourcePolicy", {"ResourceArn": ARN})
+    engine.call(operation, request, policy=ANN)
+
+
+def test_a_policy_put_elsewhere_applies_to_reads_of_every_thread(
+    engine: Engine, elsewhere: Call
+) -> None:
+    with ThreadPoolExecutor(1) as thread:
+        read = partial(engine.call, "GetItem", READS["GetItem"], policy=ANN)
+        read()
+        thread.submit(read).result()
+        elsewhere("PutResourcePolicy", denying())
+        with pytest.raises(AccessDeniedException):
+            thread.submit(read).result()
+        with pytest.raises(AccessDeniedException):
+            read()

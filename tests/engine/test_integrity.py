@@ -12,7 +12,7 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.errors import StoreFailed
-from tablewright.storage.checksum import row_checksum
+from tablewright.storage.checksum import make_tag, row_checksum
 from tests.engine.database import item, table_request
 
 #: The trees of `make_file`'s table and of its index.
@@ -79,7 +79,8 @@ def damage(path: Path, statement: str, *, fix_checksums: bool = True) -> None:
             trees = "SELECT name FROM sqlite_schema WHERE name GLOB 'tree$*'"
             for (tree,) in connection.execute(trees).fetchall():
                 connection.execute(f"UPDATE {tree} SET body = CAST(body AS BLOB)")
-                connection.execute(f"UPDATE {tree} SET checksum = row_checksum(body, size)")
+                tag = make_tag(int(str(tree).removeprefix("tree$")))
+                connection.execute(f"UPDATE {tree} SET checksum = row_checksum(body, size) + {tag}")
 
 
 @pytest.fixture

@@ -254,7 +254,7 @@ def later(days: float = 1) -> float:
 
 def trees(path: Path) -> set[str]:
     with closing(apsw.Connection(str(path))) as connection:
-        found = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        found = connection.execute("SELECT name FROM sqlite_schema WHERE name GLOB 'tree$*'")
         return {str(name) for (name,) in found}
 
 

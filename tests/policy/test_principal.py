@@ -119,8 +119,6 @@ def test_a_principal_names_the_keys_that_decide_about_an_access() -> None:
     assert ann.keys_for("dynamodb:Query", TABLE) == {"dynamodb:select"}
     assert ann.keys_for("dynamodb:Scan", TABLE) == {"aws:resourcetag/home"}
     assert ann.keys_for("dynamodb:PutItem", TABLE) == frozenset()
-    assert ann.uses_resource_tags
-    assert not Principal("bob", statement(Condition=leading)).uses_resource_tags
 
 
 def test_a_policy_argument_is_anything_that_stands_for_a_principal() -> None:

@@ -1,4 +1,4 @@
-"""Formats: a file of format 1 is upgraded when it is opened, at once or not at all."""
+"""Formats: a file of an earlier format is upgraded when it is opened, at once or not at all."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import apsw
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.errors import CannotOpen
+from tablewright.engine.repair import repair
+from tablewright.errors import CannotOpen, StoreFailed
 from tablewright.storage import file
-from tablewright.storage.checksum import row_checksum
+from tablewright.storage.checksum import TAG_BITS, UNTAGGED, row_checksum
 from tests.engine.database import item, table_request
 from tests.engine.streaming import read_stream
 
@@ -22,16 +23,43 @@ REQUEST = {"TableName": "things", "Key": item(pk="a", sk="1")}
 
 def make_format_1(path: Path) -> None:
     """What the first version of the package wrote: the same rows, without checksums."""
+    make_format_3(path)
+    with closing(sqlite3.connect(path)) as connection:
+        for tree in _trees(connection):
+            connection.execute(f"ALTER TABLE {tree} DROP COLUMN checksum")
+        connection.execute("PRAGMA user_version = 1")
+        connection.commit()
+
+
+def make_format_3(path: Path) -> None:
+    """The same rows, with checksums that do not cover the tree."""
     with Engine(path) as engine:
         engine.call("CreateTable", table_request("things", glob={"by_colour": ("g:S", "ALL")}))
         thing = item(pk="a", sk="1", g="red")
         engine.call("PutItem", {"TableName": "things", "Item": thing})
+    downgrade(path)
+
+
+def downgrade(path: Path) -> None:
+    """Make a file what the last version with format 3 would have written."""
     with closing(sqlite3.connect(path)) as connection:
-        trees = "SELECT name FROM sqlite_schema WHERE type = 'table'"
-        for (tree,) in connection.execute(trees).fetchall():
-            connection.execute(f"ALTER TABLE {tree} DROP COLUMN checksum")
-        connection.execute("PRAGMA user_version = 1")
+        for tree in _trees(connection):
+            connection.execute(f"UPDATE {tree} SET checksum = checksum & {UNTAGGED}")
+        connection.execute("DROP TABLE tags$")
+        connection.execute("DROP TABLE logs$")
+        connection.execute("PRAGMA user_version = 3")
         connection.commit()
+
+
+def _trees(connection: sqlite3.Connection) -> list[str]:
+    found = connection.execute("SELECT name FROM sqlite_schema WHERE name GLOB 'tree$*'")
+    return [name for (name,) in found.fetchall()]
+
+
+def tags(path: Path, tree: str) -> set[int]:
+    """The tags of the rows of a tree."""
+    with closing(sqlite3.connect(path)) as connection:
+        return {tag for (tag,) in connection.execute(f"SELECT checksum >> {TAG_BITS} FROM {tree}")}
 
 
 def test_a_file_of_format_1_is_upgraded_and_keeps_its_rows(tmp_path: Path) -> None:
@@ -43,9 +71,67 @@ def test_a_file_of_format_1_is_upgraded_and_keeps_its_rows(tmp_path: Path) -> No
     with closing(sqlite3.connect(tmp_path / "old.db")) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (file.FORMAT,)
         rows = connection.execute("SELECT size, body, checksum FROM tree$2").fetchall()
-        assert [checksum for *_, checksum in rows] == [
+        assert [checksum & UNTAGGED for *_, checksum in rows] == [
             row_checksum(body, size) for size, body, _ in rows
         ]
+
+
+def test_rows_of_format_3_keep_their_checksum_until_they_are_written_again(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    make_format_3(path)
+    with Engine(path) as engine:
+        assert engine.call("GetItem", REQUEST)["Item"] == item(pk="a", sk="1", g="red")
+        assert engine.check()
+    assert tags(path, "tree$2") == {0}
+    with Engine(path) as engine:
+        thing = item(pk="a", sk="1", g="blue")
+        engine.call("PutItem", {"TableName": "things", "Item": thing})
+        assert engine.check()
+    assert tags(path, "tree$2") == {3}
+
+
+def test_compact_gives_rows_of_format_3_the_tags_of_their_trees(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    make_format_3(path)
+    with Engine(path) as engine:
+        engine.compact()
+        assert engine.check()
+        assert engine.call("GetItem", REQUEST)["Item"] == item(pk="a", sk="1", g="red")
+    assert [tags(path, f"tree${number}") for number in (0, 2, 3)] == [{1}, {3}, {4}]
+    with closing(sqlite3.connect(path)) as connection:
+        assert not connection.execute("SELECT * FROM tags$").fetchall()
+
+
+def test_compact_does_not_hide_damage(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    make_format_3(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE tree$2 SET checksum = checksum + 1")
+        connection.commit()
+    with Engine(path) as engine:
+        engine.compact()
+        assert not engine.check()
+
+
+def test_a_new_tree_of_an_upgraded_file_has_only_rows_with_its_tag(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    make_format_3(path)
+    with Engine(path) as engine:
+        engine.call("CreateTable", table_request("new"))
+        engine.call("PutItem", {"TableName": "new", "Item": item(pk="a", sk="1")})
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"UPDATE tree$4 SET checksum = checksum & {UNTAGGED}")
+        connection.commit()
+    with Engine(path) as engine, pytest.raises(StoreFailed, match="its checksum is wrong"):
+        engine.call("GetItem", {"TableName": "new", "Key": item(pk="a", sk="1")})
+
+
+def test_a_file_of_format_3_is_repaired(tmp_path: Path) -> None:
+    make_format_3(tmp_path / "old.db")
+    report = repair(tmp_path / "old.db", tmp_path / "new.db")
+    assert report
+    assert [table.items for table in report.tables] == [1]
+    assert tags(tmp_path / "new.db", "tree$2") == {3}
 
 
 def test_a_file_of_format_2_keeps_its_tables_and_starts_its_streams(tmp_path: Path) -> None:
@@ -56,6 +142,7 @@ def test_a_file_of_format_2_keeps_its_tables_and_starts_its_streams(tmp_path: Pa
     with Engine(path) as engine:
         engine.call("CreateTable", table_request("things"))
         engine.call("CreateTable", table_request("watched", StreamSpecification=setting))
+    downgrade(path)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DROP TABLE tree$4")
         connection.execute("DELETE FROM tree$0 WHERE key >= x'fe' AND key < x'ff'")

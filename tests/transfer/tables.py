@@ -83,7 +83,7 @@ def held(engine: Engine, table: str = "things") -> list[Item]:
 def stored_rows(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
     """The rows of all trees except the catalog, with their keys, sizes, bodies and checksums."""
     connection = engine._store._writer
-    trees = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    trees = connection.execute("SELECT name FROM sqlite_schema WHERE name GLOB 'tree$*'").fetchall()
     return {
         str(tree): list(connection.execute(f"SELECT * FROM {tree} ORDER BY key"))
         for (tree,) in trees

@@ -136,12 +136,16 @@ def readable(file: Path, folder: Path | None = None) -> Iterator[Path]:
     SQLite writes even if it only reads: it locks the file, and creates files next to it. The copy
     is in a temporary folder in `folder`.
     """
+    from tablewright.errors import DamagedFile
+    from tablewright.storage import require_current_log
+
     is_writable = os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
     if is_writable or not file.is_file():
         yield file
         return
     with ExitStack() as stack:
         try:
+            require_current_log(str(file))
             temporary = TemporaryDirectory(dir=folder, prefix="tablewright-")
             copy = Path(stack.enter_context(temporary)) / file.name
             shutil.copyfile(file, copy)
@@ -149,6 +153,9 @@ def readable(file: Path, folder: Path | None = None) -> Iterator[Path]:
                 shutil.copyfile(f"{file}-wal", f"{copy}-wal")
         except OSError as error:
             fail(f"{file}: it is read-only, and cannot be copied: {describe_error(error)}")
+        except DamagedFile as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(1) from None
         typer.echo(f"{file}: it is read-only, so a copy of it is read", err=True)
         yield copy
 
@@ -167,7 +174,7 @@ def open_existing(file: Path) -> Iterator[Engine]:
     except OSError as error:
         fail(f"{file}: {describe_error(error)}")
     try:
-        engine = Engine(file)
+        engine = Engine(file, sweep_seconds=None)
     except (StoreFailed, DamagedFile) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from None

@@ -43,6 +43,7 @@ def open_engine(
             path,
             durability=durability.value,
             busy_seconds=busy_seconds,
+            sweep_seconds=None,  # the server sweeps, also the records of streams
             stream_shards=stream_shards,
             s3=s3,
         )

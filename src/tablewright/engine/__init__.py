@@ -4,12 +4,13 @@
 {'TableNames': []}
 """
 
-from tablewright.engine.engine import Engine
+from tablewright.engine.engine import SWEEP_SECONDS, Engine
 from tablewright.engine.operations import OPERATIONS
 from tablewright.engine.step import LongStep, ReadStep, Step, WriteStep
 
 __all__ = [
     "OPERATIONS",
+    "SWEEP_SECONDS",
     "Engine",
     "LongStep",
     "ReadStep",

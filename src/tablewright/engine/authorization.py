@@ -9,7 +9,8 @@ up its table. So a caller without permission learns nothing about tables.
 
 Invariants:
 - The check and the operation see the same tables: the check runs in the snapshot or transaction of
-  the operation, and again if the tables have changed in between.
+  the operation, and again if the tables have changed in between. So a policy applies to the next
+  request of every process that has the file open.
 - A resource has the name that the operation uses: a TableName that is an ARN of another region or
   account means the table of this engine, and is checked as that table.
 - A condition key that is expensive to compute is computed only if a statement reads it.
@@ -58,6 +59,9 @@ StoredTables: TypeAlias = Mapping[str, StoredTable]
 
 #: Policies are parsed once; a file has few of them.
 _parse_policy = lru_cache(256)(parse_resource_policy)
+#: Operations that read rows, so that SQLite knows then whether another connection has committed:
+#: asking for it takes 0.1 µs, reading the catalog's generation 2.6 µs (a GetItem takes 24 µs here).
+_READING_ROWS = frozenset(("BatchGetItem", "GetItem", "Query", "Scan", "TransactGetItems"))
 _KEY_VALUES = frozenset((LEADING_KEYS, *PARTITION_KEYS))
 
 
@@ -91,15 +95,19 @@ def authorize(
         return LongStep(checked_work)
     read = step.run
 
+    reads_rows = operation in _READING_ROWS
+
     def checked_read(context: ReadContext) -> Any:
         # The readers' catalog can be out of date. Old keys are detected, because a table or index
-        # with other keys has another tree; old tags are not.
-        if principal.uses_resource_tags:
+        # with other keys has another tree; old policies and tags are not.
+        if not reads_rows:
             context.catalog.refresh(context.snapshot)
         while True:
             tables = context.catalog.tables
             check(tables)
             answer = read(context)
+            if reads_rows:
+                context.catalog.refresh_after_read(context.snapshot)
             if context.catalog.tables is tables:
                 return answer
 

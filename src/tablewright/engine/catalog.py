@@ -68,6 +68,7 @@ class Catalog:
         "_version",
         "counts_keys",
         "has_jobs",
+        "has_ttl",
         "logs",
         "tables",
     )
@@ -80,6 +81,8 @@ class Catalog:
         self.has_jobs = False
         #: Whether Contributor Insights is enabled for a table or an index.
         self.counts_keys = False
+        #: Whether TTL is enabled for a table.
+        self.has_ttl = False
         self._generation = -1
         self._next_tree = _FIRST_FREE_TREE
         self._version = -1
@@ -111,6 +114,13 @@ class Catalog:
             self._install(*_read_catalog(snapshot))
             self.has_jobs = bool(read_jobs(snapshot))
 
+    def refresh_after_read(self, snapshot: Snapshot) -> None:
+        """Refresh the catalog if the last read of the snapshot saw a new commit."""
+        version = snapshot.read_version
+        if version != snapshot.catalog_version:
+            self.refresh(snapshot)
+            snapshot.catalog_version = version  # last: an interrupted refresh is repeated
+
     def is_older_than(self, other: Catalog) -> bool:
         return self._generation < other._generation
 
@@ -141,6 +151,7 @@ class Catalog:
                     for table in tables.values()
                     for setting in table.schema.insights
                 )
+                self.has_ttl = any(table.schema.ttl_attribute for table in tables.values())
                 self._generation = generation
 
     def allocate_trees(self, count: int) -> range:

@@ -51,7 +51,11 @@ if TYPE_CHECKING:
     from tablewright.engine.realism import Realism, RealisticLayer
     from tablewright.engine.scope import Scope
     from tablewright.engine.statements.explain import Explanation
+    from tablewright.engine.sweeper import Sweeper
     from tablewright.policy import Principal
+
+#: The time between two deletions of expired items; longer if a sweep takes long.
+SWEEP_SECONDS = 60.0
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
@@ -78,6 +82,7 @@ class Engine(StepRunner):
         durability: Durability = "full",
         busy_seconds: float = BUSY_SECONDS,
         background: bool = True,
+        sweep_seconds: float | None = SWEEP_SECONDS,
         s3: str | Path | None = None,
         stream_shards: int = 1,
     ) -> None:
@@ -88,7 +93,15 @@ class Engine(StepRunner):
         A background thread builds large indexes, deletes the rows of large deleted tables, and
         continues such work of other engines. Without `background` it is done by `maintain` and
         `finish_maintenance`.
+
+        Another background thread deletes expired items of a file about every `sweep_seconds`, if
+        TTL is enabled for a table. With None, without `background` and in memory, only `expire`
+        deletes them.
         """
+        if sweep_seconds is not None and not sweep_seconds > 0:
+            raise ValueError(
+                f"sweep_seconds must be positive, or None to keep expired items: {sweep_seconds!r}"
+            )
         store = Store(path, durability=durability, busy_seconds=busy_seconds)
         folder: ObjectFolder | None = None
         if s3 is not None:
@@ -102,8 +115,13 @@ class Engine(StepRunner):
         self._maintenance = Maintenance(
             self._store, self._writer_catalog, self._counts, background=background
         )
+        sweeps = background and not store.in_memory
+        self._sweep_seconds = sweep_seconds if sweeps else None
+        self._sweeper: Sweeper | None = None
         if self._writer_catalog.has_jobs:
             self._start_jobs()
+        if self._writer_catalog.has_ttl:
+            self._start_sweeping()
 
     def call(
         self,
@@ -285,6 +303,14 @@ class Engine(StepRunner):
     def _start_jobs(self) -> None:
         self._maintenance.start()
 
+    def _start_sweeping(self) -> None:
+        if self._sweep_seconds is not None:
+            from tablewright.engine.sweeper import Sweeper
+
+            if self._sweeper is None:
+                self._sweeper = Sweeper(self._store, self._writer_catalog, self._sweep_seconds)
+            self._sweeper.start()
+
     def check(self) -> Report:
         """Check every table and index for damage and for differences between them."""
         from tablewright.engine.integrity import check_file
@@ -306,6 +332,8 @@ class Engine(StepRunner):
     def close(self) -> None:
         """Stop background work after its current step, and close the file."""
         try:
+            if self._sweeper is not None:
+                self._sweeper.close()
             self._maintenance.close()
         finally:
             self._store.close()

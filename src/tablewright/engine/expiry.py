@@ -10,7 +10,7 @@ of bounded size. So it needs little memory, and no writer waits for the whole sw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from decimal import Decimal
 from functools import partial
 
@@ -32,6 +32,11 @@ def delete_expired(store: Store, catalog: Catalog, now: float) -> int:
 
     `catalog` must be the writer's.
     """
+    return sum(sweep(store, catalog, now))
+
+
+def sweep(store: Store, catalog: Catalog, now: float) -> Generator[int, None, None]:
+    """Do what `delete_expired` does; yield the number of deleted items after each short step."""
     committed = Catalog()
     store.read(committed.refresh)
     deleted = 0
@@ -39,12 +44,15 @@ def delete_expired(store: Store, catalog: Catalog, now: float) -> int:
         if table.schema.ttl_attribute is not None:
             expired = partial(_is_row_expired, table.schema.ttl_attribute, now)
             for keys in _find_due(store, table.tree, expired, trees=1 + len(table.indexes)):
-                deleted += store.write(partial(_delete_items, catalog, name, keys, now))
+                done = store.write(partial(_delete_items, catalog, name, keys, now)) if keys else 0
+                deleted += done
+                yield done
     for keys in _find_due(store, TOKENS, partial(_is_token_expired, now)):
-        store.write(partial(_delete_tokens, keys, now))
+        if keys:
+            store.write(partial(_delete_tokens, keys, now))
+        yield 0
     if deleted >= LARGE_SWEEP:
         store.truncate_log()
-    return deleted
 
 
 def _find_due(
@@ -52,7 +60,8 @@ def _find_due(
 ) -> Iterator[list[bytes]]:
     """Yield the keys of due rows of a tree, in lists that one step may delete.
 
-    `trees` is the number of rows per key: one in the table and one in each index.
+    The list is empty if no row that one step may read is due. `trees` is the number of rows per
+    key: one in the table and one in each index.
     """
     at_once = max(1, maintenance.MAX_STEP_ROWS // trees)
     position = b""
@@ -63,7 +72,7 @@ def _find_due(
         except MissingTree:  # the table has been deleted
             return
         keys = [row[0] for row in rows if is_due(row)]
-        for start in range(0, len(keys), at_once):
+        for start in range(0, len(keys) or 1, at_once):
             yield keys[start : start + at_once]
         position = rows[-1][0] if rows else position
 

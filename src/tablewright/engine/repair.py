@@ -40,7 +40,14 @@ from tablewright.engine.rows import ItemRow, replace_item
 from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.errors import CannotOpen, DynamoDBError, StoreFailed, TablewrightError
 from tablewright.schema import ChangeLogSchema, TableSchema
-from tablewright.storage import APPLICATION_ID, Snapshot, Store, Tree, WriteTransaction
+from tablewright.storage import (
+    APPLICATION_ID,
+    Snapshot,
+    Store,
+    Tree,
+    WriteTransaction,
+    require_current_log,
+)
 from tablewright.whole_file import create_whole
 
 BATCH_ROWS = 500
@@ -186,6 +193,7 @@ def _add_record(catalog: Catalog, key: bytes, body: bytes, tx: WriteTransaction)
 
 
 def _open_damaged(path: str) -> apsw.Connection:
+    require_current_log(path)
     try:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)

@@ -106,6 +106,8 @@ class StepRunner:
             # Reads detect new keys of tables by themselves, but not new settings.
             with suppress(TablewrightError):
                 self._store.read(self._catalog.refresh)
+            if self._writer_catalog.has_ttl:
+                self._start_sweeping()
         if self._writer_catalog.has_jobs:
             self._start_jobs()
         return results
@@ -169,6 +171,10 @@ class StepRunner:
 
     def _start_jobs(self) -> None:
         """Start the background work that a write has left to do."""
+        raise NotImplementedError
+
+    def _start_sweeping(self) -> None:
+        """Start to delete expired items from time to time."""
         raise NotImplementedError
 
 

@@ -20,7 +20,7 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from tablewright.engine import Engine
+from tablewright.engine import SWEEP_SECONDS, Engine
 from tablewright.errors import (
     DeclarationError,
     IndexNotReady,
@@ -59,6 +59,7 @@ def connect(
     table_name: str | None = None,
     cursor_secret: bytes | str | None = None,
     durability: Durability = "full",
+    sweep_seconds: float | None = SWEEP_SECONDS,
     observe: Observer | None = None,
     policy: Documents | Principal | None = None,
 ) -> Database:
@@ -78,6 +79,9 @@ def connect(
     random secret of this process, which all its databases share. `observe` receives an event for
     each request: see `tablewright.observe`.
 
+    Items of a file that are past their TTL are deleted about every `sweep_seconds` while it is
+    open; with None, they stay. An `Engine`, a server and AWS delete them by their own settings.
+
     `policy` restricts what the plans of this database may do in memory, in a file or in an
     `Engine`: an IAM policy document as a dict or as JSON text, a list of documents, or a
     `tablewright.policy.Principal`, which has a name and tags as well. A request that it does not
@@ -86,7 +90,9 @@ def connect(
     """
     context = _context(tables, table_name, cursor_secret, observe)
     principal = _principal(policy, target)
-    transport = open_target(_checked_target(target), durability=durability)
+    transport = open_target(
+        _checked_target(target), durability=durability, sweep_seconds=sweep_seconds
+    )
     owned = not isinstance(target, (Engine, Remote))
     database = Database(transport, context, tables, owned=owned)
     try:
@@ -108,6 +114,7 @@ def connect_async(
     table_name: str | None = None,
     cursor_secret: bytes | str | None = None,
     durability: Durability = "full",
+    sweep_seconds: float | None = SWEEP_SECONDS,
     observe: Observer | None = None,
     policy: Documents | Principal | None = None,
 ) -> Connecting[AsyncDatabase]:
@@ -120,7 +127,9 @@ def connect_async(
     async def open_database() -> AsyncDatabase:
         context = _context(tables, table_name, cursor_secret, observe)
         principal = _principal(policy, target)
-        transport = open_target(_checked_target(target), durability=durability)
+        transport = open_target(
+            _checked_target(target), durability=durability, sweep_seconds=sweep_seconds
+        )
         owned = not isinstance(target, (Engine, Remote))
         database = AsyncDatabase(transport, context, tables, owned=owned)
         try:

@@ -25,7 +25,7 @@ from tablewright.policy.document import (
     decide,
     parse_policy,
 )
-from tablewright.policy.keys import CURRENT_TIME, EPOCH_TIME, PRINCIPAL_TAG, RESOURCE_TAG
+from tablewright.policy.keys import CURRENT_TIME, EPOCH_TIME, PRINCIPAL_TAG
 from tablewright.policy.pattern import ConditionKeys
 from tablewright.policy.resource import ResourcePolicy
 
@@ -48,7 +48,7 @@ class Principal:
     'implicit deny'
     """
 
-    __slots__ = ("_find_cached", "_known", "_statements", "arn", "name", "uses_resource_tags")
+    __slots__ = ("_find_cached", "_known", "_statements", "arn", "name")
 
     def __init__(
         self,
@@ -78,10 +78,6 @@ class Principal:
             statement
             for document in _split_documents(policies)
             for statement in parse_policy(document, self._known).statements
-        )
-        #: Whether a decision may depend on the tags of a table.
-        self.uses_resource_tags: Final = any(
-            key.startswith(RESOURCE_TAG) for one in self._statements for key in one.keys
         )
         self._find_cached = lru_cache(_CACHE_SIZE)(self._find_statements)
 

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tablewright.engine import Engine, LongStep, ReadStep, Step, WriteStep
+from tablewright.engine import SWEEP_SECONDS, Engine, LongStep, ReadStep, Step, WriteStep
 from tablewright.errors import StoreBusy, StoreFailed
 from tablewright.server.authentication import Authenticator, OpenAuthenticator
 from tablewright.server.budget import Budget
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("tablewright.server")
 
-SWEEP_SECONDS = 60.0
 #: Threads for costly reads. Each has a connection with a cache of up to 64 MB.
 READERS = 2
 #: How long `stop` waits for clients that are sending a request or reading a response.

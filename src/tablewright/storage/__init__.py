@@ -9,6 +9,7 @@
 """
 
 from tablewright.storage.file import APPLICATION_ID
+from tablewright.storage.log import require_current_log
 from tablewright.storage.sandbox import Sandbox
 from tablewright.storage.store import BUSY_SECONDS, Durability, Store
 from tablewright.storage.transaction import (
@@ -35,4 +36,5 @@ __all__ = [
     "Store",
     "Tree",
     "WriteTransaction",
+    "require_current_log",
 ]

@@ -15,6 +15,8 @@ import apsw
 
 from tablewright.errors import StoreFailed
 from tablewright.private_file import open_private
+from tablewright.storage.checksum import TAG_BITS, UNTAGGED, make_tag
+from tablewright.storage.log import log_path, note_log, read_salts
 from tablewright.whole_file import create_whole
 
 
@@ -35,16 +37,36 @@ def back_up(connection: apsw.Connection, copy: Path) -> None:
 
 
 def compact(path: str) -> None:
-    """Rewrite the file without free pages, to free disk space. Writers wait until it is done."""
+    """Rewrite the file without free pages, to free disk space. Writers wait until it is done.
+
+    All rows get the tag of their tree.
+    """
     with _connection(path) as connection:
         connection.set_busy_timeout(30_000)
+        connection.execute("BEGIN IMMEDIATE")
+        _tag_rows(connection)
+        connection.execute("COMMIT")
         connection.execute("VACUUM")
     truncate_log(path)
+
+
+def _tag_rows(connection: apsw.Connection) -> None:
+    """Replace other tags of rows, so that each tree has only its own; damaged rows stay damaged."""
+    for name, tag in connection.execute("SELECT tree, tag FROM tags$").fetchall():
+        own = make_tag(int(str(name).partition("$")[2]))
+        connection.execute(
+            f"UPDATE {name} SET checksum = (checksum & {UNTAGGED}) + {own} "
+            f"WHERE checksum >> {TAG_BITS} = {tag}"
+        )
+    connection.execute("DELETE FROM tags$")
 
 
 def truncate_log(path: str) -> None:
     """Move the log into the file and empty it; do nothing if another connection is using it."""
     with _connection(path) as connection, suppress(apsw.BusyError):
+        connection.execute("BEGIN IMMEDIATE")
+        note_log(connection.execute, read_salts(log_path(path)), again=True)
+        connection.execute("COMMIT")
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 

@@ -3,6 +3,9 @@
     format 1    rows of key, size, body
     format 2    rows of key, size, body, checksum
     format 3    tables may have change logs, which every writer must append to
+    format 4    a checksum has the tag of its tree; `tags$` lists other tags that rows of a tree may
+                have: 0 for the trees of earlier formats, whose rows keep their checksums. `logs$`
+                names the last write-ahead logs (see `log`)
 
 Invariants:
 - A file is marked as ours in one transaction, and upgraded in one transaction. So several processes
@@ -25,13 +28,16 @@ import apsw
 
 from tablewright.errors import CannotOpen, DamagedFile
 from tablewright.private_file import open_private
+from tablewright.storage import log
 from tablewright.storage.checksum import row_checksum
 
 _MAGIC = b"SQLite format 3\x00"
 #: How to fix a path to something else.
 ANOTHER = "name a new file, or one that Tablewright created"
 APPLICATION_ID = 0x7AB1E317  # marks the file as ours in SQLite's header
-FORMAT = 3
+FORMAT = 4
+
+_TREES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'tree$*'"
 
 CACHE_KIB = 64 * 1024
 CHECKPOINT_PAGES = 8192  # 64 MiB of log; SQLite's default of 1000 pages doubled the cost of a put
@@ -51,11 +57,14 @@ def connect(
     The connection waits at most `busy_seconds` for a lock of another process. It does not wait in
     threads whose identifiers `impatient` contains, also if they are added later.
 
+    With `create`, the log is checked, too: other connections to an open file use the same one.
+
     Raise `CannotOpen`, or an `apsw.Error`.
     """
     flags = apsw.SQLITE_OPEN_READWRITE
     if create:
         flags |= apsw.SQLITE_OPEN_CREATE
+        log.require_current_log(path)
         _create_private(path)
     try:
         connection = apsw.Connection(path, flags=flags, statementcachesize=512)
@@ -131,8 +140,12 @@ def _claim_or_upgrade(connection: apsw.Connection, path: str) -> None:
     """Mark an empty file as ours, or upgrade an older one, unless another process already has."""
     connection.pragma("page_size", 8192)
     connection.execute("BEGIN IMMEDIATE")
-    if _read_format(connection, path) == 1:
+    found = _read_format(connection, path)
+    if found == 1:
         _add_checksums(connection)
+    if found < 4:
+        _allow_untagged_rows(connection)
+        connection.execute(log.CREATE_SQL)
     connection.pragma("application_id", APPLICATION_ID)
     connection.pragma("user_version", FORMAT)
     connection.execute("COMMIT")
@@ -141,11 +154,18 @@ def _claim_or_upgrade(connection: apsw.Connection, path: str) -> None:
 def _add_checksums(connection: apsw.Connection) -> None:
     """Upgrade from format 1 to 2."""
     connection.create_scalar_function("row_checksum", _checksum, 2)
-    trees = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'tree$*'"
-    for (name,) in connection.execute(trees).fetchall():
+    for (name,) in connection.execute(_TREES).fetchall():
         connection.execute(f"ALTER TABLE {name} ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0")
         connection.execute(f"UPDATE {name} SET checksum = row_checksum(body, size)")
     connection.create_scalar_function("row_checksum", None)
+
+
+def _allow_untagged_rows(connection: apsw.Connection) -> None:
+    """Upgrade from format 3 to 4; in a new file there are no trees yet."""
+    connection.execute(
+        "CREATE TABLE tags$ (tree TEXT, tag INTEGER, PRIMARY KEY (tree, tag)) WITHOUT ROWID"
+    )
+    connection.execute(f"INSERT INTO tags$ SELECT name, 0 FROM ({_TREES})")
 
 
 def _checksum(*row: Any) -> int:

@@ -20,7 +20,8 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Collection, Sequence
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
 from weakref import WeakSet
@@ -31,6 +32,7 @@ from tablewright.errors import StoreBusy, StoreClosed, StoreFailed, StoreForked
 from tablewright.storage.commit import WriteQueue, is_on_stack
 from tablewright.storage.copying import back_up, compact, truncate_log
 from tablewright.storage.file import connect
+from tablewright.storage.log import log_path, read_salts
 from tablewright.storage.sandbox import OpenSandbox, Restore, Sandbox
 from tablewright.storage.transaction import Snapshot, WriteTransaction
 
@@ -38,6 +40,8 @@ T = TypeVar("T")
 Durability = Literal["full", "normal"]
 
 BUSY_SECONDS = 30.0
+#: The number of calls after which a store looks for a new log. Looking takes 6 µs.
+NOTE_CALLS = 64
 
 #: Connections of parent processes. They are never closed: closing one could wait forever for a
 #: lock of SQLite that another thread of the parent held at the fork.
@@ -75,6 +79,11 @@ class Store:
         self._queue = WriteQueue(self._transaction)
         self._sandboxes = self._transaction.sandboxes
         self._local = threading.local()
+        self._calls = 0
+        self._log_path = log_path(self.path)
+        #: The log that is known to be noted, and the rows that were changed until then.
+        self._noted_log = b""
+        self._noted_rows = 0
         _STORES.add(self)
 
     def read(self, step: Callable[[Snapshot], T]) -> T:
@@ -123,6 +132,9 @@ class Store:
         for position, result in enumerate(results):
             if isinstance(result, apsw.Error):
                 results[position] = self._translate_error(result)
+        self._calls += 1
+        if not self._calls % NOTE_CALLS:
+            self._note_log()
         return results
 
     @property
@@ -170,6 +182,20 @@ class Store:
         """The number of times that sandboxes were undone: rows read before may be different."""
         return self._transaction.undone
 
+    @property
+    def is_in_sandbox(self) -> bool:
+        """Whether writes are undone at the end of a sandbox."""
+        return bool(self._sandboxes)
+
+    def release_memory(self) -> None:
+        """Free the cache of this thread's connection, after it has read much and will wait."""
+        self.read(Snapshot.release_memory)
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        """The lock of the writing connection; a caller may hold it during several calls."""
+        return self._queue.lock
+
     def back_up(self, copy: str | Path) -> None:
         """Write the current state into a new file; reads and writes can continue meanwhile."""
         self._refuse_in_sandbox("back up the file")
@@ -208,11 +234,29 @@ class Store:
             self._closed = True
             return
         with self._queue.lock:
+            if not self._closed:
+                self.never_wait()  # a process that is writing notes the log itself
+                with suppress(StoreFailed, apsw.Error):
+                    self._note_log(is_closing=True)
             self._closed = True
             for connection in [*self._connections - {self._writer}, self._writer]:
                 # A thread that is reading finishes first; its connection is closed with it.
                 with suppress(apsw.ThreadingViolationError):
                     connection.close()
+
+    def _note_log(self, *, is_closing: bool = False) -> None:
+        """Note a new log in the file; at the end also one that was written to. Ignore errors.
+
+        So an old copy of the log is found when the file is opened (`log`).
+        """
+        log = b"" if self.in_memory else read_salts(self._log_path)
+        if log and (is_closing or log != self._noted_log):
+            self._queue.write_all((partial(self._write_note, log, is_closing),))
+
+    def _write_note(self, log: bytes, is_closing: bool, tx: WriteTransaction) -> None:
+        if not tx.sandboxes:  # they are undone
+            tx.note_log(log, again=is_closing and tx.changed_rows > self._noted_rows)
+            self._noted_log, self._noted_rows = log, tx.changed_rows
 
     def _clean_snapshot(self, snapshot: Snapshot) -> Snapshot:
         """Return a snapshot without an open transaction, on a new connection if necessary."""
@@ -238,7 +282,7 @@ class Store:
     def _refuse_in_sandbox(self, action: str) -> None:
         if self._sandboxes:
             self._end_sandboxes()
-        if self._sandboxes:
+        if self.is_in_sandbox:
             raise StoreFailed(
                 f"{self.path}: cannot {action} in a sandbox: its writes are undone; leave it first"
             )

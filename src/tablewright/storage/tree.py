@@ -12,6 +12,8 @@ see the same text.
 
 from __future__ import annotations
 
+from tablewright.storage.checksum import make_tag
+
 
 class AnyTree:
     """The name and SQL statements of one tree of a store. Equal names mean the same tree."""
@@ -27,10 +29,15 @@ class AnyTree:
         "key_class",
         "name",
         "put_sql",
+        "tag",
     )
 
-    def __init__(self, name: str, key_class: type) -> None:
-        self.name = name
+    def __init__(self, kind: str, number: int, key_class: type) -> None:
+        # Table names cannot contain a dollar sign, so a view named after a table never has the
+        # name of a tree.
+        self.name = name = f"{kind}${number}"
+        #: What the checksums of its rows contain besides their bytes.
+        self.tag = make_tag(number)
         self.key_class = key_class
         columns = "size INTEGER NOT NULL, body BLOB NOT NULL, checksum INTEGER NOT NULL"
         if key_class is bytes:
@@ -71,9 +78,7 @@ class Tree(AnyTree):
     __slots__ = ()
 
     def __init__(self, number: int, *, retired: bool = False) -> None:
-        # Table names cannot contain a dollar sign, so a view named after a table never has the
-        # name of a tree.
-        super().__init__(f"{'retired' if retired else 'tree'}${number}", bytes)
+        super().__init__("retired" if retired else "tree", number, bytes)
 
 
 class LogTree(AnyTree):
@@ -82,4 +87,4 @@ class LogTree(AnyTree):
     __slots__ = ()
 
     def __init__(self, number: int) -> None:
-        super().__init__(f"tree${number}", int)
+        super().__init__("tree", number, int)

@@ -25,9 +25,15 @@ _is_mistyped = re.compile(r"[\w.-]{2,}:\d*|(https?|dynamodb):.*").fullmatch
 
 
 def open_target(
-    target: str | Path | Engine | Remote, *, durability: Durability = "full"
+    target: str | Path | Engine | Remote,
+    *,
+    durability: Durability = "full",
+    sweep_seconds: float | None = None,
 ) -> Local | Remote:
-    """Open the transport to a target; raises InvalidValue if it is none of the above."""
+    """Open the transport to a target; raises InvalidValue if it is none of the above.
+
+    Expired items of a file are deleted about every `sweep_seconds`; by default, they stay.
+    """
     if isinstance(target, Engine):
         return Local(target)
     if isinstance(target, Remote):
@@ -35,7 +41,7 @@ def open_target(
     text = str(target)
     scheme, separator, rest = text.partition("://")
     if not separator and not (isinstance(target, str) and _is_mistyped(text)):
-        return Local(Engine(text, durability=durability))
+        return Local(Engine(text, durability=durability, sweep_seconds=sweep_seconds))
     if scheme in ("http", "https"):
         return Remote.endpoint(text)
     if scheme == "dynamodb":
