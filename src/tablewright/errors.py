@@ -17,6 +17,7 @@
     ├── UnsupportedOperation                an endpoint lacks an operation that a plan needs
     ├── TableNotFound                       connect: the table does not exist
     ├── TableMismatch                       connect: the table differs from its declaration
+    ├── DesignMismatch                      connect: stored keys are made in another way
     ├── IndexNotReady                       an index lacks stored items, or is not there yet
     ├── DesignLoadError                     verify: the design does not exist or cannot be imported
     ├── TableNotEmpty                       verify, seed: the target already has items
@@ -77,7 +78,7 @@ from __future__ import annotations
 
 import sys
 from types import FrameType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 SERVICE = "com.amazonaws.dynamodb.v20120810"
 CORAL_SERVICE = "com.amazon.coral.service"
@@ -261,6 +262,28 @@ class TableNotFound(TablewrightError):
 
 class TableMismatch(TablewrightError):
     """The table at the target differs from its declaration."""
+
+
+class KeyDifference(NamedTuple):
+    """A key that a design composes in another way than the stored items have it."""
+
+    entity: str
+    #: "the primary key", "the index gsi1" or "the unique value User.by_email".
+    key: str
+    #: What the stored keys are made of, and what the design declares.
+    stored: str
+    declared: str
+
+    def __str__(self) -> str:
+        return f"{self.entity}, {self.key}: stored as {self.stored}, declared as {self.declared}"
+
+
+class DesignMismatch(TablewrightError):
+    """Stored items have keys that the design composes in another way, so reads would miss them."""
+
+    def __init__(self, message: str, differences: tuple[KeyDifference, ...] = ()) -> None:
+        super().__init__(message)
+        self.differences = differences
 
 
 class IndexNotReady(TablewrightError):

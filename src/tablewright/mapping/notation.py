@@ -88,6 +88,8 @@ class Notation(Struct, frozen=True):
     has_one_text: bool = False
     #: Of a datetime in UTC: how much of its default text it is, and the end that is added.
     beginning: tuple[int, str] | None = None
+    #: How a stored value is written, with {} for it: `padded({}, 3)`.
+    form: str = "{}"
 
 
 #: Makes the notation of a type; `pad` is the number of digits that the attribute declares.
@@ -211,7 +213,7 @@ def padded_number(width: int) -> Notation:
         text: str = form % value
         return text
 
-    return Notation(int, encode, int, digits(width))
+    return Notation(int, encode, int, digits(width), form=f"padded({{}}, {width})")
 
 
 def in_utc(value: datetime) -> datetime:
@@ -278,7 +280,8 @@ def _enum(kind: type[Enum], pad: int | None) -> Notation:
         return _choices(kind, {member: member.value for member in members})
     if all(isinstance(member.value, int) and member.value >= 0 for member in members):
         width = max(len(str(member.value)) for member in members)
-        return _choices(kind, {member: f"{member.value:0{width}d}" for member in members})
+        texts = {member: f"{member.value:0{width}d}" for member in members}
+        return replace(_choices(kind, texts), form=f"padded({{}}, {width})" if width > 1 else "{}")
     raise DeclarationError(
         f"is of type {kind.__name__}, whose values have no order as text; give its members only "
         "str values, or only int values from 0"

@@ -49,6 +49,10 @@ class KeyPart(Struct, frozen=True):
     read: Callable[[str], Any]
     #: The texts that are possible.
     language: Language
+    #: How it is stored, with {} for the stored attribute: `day({})`, `padded({}, 3)`.
+    form: str = "{}"
+    #: A delimiter in its text is escaped, or refused.
+    is_escaped: bool = False
 
     def argument(self, value: Any) -> Any:
         """Return the argument of a call for a value of the attribute."""
@@ -118,7 +122,7 @@ def make_part(
     is_positive: bool = False,
 ) -> KeyPart:
     """Return the part of an attribute of a type; `where` names the key in messages."""
-    notation, label = _notation(attribute, kind, formats, pad, where)
+    notation, label, form = _notation(attribute, kind, formats, pad, where)
     if is_positive and notation.tag == "N" and notation.kind is int and notation.derive is None:
         notation = replace(notation, language=POSITIVE)
     if notation.derive is not None:
@@ -137,6 +141,8 @@ def make_part(
         _text_writer(delimiter, write) if notation.is_free_text and not formats else write,
         _reader(notation, delimiter) if is_escaped else notation.decode,
         language,
+        form,
+        is_escaped,
     )
 
 
@@ -153,19 +159,26 @@ def natural_part(attribute: str, converter: Converter, *, is_positive: bool = Fa
 
 def _notation(
     attribute: str, kind: Any, formats: tuple[Format, ...], pad: int | None, where: str
-) -> tuple[Notation, str]:
+) -> tuple[Notation, str, str]:
+    """Return the notation of an attribute, its label, and its form with {} for what is stored."""
     label = attribute
     try:
         notation = notation_of(kind, pad)
         if notation is None and not formats:
             raise no_notation(kind)
         notation = notation or Notation(kind, str, str, NOTHING)  # until a format gives it one
-        for each in formats:
+        form = notation.form
+        for position, each in enumerate(formats):
             label = each.label.format(label)
-            notation = each.apply(notation)
+            made = each.apply(notation)
+            if each.place is not None:
+                form = made.form.format(each.place(notation))
+            else:
+                form = each.label.format(form if each.of_text or position else "{}")
+            notation = made
     except DeclarationError as error:
         raise DeclarationError(f"{where}: {label} {error.message}") from None
-    return notation, label
+    return notation, label, form
 
 
 def _named(derive: Callable[[Any], Any], attribute: str, where: str) -> Callable[[Any], Any]:

@@ -81,7 +81,15 @@ def path_format(place: Callable[[Any], Any], where: str) -> Format:
             can_be_none=can_be_none,
         )
 
-    return Format("{}" + "".join(map(show_step, steps)), apply)
+    def stored(document: Notation) -> str:
+        """Return the place with the stored names of its members."""
+        kind, reached = document.kind, "{}"
+        for step in steps:
+            name, kind, _ = step_into(kind, step, "it")
+            reached += f"[{name}]" if isinstance(name, int) else f".{name}"
+        return reached
+
+    return Format("{}" + "".join(map(show_step, steps)), apply, place=stored)
 
 
 def _value_at(value: Any, steps: tuple[Step, ...]) -> Any:

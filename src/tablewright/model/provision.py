@@ -8,9 +8,10 @@ With `update`, the declared global indexes, the TTL and the stream that a table 
 it. Nothing is changed or removed, and nothing is added if anything else differs. A global index
 that is not declared is no difference: a newer version of the program may have added it.
 
-In a table with an index record (`plan/index_record.py`), a global index that is missing or being
-built is no difference either: a program can connect before its indexes are there, and writes their
-keys. Reads of these indexes are refused.
+In a table with an index record (`plan/index_record.py`), a global index that the record awaits, or
+that is being built, is no difference either: a program can connect before its indexes are there,
+and writes their keys. Reads of these indexes are refused. A record whose keys are made of something
+else than the declared ones is a DesignMismatch.
 """
 
 from __future__ import annotations
@@ -43,11 +44,13 @@ from tablewright.model.table_definition import (
 )
 from tablewright.plan.index_record import (
     IndexRecord,
-    add_complete,
+    await_indexes,
     begin_record,
     check_record,
-    composed_places,
+    extend_record,
     read_record,
+    refuse_differences,
+    stop_awaiting,
 )
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.unready import READY, Unready
@@ -94,21 +97,25 @@ class Provision(Plan[Unready]):
         lacking = _unready_indexes(table, found)
         record = None
         # Read after the table was described: an index is created after it was recorded.
-        has_effect = self._update or lacking or any(map(composed_places, table.entities))
-        if has_effect and not differences:
+        if table.entities and not differences:
             # A role for some patterns, or for one tenant, may not read it.
             with suppress(AccessDeniedException):
                 record = yield from read_record(table, name)
-        if record is None and not self._update:
+        awaited = frozenset() if record is None else record.awaited
+        missing = [each for each in missing_indexes(table, found) if each not in awaited]
+        if not self._update:
             differences += [
-                f"index {index}: declared but missing; {_UPDATE_ADDS}"
-                for index in missing_indexes(table, found)
+                f"index {index}: declared but missing; {_UPDATE_ADDS}" for index in missing
             ]
         ttl, ttl_difference = yield from self._compare_ttl(name)
         _refuse_differences(table, name, differences + ttl_difference)
+        if record is not None:
+            refuse_differences(name, record.differences(table.entities).values())
         if self._update:
             record = yield from _extend_record(table, name, found, record)
+            yield from await_indexes(table, name, missing)
             yield from add_indexes(name, global_indexes(table), key_types(table))
+            yield from stop_awaiting(table, name, record.awaited.union(missing))
             lacking = {}
             if stream_of(found) is None and table.settings.stream is not None:
                 yield from _enable_stream(name, table.settings.stream)
@@ -136,8 +143,7 @@ class Provision(Plan[Unready]):
         found = yield from _ttl_of(name)
         if found == wanted:
             return None, []
-        # After create=True: the process that created the table stopped before it enabled TTL.
-        if found is None and (self._create or self._update):
+        if found is None and self._update:
             return wanted, []
         hint = f"; {_UPDATE_ADDS}" if found is None else ""
         return None, [f"TTL: declared {wanted}, found {found or 'none'}{hint}"]
@@ -178,7 +184,10 @@ class Prepare(Plan[Unready]):
         _refuse_differences(table, name, compare(table, found))
         record = yield from read_record(table, name)
         if self._record:
+            if record is not None:
+                refuse_differences(name, record.differences(table.entities).values())
             record = yield from _extend_record(table, name, found, record)
+            yield from await_indexes(table, name, missing_indexes(table, found))
         return _unready(table, _unready_indexes(table, found), record)
 
 
@@ -189,9 +198,9 @@ def _extend_record(
     if record is None:
         present = index_names(table) - set(missing_indexes(table, found))
         record = yield from begin_record(table, name, present)
-    new = [entity for entity in table.entities if not record.knows(entity)]
-    if new:  # they have no items yet
-        record = yield from add_complete(table, name, new)
+    record = yield from extend_record(table, name, record)
+    # Another process may have recorded another design meanwhile.
+    refuse_differences(name, record.differences(table.entities).values())
     return record
 
 
@@ -222,8 +231,9 @@ class FindUnready(Plan[Unready]):
 
 def _unready(table: TableMap, lacking: dict[str, str], record: IndexRecord | None) -> Unready:
     """Return which indexes of a table cannot be read; `lacking` are not there, and why."""
-    places = frozenset() if record is None else record.incomplete(table)
-    return Unready(lacking, places) if lacking or places else READY
+    if record is None:
+        return Unready(lacking, frozenset()) if lacking else READY
+    return Unready(lacking, record.incomplete(table), record.unreserved(table)) or READY
 
 
 def _unready_indexes(table: TableMap, found: dict[str, Any]) -> dict[str, str]:

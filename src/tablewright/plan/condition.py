@@ -90,6 +90,13 @@ class Condition(Generic[E]):
         """Return the conditions that must all hold."""
         return (self,)
 
+    def show(self, name: Callable[[Operand], str]) -> str:
+        """Return the condition as documents write it; `name` gives the name of an operand."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self.show(lambda operand: operand.label)
+
     def __and__(self, other: Condition[E]) -> Condition[E]:
         return All((*self.parts(), *other.parts()))
 
@@ -147,8 +154,8 @@ class Compare(Condition[E]):
             return bool(value != self.value)
         return value is not None and _COMPARE[self.comparator](value, self.value)
 
-    def __repr__(self) -> str:
-        return f"{self.operand.label} {self.comparator} {_shown(self.value)}"
+    def show(self, name: Callable[[Operand], str]) -> str:
+        return f"{name(self.operand)} {self.comparator} {show_value(self.value)}"
 
 
 class CompareAttributes(Condition[E]):
@@ -176,8 +183,8 @@ class CompareAttributes(Condition[E]):
             return missing or bool(left != right)
         return not missing and _COMPARE[self.comparator](left, right)
 
-    def __repr__(self) -> str:
-        return f"{self.operand.label} {self.comparator} {self.other.label}"
+    def show(self, name: Callable[[Operand], str]) -> str:
+        return f"{name(self.operand)} {self.comparator} {name(self.other)}"
 
 
 class CompareSize(Condition[E]):
@@ -209,8 +216,8 @@ class CompareSize(Condition[E]):
             return len(value) != self.size
         return _COMPARE[self.comparator](len(value), self.size)
 
-    def __repr__(self) -> str:
-        return f"size({self.operand.label}) {self.comparator} {self.size}"
+    def show(self, name: Callable[[Operand], str]) -> str:
+        return f"size({name(self.operand)}) {self.comparator} {self.size}"
 
 
 class Call(Condition[E]):
@@ -254,20 +261,23 @@ class Call(Condition[E]):
     def holds(self, values: Mapping[str, Any]) -> bool:
         return self.check(values[self.operand.name])
 
-    def __repr__(self) -> str:
-        shown = [_shown(value) for value in self.values]
+    def show(self, name: Callable[[Operand], str]) -> str:
+        operand, shown = name(self.operand), [show_value(value) for value in self.values]
         if self.function == "BETWEEN":
-            return f"{self.operand.label} BETWEEN {shown[0]} AND {shown[1]}"
+            return f"{operand} BETWEEN {shown[0]} AND {shown[1]}"
         if self.function == "IN":
-            return f"{self.operand.label} IN ({', '.join(shown)})"
-        return f"{self.function}({', '.join([self.operand.label, *shown])})"
+            return f"{operand} IN ({', '.join(shown)})"
+        return f"{self.function}({', '.join([operand, *shown])})"
 
 
 def _path(operand: Operand) -> tree.Path:
     return tree.Path(tuple(operand.steps))
 
 
-def _shown(value: Any) -> str:
+def show_value(value: Any) -> str:
+    """Return a value as documents write it: the same text in every process."""
+    if isinstance(value, (set, frozenset)):
+        return f"{{{', '.join(sorted(map(show_value, value)))}}}"
     return repr(value.value if isinstance(value, Enum) else value)
 
 
@@ -289,8 +299,8 @@ class IsNull(Condition[E]):
     def holds(self, values: Mapping[str, Any]) -> bool:
         return values[self.operand.name] is None
 
-    def __repr__(self) -> str:
-        return f"{self.operand.label} = None"
+    def show(self, name: Callable[[Operand], str]) -> str:
+        return f"{name(self.operand)} = None"
 
 
 class All(Condition[E]):
@@ -314,8 +324,8 @@ class All(Condition[E]):
     def holds(self, values: Mapping[str, Any]) -> bool:
         return all(condition.holds(values) for condition in self.conditions)
 
-    def __repr__(self) -> str:
-        return " AND ".join(map(repr, self.conditions))
+    def show(self, name: Callable[[Operand], str]) -> str:
+        return " AND ".join(each.show(name) for each in self.conditions)
 
 
 class Either(All[E]):
@@ -336,8 +346,8 @@ class Either(All[E]):
     def holds(self, values: Mapping[str, Any]) -> bool:
         return any(condition.holds(values) for condition in self.conditions)
 
-    def __repr__(self) -> str:
-        return f"({' OR '.join(map(repr, self.conditions))})"
+    def show(self, name: Callable[[Operand], str]) -> str:
+        return f"({' OR '.join(each.show(name) for each in self.conditions)})"
 
 
 class Not(Condition[E]):
@@ -358,5 +368,5 @@ class Not(Condition[E]):
     def holds(self, values: Mapping[str, Any]) -> bool:
         return not self.condition.holds(values)
 
-    def __repr__(self) -> str:
-        return f"NOT ({self.condition!r})"
+    def show(self, name: Callable[[Operand], str]) -> str:
+        return f"NOT ({self.condition.show(name)})"

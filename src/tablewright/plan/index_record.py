@@ -1,47 +1,75 @@
-"""The index record: an item that records which indexes of a table have all stored items.
+"""The index record: an item that records what the stored keys of a table are made of.
 
 A composed index key, such as `GSI1PK = "STATUS#open"`, is an attribute that only the program
 writes. Items that were stored before it was declared do not have it, so the index lacks them until
-`backfill` has written their keys. The record lists, for each entity, the indexes that lack none:
+`backfill` has written their keys; items that were stored by another template have another key. The
+same is true of the sentinels of a unique value. The record lists, for each entity, which indexes
+lack no item and which unique values are all reserved, and describes the keys:
 
     PK = "$tablewright", SK = "indexes"
-    $complete = {"entity Order", "index gsi1 Order", "entity Customer"}
+    $complete = {"entity Order", "index gsi1 Order", "unique Order.by_number Order"}
+    $key Order = "PK=ORDER#{id}, SK=ORDER"
+    $index gsi1 Order = "GSI1PK=STATUS#{status}, GSI1SK={createdAt}"
+    $unique Order.by_number Order = "PK=NUMBER#{number}, SK=NUMBER#{number}"
+    $awaited = {"gsi2"}
 
 - An entity that is listed has items in all its indexes that are listed with it. Reads of its
   other composed places are refused.
+- An entity with a described primary key: a difference between a description and the design is a
+  DesignMismatch, and a unique value that is not listed was added to stored items.
+- An entity that is listed without descriptions was recorded by an earlier version: its keys are
+  accepted, and its unique values count as reserved.
 - An entity that is not listed, and a table without a record: nothing is known, nothing is refused.
+- A global index is awaited if the table may lack it: it is still to be created.
 
 The record is an item of the table, because every endpoint can store one, and because it is copied,
 dumped and restored together with the items that it describes. Its type is that of no entity.
 
 Invariants: only `connect(…, update=True)` and `backfill` write a record. A name is added when it is
-true for all stored items; concurrent writers add names without conflicts.
+true for all stored items. Each description is an attribute of its own, and only a backfill replaces
+one, so concurrent writers do not conflict.
 
 This module must not know how an index is created or how items get their keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from itertools import islice
 
 import msgspec
 from msgspec import Struct
 
-from tablewright.errors import ConditionalCheckFailedException, DeclarationError
+from tablewright.errors import (
+    ConditionalCheckFailedException,
+    DeclarationError,
+    DesignMismatch,
+    KeyDifference,
+)
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.record_key import RECORD_NAME, record_key
 from tablewright.mapping.table import TableMap
+from tablewright.plan.key_description import describe_keys
 from tablewright.plan.plan import Request, Steps
 from tablewright.plan.writes.guard import WriteExpressions
 from tablewright.values import Item
 
 #: An index of the table, and the type of the items in it.
 IndexPlace = tuple[str, str]
+#: A unique value, by the type of its sentinels, and the type of the items that have it.
+UniquePlace = tuple[str, str]
+
+#: What messages call the primary key.
+PRIMARY_KEY = "the primary key"
 
 #: Names that no index has as its key.
 _COMPLETE = "$complete"
+_AWAITED = "$awaited"
 _POSITION = "$backfill"
+_DESCRIBED = ("$key ", "$index ", "$unique ")
+#: How many descriptions one request writes: an expression has at most 4 KB.
+_DESCRIPTIONS = 60
 
 
 class BackfillPosition(Struct, frozen=True):
@@ -59,11 +87,19 @@ class IndexRecord(Struct, frozen=True):
     """What is known about the indexes of a table."""
 
     complete: frozenset[str]
+    #: What the stored keys are made of: "key Order", "index gsi1 Order", "unique … Order".
+    descriptions: Mapping[str, str] = {}
+    #: The global indexes that the table may lack.
+    awaited: frozenset[str] = frozenset()
     #: How far the last backfill is, unless it has ended.
     position: BackfillPosition | None = None
 
     def knows(self, entity: EntityMap) -> bool:
         return _entity_name(entity) in self.complete
+
+    def describes(self, entity: EntityMap) -> bool:
+        """Return whether it is known what the keys of an entity are made of."""
+        return _key_name(entity) in self.descriptions
 
     def incomplete(self, table: TableMap) -> frozenset[IndexPlace]:
         """Return the composed places that stored items may lack."""
@@ -75,6 +111,56 @@ class IndexRecord(Struct, frozen=True):
             if _place_name(place) not in self.complete
         )
 
+    def unreserved(self, table: TableMap) -> frozenset[UniquePlace]:
+        """Return the unique values that stored items may not have reserved."""
+        return frozenset(
+            place
+            for entity in table.entities
+            if self.describes(entity)
+            for place in unique_places(entity)
+            if not self._is_reserved(place, entity)
+        )
+
+    def _is_reserved(self, place: UniquePlace, entity: EntityMap) -> bool:
+        """Return whether a unique value is listed, perhaps under the name that it had before."""
+        text, owner = describe(entity)[_unique_name(place)], place[1]
+        return _unique_name(place) in self.complete or any(
+            described == text and name in self.complete
+            for name, described in self.descriptions.items()
+            if name.startswith("unique ") and name.endswith(f" {owner}")
+        )
+
+    def differences(
+        self, entities: Iterable[EntityMap], indexes: Collection[str] | None = None
+    ) -> dict[str, KeyDifference]:
+        """Return the keys that the design composes in another way, by their names in the record.
+
+        With `indexes`, only the primary keys and the places in these indexes are compared.
+        """
+        return {
+            name: KeyDifference(entity.name, _shown(name, entity), self.descriptions[name], text)
+            for entity in entities
+            for name, text in describe(entity, indexes).items()
+            if self.descriptions.get(name, text) != text
+        }
+
+
+def describe(entity: EntityMap, indexes: Collection[str] | None = None) -> dict[str, str]:
+    """Return what the keys of an entity are made of, by their names in the record.
+
+    With `indexes`, only of the primary key and of the places in these indexes.
+    """
+    texts = {_key_name(entity): describe_keys(entity, entity.primary)}
+    for keys in entity.index_keys:
+        if keys.composed and keys.index and (indexes is None or keys.index.name in indexes):
+            place = (keys.index.name, entity.type_name)
+            texts[_place_name(place)] = describe_keys(entity, keys)
+    if indexes is None:
+        for unique in entity.uniques:
+            place = (unique.type_name, entity.type_name)
+            texts[_unique_name(place)] = describe_keys(entity, unique.key)
+    return texts
+
 
 def composed_places(entity: EntityMap) -> list[IndexPlace]:
     """Return the indexes for which an entity composes keys; DynamoDB fills the others itself."""
@@ -83,6 +169,23 @@ def composed_places(entity: EntityMap) -> list[IndexPlace]:
         for each in entity.index_keys
         if each.composed and each.index is not None
     ]
+
+
+def unique_places(entity: EntityMap) -> list[UniquePlace]:
+    return [(unique.type_name, entity.type_name) for unique in entity.uniques]
+
+
+def refuse_differences(table: str, differences: Collection[KeyDifference]) -> None:
+    """Raise DesignMismatch if there are differences."""
+    if differences:
+        listed = "\n  ".join(map(str, differences))
+        raise DesignMismatch(
+            f"the design composes keys of the table {table!r} in another way than its stored items "
+            f"have them, so reads would miss these items:\n  {listed}\n"
+            "Declare the keys as they are stored, or change them: docs/changing-a-design.md"
+            "#change-a-key",
+            tuple(differences),
+        )
 
 
 def check_record(table: TableMap) -> None:
@@ -106,18 +209,29 @@ def begin_record(table: TableMap, name: str, indexes: Collection[str]) -> Steps[
 
     Return the record, which is another process's if that was faster.
     """
-    names = {_entity_name(entity) for entity in table.entities} | {
-        _place_name(place)
-        for entity in table.entities
-        for place in composed_places(entity)
-        if place[0] in indexes
-    }
+    complete = [each for entity in table.entities for each in _complete_names(entity, indexes)]
     while True:
         with suppress(ConditionalCheckFailedException):
-            return (yield from _add(table, name, names, is_new=True))
+            return (yield from _write(table, name, complete, _describe_all(table), is_new=True))
         found = yield from read_record(table, name)
         if found is not None:
             return found
+
+
+def extend_record(table: TableMap, name: str, record: IndexRecord) -> Steps[IndexRecord]:
+    """Return the record with all entities of the table, and a description of each key.
+
+    An entity that it does not list has no items yet. Of one that it does not describe, the stored
+    keys are taken to be as declared.
+    """
+    complete = list[str]()
+    for entity in table.entities:
+        if not record.describes(entity):
+            complete += _complete_names(entity, () if record.knows(entity) else None)
+    texts = {n: t for n, t in _describe_all(table).items() if n not in record.descriptions}
+    if complete or texts:
+        record = yield from _write(table, name, complete, texts)
+    return record
 
 
 def add_complete(
@@ -126,18 +240,50 @@ def add_complete(
     entities: Iterable[EntityMap],
     indexes: Collection[str] | None = None,
     *,
+    uniques: bool = True,
     ends_backfill: bool = False,
 ) -> Steps[IndexRecord]:
-    """Record that the items of these entities have the keys of these indexes, or of all theirs."""
-    names = set[str]()
+    """Record that the items of these entities have the keys of these indexes, or of all theirs.
+
+    With `uniques`, also that their unique values are reserved.
+    """
+    complete, texts = list[str](), dict[str, str]()
     for entity in entities:
-        names.add(_entity_name(entity))
-        names |= {
-            _place_name(place)
-            for place in composed_places(entity)
-            if indexes is None or place[0] in indexes
-        }
-    return (yield from _add(table, name, names, ends_backfill=ends_backfill))
+        complete += _complete_names(entity, indexes, uniques=uniques)
+        texts |= describe(entity)
+    return (yield from _write(table, name, complete, texts, ends_backfill=ends_backfill))
+
+
+def replace_descriptions(
+    table: TableMap, name: str, differences: Mapping[str, KeyDifference]
+) -> Steps[None]:
+    """Record that keys are made in another way from now on, which stored items may not have yet."""
+    expressions = _expressions(table)
+    update, marks = expressions.update, expressions.update.marks
+    for each, difference in differences.items():
+        update.set_or_remove(f"${each}", {"S": difference.declared})
+    update.delete(marks.name(_COMPLETE), marks.value({"SS": sorted(differences)}))
+    yield _update(table, name, expressions)
+
+
+def await_indexes(table: TableMap, name: str, indexes: Collection[str]) -> Steps[None]:
+    """Record that the table may lack these indexes, until they are created."""
+    if indexes:
+        yield _change_awaited(table, name, "ADD", indexes)
+
+
+def stop_awaiting(table: TableMap, name: str, indexes: Collection[str]) -> Steps[None]:
+    """Record that the table has these indexes."""
+    if indexes:
+        yield _change_awaited(table, name, "DELETE", indexes)
+
+
+def _change_awaited(table: TableMap, name: str, clause: str, indexes: Collection[str]) -> Request:
+    expressions = _expressions(table)
+    marks = expressions.update.marks
+    action = f"{marks.name(_AWAITED)} {marks.value({'SS': sorted(indexes)})}"
+    expressions.update.clauses[clause].append(action)
+    return _update(table, name, expressions)
 
 
 def save_position(table: TableMap, name: str, position: BackfillPosition) -> Steps[None]:
@@ -148,22 +294,36 @@ def save_position(table: TableMap, name: str, position: BackfillPosition) -> Ste
     yield _update(table, name, expressions)
 
 
-def _add(
+def _write(
     table: TableMap,
     name: str,
-    names: Collection[str],
+    complete: Collection[str],
+    descriptions: Mapping[str, str],
     *,
     is_new: bool = False,
     ends_backfill: bool = False,
 ) -> Steps[IndexRecord]:
+    """Add names to the record, and the descriptions that it lacks; return the record.
+
+    The names are added first: without its description, nothing of an entity is refused.
+    """
+    remaining = iter(descriptions.items())
     expressions = _expressions(table)
-    update = expressions.update
-    update.add(update.marks.name(_COMPLETE), update.marks.value({"SS": sorted(names)}))
+    update, marks = expressions.update, expressions.update.marks
+    if complete:
+        update.add(marks.name(_COMPLETE), marks.value({"SS": sorted(complete)}))
     if is_new:
         expressions.require_unchanged({_COMPLETE: None})
     if ends_backfill:
         update.set_or_remove(_POSITION, None)
     answer = yield _update(table, name, expressions)
+    while batch := list(islice(remaining, _DESCRIPTIONS)):
+        expressions = _expressions(table)
+        update, marks = expressions.update, expressions.update.marks
+        for each, text in batch:
+            path = marks.name(f"${each}")
+            update.set(path, f"if_not_exists({path}, {marks.value({'S': text})})")
+        answer = yield _update(table, name, expressions)
     return _record(msgspec.json.decode(answer)["Attributes"])
 
 
@@ -185,13 +345,60 @@ def _record(item: Item) -> IndexRecord:
     if _POSITION in item:
         with suppress(msgspec.MsgspecError, KeyError):
             position = msgspec.json.decode(item[_POSITION]["S"], type=BackfillPosition)
-    return IndexRecord(frozenset(item.get(_COMPLETE, {}).get("SS", ())), position)
+    return IndexRecord(
+        _names_in(item, _COMPLETE),
+        {
+            name[1:]: value["S"]
+            for name, value in item.items()
+            if name.startswith(_DESCRIBED) and "S" in value
+        },
+        _names_in(item, _AWAITED),
+        position,
+    )
+
+
+def _names_in(item: Item, attribute: str) -> frozenset[str]:
+    return frozenset(item.get(attribute, {}).get("SS", ()))
+
+
+def _describe_all(table: TableMap) -> dict[str, str]:
+    return {name: text for each in table.entities for name, text in describe(each).items()}
+
+
+def _complete_names(
+    entity: EntityMap, indexes: Collection[str] | None, *, uniques: bool = True
+) -> list[str]:
+    """Return the names for an entity with all keys of these indexes, or of all its indexes."""
+    places = composed_places(entity)
+    return [
+        _entity_name(entity),
+        *(_place_name(each) for each in places if indexes is None or each[0] in indexes),
+        *(_unique_name(each) for each in unique_places(entity) if uniques),
+    ]
+
+
+# -- the names in the record ---------------------------------------------------------------------
 
 
 def _entity_name(entity: EntityMap) -> str:
     return f"entity {entity.type_name}"
 
 
+def _key_name(entity: EntityMap) -> str:
+    return f"key {entity.type_name}"
+
+
 def _place_name(place: IndexPlace) -> str:
     index, kind = place
     return f"index {index} {kind}"
+
+
+def _unique_name(place: UniquePlace) -> str:
+    unique, kind = place
+    return f"unique {unique} {kind}"
+
+
+def _shown(name: str, entity: EntityMap) -> str:
+    """Return the name of a key for a message."""
+    kind, _, rest = name.removesuffix(f" {entity.type_name}").partition(" ")
+    return {"key": PRIMARY_KEY, "index": f"the index {rest}"}.get(kind, f"the unique value {rest}")

@@ -1,4 +1,4 @@
-"""Unready indexes: which indexes of a table cannot be read yet, and why.
+"""Unready: which indexes of a table cannot be read yet, and why; which unique values are unknown.
 
 This module must not know requests: `model/provision.py` finds out what is unready.
 """
@@ -15,15 +15,18 @@ from tablewright.mapping.keys import KeyMap
 
 
 class Unready(Struct, frozen=True):
-    """The indexes of one table that cannot be read, or not for all entities."""
+    """What of one table cannot be relied on: indexes, or keys and unique values of some items."""
 
     #: Why an index cannot be read at all, by its name: "does not exist", "is CREATING".
     indexes: Mapping[str, str]
     #: Indexes whose keys stored items may lack, each with the type of the items.
     places: frozenset[tuple[str, str]]
+    #: Unique values that stored items may not have reserved: the type of the sentinels, and the
+    #: type of the items.
+    uniques: frozenset[tuple[str, str]] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.indexes or self.places)
+        return bool(self.indexes or self.places or self.uniques)
 
     def require_ready(self, key: KeyMap, entity: EntityMap, table: str) -> None:
         """Raise IndexNotReady if the items of an entity cannot be read from the index of a key."""

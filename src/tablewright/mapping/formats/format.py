@@ -18,6 +18,10 @@ class Format(Struct, frozen=True):
     label: str
     #: Raises DeclarationError, with a message that begins after the label.
     apply: Callable[[Notation], Notation]
+    #: It is made of the text of its attribute, so the digits of that matter; not of the value.
+    of_text: bool = False
+    #: Of a place in a document: how it is stored, with {} for the document.
+    place: Callable[[Notation], str] | None = None
 
 
 def require_kind(notation: Notation, *kinds: type) -> None:

@@ -115,7 +115,7 @@ def _descending(inner: Notation) -> Notation:
     )
 
 
-DESCENDING = Format("descending({})", _descending)
+DESCENDING = Format("descending({})", _descending, of_text=True)
 
 
 def _number(inner: Notation) -> Notation:

@@ -41,4 +41,4 @@ def shard(count: int) -> Format:
             shards=count,
         )
 
-    return Format(f"shard({{}}, of={count})", apply)
+    return Format(f"shard({{}}, of={count})", apply, of_text=True)

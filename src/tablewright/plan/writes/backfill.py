@@ -34,7 +34,17 @@ from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap, content_of
 from tablewright.mapping.keys import AlternativeKeys, IndexKeys
 from tablewright.mapping.table import TableMap
-from tablewright.plan.index_record import BackfillPosition, add_complete, read_record, save_position
+from tablewright.plan.index_record import (
+    PRIMARY_KEY,
+    BackfillPosition,
+    IndexRecord,
+    add_complete,
+    read_record,
+    refuse_differences,
+    replace_descriptions,
+    save_position,
+    stop_awaiting,
+)
 from tablewright.plan.plan import Context, Plan, Request, Steps, Together
 from tablewright.plan.reads.item import read_item
 from tablewright.plan.reads.pages import decode_page
@@ -196,7 +206,10 @@ class Backfill(Plan[int]):
         request = self._request(context)
         texts = [text for each in self._members for text in self._keys_of(each, keys).texts]
         items = changed = 0
-        position = yield from self._position(name, texts)
+        record = yield from read_record(self._table, name)
+        if record is not None:
+            yield from self._replace_descriptions(name, record)
+        position = self._position(record, texts)
         if position is not None:
             request, items = request.next_page(position.last), position.items
         found = yield from describe_table(name)
@@ -228,11 +241,21 @@ class Backfill(Plan[int]):
         members = {"TableName": context.name_of(self._table), "ConsistentRead": True}
         return QueryRequest("Scan", members, Selection(None))
 
-    def _position(self, name: str, texts: list[str]) -> Steps[BackfillPosition | None]:
+    def _replace_descriptions(self, name: str, record: IndexRecord) -> Steps[None]:
+        """Record the changed keys: programs of the old design can no longer connect.
+
+        Raise DesignMismatch for a changed primary key: an item cannot get another one.
+        """
+        differences = record.differences(self._members, self._indexes)
+        primary = [each for each in differences.values() if each.key == PRIMARY_KEY]
+        refuse_differences(name, primary)
+        if differences and not self._dry_run:
+            yield from replace_descriptions(self._table, name, differences)
+
+    def _position(self, record: IndexRecord | None, texts: list[str]) -> BackfillPosition | None:
         """Return how far an earlier run is that this one continues."""
         if self._dry_run or self._restart:
             return None
-        record = yield from read_record(self._table, name)
         position = None if record is None else record.position
         return position if position is not None and position.keys == texts else None
 
@@ -250,23 +273,29 @@ class Backfill(Plan[int]):
         return None if found.changes(item) is None else found
 
     def _record(self, name: str, found: dict[str, Any]) -> Steps[None]:
-        """Record that the indexes lack no items.
+        """Record that the indexes lack no items, and that those that exist are not awaited.
 
         Of an entity that the record does not know, the other indexes that exist count as complete:
-        they were read before, too.
+        they were read before, too. The same is true of the unique values of an entity whose keys
+        the record does not describe.
         """
-        record = yield from read_record(self._table, name)
-        known = [each for each in self._members if record is not None and record.knows(each)]
-        unknown = [each for each in self._members if each not in known]
+        record = (yield from read_record(self._table, name)) or IndexRecord(frozenset())
+        members = ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
+        present = {each["IndexName"] for kind in members for each in found.get(kind, ())}
+        described = [each for each in self._members if record.describes(each)]
+        known = [each for each in self._members if record.knows(each) and each not in described]
+        unknown = [each for each in self._members if not record.knows(each)]
         indexes = self._indexes
-        if known:
-            yield from add_complete(self._table, name, known, indexes, ends_backfill=True)
-        if unknown:
-            if indexes is not None:
-                members = ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
-                present = [each["IndexName"] for kind in members for each in found.get(kind, ())]
-                indexes = indexes.union(present)
-            yield from add_complete(self._table, name, unknown, indexes, ends_backfill=True)
+        for entities, complete, uniques in (
+            (described, indexes, False),
+            (known, indexes, True),
+            (unknown, None if indexes is None else indexes | present, True),
+        ):
+            if entities:
+                yield from add_complete(
+                    self._table, name, entities, complete, uniques=uniques, ends_backfill=True
+                )
+        yield from stop_awaiting(self._table, name, record.awaited & present)
 
     def _shape(self) -> Shape:
         entity = max(self._members, key=lambda each: each.index_rows)
