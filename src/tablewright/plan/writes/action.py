@@ -17,6 +17,8 @@ from msgspec import Struct
 
 from tablewright.encoding.items import item_size
 from tablewright.errors import TransactionCanceledException, WriteRejected
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.writes.effect import WriteEffect
@@ -84,6 +86,8 @@ class SentinelAction(Action, kw_only=True):
     owners: list[Snapshot]
     #: Whether the write is done without this action if the sentinel belongs to another entity.
     is_optional: bool
+    #: The unique value and its entity, if all stored values must be reserved before this one is.
+    requires: tuple[UniqueMap, EntityMap] | None = None
 
 
 class Prepared(Struct):
@@ -152,6 +156,8 @@ def is_optional(action: Action) -> bool:
 def _body(action: Action, context: Context) -> dict[str, Any]:
     body = {"TableName": context.name_of(action.table), **action.body}
     if isinstance(action, SentinelAction):
+        if action.requires is not None:
+            context.require_reserved(*action.requires)
         expressions = WriteExpressions()
         expressions.require_owned(action.table, action.owners)
         expressions.add_to(body)

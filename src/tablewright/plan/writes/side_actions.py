@@ -44,6 +44,7 @@ def _sentinel_action(
         always_retry if new is None else _on_violation(effect, unique, new),
         owners=[] if old is None else [snapshot(old, names)],
         is_optional=old is not None,
+        requires=None if new is None else (unique, effect.entity),
     )
 
 
