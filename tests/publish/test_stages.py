@@ -244,7 +244,87 @@ def test_the_command_compares_with_a_revision(
     backfill = "tablewright backfill blog.py dynamodb://REGION --index by_author"
     assert backfill in Path("out/RUNBOOK.md").read_text()
     again = commands.run("publish", "cloudformation", "blog.py", "--since", "out/1.json", "-o", "x")
-    assert again.stdout == "The templates are equal; there is nothing to deploy.\n"
+    assert again.stdout == (
+        "The templates are equal; there is nothing to deploy.\n"
+        "A template does not have what keys are made of; compare that with a revision.\n"
+    )
+
+
+KEYS = """
+from tablewright import GSI, Attr, Entity, Table, attr, index, key, unique
+from tablewright.formats import upper
+
+class Blog(Table, name="blog"):
+    gsi1 = GSI("GSI1PK", "GSI1SK")
+    gsi2 = GSI("GSI2PK", "GSI2SK")
+
+class Post(Entity, table=Blog):
+    post_id: Attr[str] = attr()
+    author: Attr[str] = attr()
+    {members}
+"""
+PRIMARY = 'primary = key("POST" / post_id, "POST")'
+PLACE = 'by_author = index(Blog.gsi1, "AUTHOR" / author, "POST" / post_id)'
+
+
+@pytest.mark.parametrize(
+    ("members", "line"),
+    [
+        (
+            [PRIMARY, PLACE.replace("AUTHOR", "WRITER")],
+            "Post, the index gsi1: stored as GSI1PK=AUTHOR#{author}, GSI1SK=POST#{post_id}, "
+            "declared as GSI1PK=WRITER#{author}, GSI1SK=POST#{post_id}",
+        ),
+        (
+            [PRIMARY, PLACE.replace("/ author", "/ upper(author)")],
+            "Post, the index gsi1: stored as GSI1PK=AUTHOR#{author}, GSI1SK=POST#{post_id}, "
+            "declared as GSI1PK=AUTHOR#{upper(author)}, GSI1SK=POST#{post_id}",
+        ),
+        (
+            [PRIMARY, PLACE.replace("post_id)", 'post_id, when=author != "eve")')],
+            "Post, the index gsi1: stored as GSI1PK=AUTHOR#{author}, GSI1SK=POST#{post_id}, "
+            "declared as GSI1PK=AUTHOR#{author}, GSI1SK=POST#{post_id} when author <> 'eve'",
+        ),
+        (
+            [PRIMARY.replace('"POST")', '"BLOGPOST")'), PLACE],
+            "Post, the primary key: stored as PK=POST#{post_id}, SK=POST, declared as "
+            "PK=POST#{post_id}, SK=BLOGPOST",
+        ),
+        (
+            [PRIMARY, PLACE, PLACE.replace("by_author", "other").replace("gsi1", "gsi2")],
+            "Post, the index gsi2: stored items have no keys of it",
+        ),
+        (
+            [PRIMARY, PLACE, 'name = unique("NAME" / author)'],
+            "Post, the unique value Post.name: stored items have not reserved theirs",
+        ),
+    ],
+)
+def test_the_command_names_keys_that_are_made_in_another_way(
+    members: list[str], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
+    module = Path("blog.py")
+    module.write_text(KEYS.format(members="\n    ".join([PRIMARY, PLACE])))
+    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        subprocess.run([*git, *command], check=True)
+    module.write_text(KEYS.format(members="\n    ".join(members)))
+    done = commands.run("publish", "cloudformation", "blog.py", "--since", "HEAD", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    first, named, advice = done.stdout.splitlines()
+    assert first == "The design composes keys of stored items in another way:"
+    assert named == f"  {line}"
+    assert "`tablewright backfill blog.py TARGET`" in advice
+    assert ("A primary key cannot be changed in place" in advice) is ("primary key" in line)
+    assert not Path("out").exists()
+    # With a change of the table, the runbook says it, too.
+    module.write_text(
+        module.read_text().replace('name="blog"', 'name="blog", deletion_protection=True')
+    )
+    done = commands.run("publish", "cloudformation", "blog.py", "--since", "HEAD", "-o", "out")
+    assert f"  {line}" in done.stdout.splitlines()
+    assert f"- {line}\n\n{advice}" in Path("out/RUNBOOK.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from tablewright.cli.failures import fail
 from tablewright.cli.revision import run_at
 
 if TYPE_CHECKING:
+    from tablewright.cli.published import Published
     from tablewright.verify import Design
 
 publish = typer.Typer(
@@ -58,7 +59,7 @@ def cloudformation(
     elif output is None:
         fail("--since writes several files; name a folder with --output")
     else:
-        _write_stages(design, name, _template_since(since, name), template, output)
+        _write_stages(design, name, _published_since(since, name), template, output)
 
 
 @publish.command()
@@ -202,51 +203,63 @@ def _warn_of_length(by_role: dict[str, Any]) -> None:
             )
 
 
-def _template_since(since: str, name: str) -> dict[str, Any]:
-    """Return the template in a file, or that of a design at a git revision."""
-    import json
+def _published_since(since: str, name: str) -> Published:
+    """Return the template in a file, or what a design at a git revision yields."""
+    import msgspec
+
+    from tablewright.cli.published import Published
 
     file = Path(since)
-    if file.is_file():
-        try:
-            text = file.read_text(encoding="utf-8")
-        except OSError as error:
-            fail(f"{file}: {error.strerror}")
-    else:
-        text = run_at(since, "publish", "cloudformation", name)
     try:
-        template = json.loads(text)
-        if not isinstance(template["Resources"], dict):
-            raise TypeError
-    except (ValueError, KeyError, TypeError):
+        if file.is_file():
+            found = Published(msgspec.json.decode(file.read_bytes(), type=dict[str, Any]))
+        else:
+            text = run_at(since, name, module="tablewright.cli.published")
+            found = msgspec.json.decode(text, type=Published)
+    except OSError as error:
+        fail(f"{file}: {error.strerror}")
+    except (ValueError, msgspec.DecodeError):
+        found = Published({})
+    if not isinstance(found.template.get("Resources"), dict):
         fail(f"{since} is not a CloudFormation template in JSON that has Resources")
-    return cast("dict[str, Any]", template)
+    return found
 
 
 def _write_stages(
-    design: Design, name: str, before: dict[str, Any], after: dict[str, Any], folder: Path
+    design: Design, name: str, before: Published, after: dict[str, Any], folder: Path
 ) -> None:
     from tablewright.errors import TableReplacement
-    from tablewright.publish.infrastructure import runbook, stages
+    from tablewright.publish.infrastructure import key_changes, runbook, stages
 
     try:
-        found = stages(before, after)
+        found = stages(before.template, after)
     except TableReplacement as error:
         fail(str(error))
-    if not found:
+    created = [change for stage in found for change in stage.changes if change.is_created]
+    keys = None
+    if before.keys is not None:
+        keys = key_changes(design, before.keys, created, name=name)
+    if found:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            fail(f"{folder}: {error.strerror}")
+        files = [f"{number}.json" for number in range(1, len(found) + 1)]
+        for file, stage in zip(files, found, strict=True):
+            _write_json(stage.template, folder / file)
+        write(runbook(design, found, files, name=name, keys=keys), folder / "RUNBOOK.md")
+        for file, stage in zip(files, found, strict=True):
+            typer.echo(f"{folder / file}: {'; '.join(map(str, stage.changes)) or 'other changes'}")
+        typer.echo(f"{folder / 'RUNBOOK.md'}: how to apply them")
+    elif keys is None:
         typer.echo("The templates are equal; there is nothing to deploy.")
-        return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        fail(f"{folder}: {error.strerror}")
-    files = [f"{number}.json" for number in range(1, len(found) + 1)]
-    for file, stage in zip(files, found, strict=True):
-        _write_json(stage.template, folder / file)
-    write(runbook(design, found, files, name=name), folder / "RUNBOOK.md")
-    for file, stage in zip(files, found, strict=True):
-        typer.echo(f"{folder / file}: {'; '.join(map(str, stage.changes)) or 'other changes'}")
-    typer.echo(f"{folder / 'RUNBOOK.md'}: how to apply them")
+    if before.keys is None:
+        typer.echo("A template does not have what keys are made of; compare that with a revision.")
+    if keys is not None:
+        typer.echo("The design composes keys of stored items in another way:")
+        for line in keys.lines:
+            typer.echo(f"  {line}")
+        typer.echo(keys.advice)
 
 
 def _write_json(value: Any, output: Path | None) -> None:

@@ -1,6 +1,6 @@
-"""Revisions: run a command of this program on another revision of the working tree.
+"""Revisions: run a module of this program on another revision of the working tree.
 
-The revision is extracted into a temporary folder, and the command runs there in a process of its
+The revision is extracted into a temporary folder, and the module runs there in a process of its
 own, with the same working directory relative to the repository. Nothing is checked out.
 """
 
@@ -16,8 +16,8 @@ from pathlib import Path
 from tablewright.cli.failures import fail
 
 
-def run_at(revision: str, *arguments: str) -> str:
-    """Return what `tablewright ARGUMENTS` prints at a revision; exit with code 2 if it fails."""
+def run_at(revision: str, *arguments: str, module: str = "tablewright") -> str:
+    """Return what the program, or a module of it, prints at a revision; exit if it fails."""
     root = Path(_git("rev-parse", "--show-toplevel").decode().strip())
     _git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", problem="is no revision")
     with tempfile.TemporaryDirectory() as folder:
@@ -25,7 +25,7 @@ def run_at(revision: str, *arguments: str) -> str:
         with tarfile.open(fileobj=BytesIO(archive)) as files:
             files.extractall(folder, filter="data")
         done = subprocess.run(
-            [sys.executable, "-m", "tablewright", *arguments],
+            [sys.executable, "-m", module, *arguments],
             check=False,
             capture_output=True,
             text=True,

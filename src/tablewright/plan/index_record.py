@@ -162,6 +162,19 @@ def describe(entity: EntityMap, indexes: Collection[str] | None = None) -> dict[
     return texts
 
 
+def describe_all(table: TableMap) -> dict[str, str]:
+    """Return what the keys of all entities are made of, by their names in the record."""
+    return {name: text for each in table.entities for name, text in describe(each).items()}
+
+
+def complete_record(descriptions: Mapping[str, str]) -> IndexRecord:
+    """Return the record of a table whose items have all these keys."""
+    listed = {
+        f"entity {name.removeprefix('key ')}" for name in descriptions if name.startswith("key ")
+    }
+    return IndexRecord(frozenset(listed.union(descriptions)), descriptions)
+
+
 def composed_places(entity: EntityMap) -> list[IndexPlace]:
     """Return the indexes for which an entity composes keys; DynamoDB fills the others itself."""
     return [
@@ -212,7 +225,7 @@ def begin_record(table: TableMap, name: str, indexes: Collection[str]) -> Steps[
     complete = [each for entity in table.entities for each in _complete_names(entity, indexes)]
     while True:
         with suppress(ConditionalCheckFailedException):
-            return (yield from _write(table, name, complete, _describe_all(table), is_new=True))
+            return (yield from _write(table, name, complete, describe_all(table), is_new=True))
         found = yield from read_record(table, name)
         if found is not None:
             return found
@@ -228,7 +241,7 @@ def extend_record(table: TableMap, name: str, record: IndexRecord) -> Steps[Inde
     for entity in table.entities:
         if not record.describes(entity):
             complete += _complete_names(entity, () if record.knows(entity) else None)
-    texts = {n: t for n, t in _describe_all(table).items() if n not in record.descriptions}
+    texts = {n: t for n, t in describe_all(table).items() if n not in record.descriptions}
     if complete or texts:
         record = yield from _write(table, name, complete, texts)
     return record
@@ -359,10 +372,6 @@ def _record(item: Item) -> IndexRecord:
 
 def _names_in(item: Item, attribute: str) -> frozenset[str]:
     return frozenset(item.get(attribute, {}).get("SS", ()))
-
-
-def _describe_all(table: TableMap) -> dict[str, str]:
-    return {name: text for each in table.entities for name, text in describe(each).items()}
 
 
 def _complete_names(

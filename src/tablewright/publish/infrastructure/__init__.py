@@ -4,6 +4,7 @@
     cloudformation          a CloudFormation template
     terraform               a Terraform file
     cdk                     a CDK application in Python
+    key_texts, key_changes  what keys are made of, and what stored items need if that changes
     stages, runbook         the updates of a stack that lead from one template to another
 
 All of them render the same `TableResource`, which is what `connect` creates: the request itself,
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 from tablewright.publish.infrastructure.cdk import cdk
 from tablewright.publish.infrastructure.cloudformation import cloudformation
+from tablewright.publish.infrastructure.key_changes import KeyChanges, key_changes, key_texts
 from tablewright.publish.infrastructure.resource import (
     TableResource,
     create_table_requests,
@@ -25,11 +27,14 @@ from tablewright.publish.infrastructure.terraform import terraform
 
 __all__ = [
     "IndexChange",
+    "KeyChanges",
     "Stage",
     "TableResource",
     "cdk",
     "cloudformation",
     "create_table_requests",
+    "key_changes",
+    "key_texts",
     "runbook",
     "stages",
     "table_resources",

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tablewright.mapping.table import TableMap
+from tablewright.publish.infrastructure.key_changes import KeyChanges
 from tablewright.publish.infrastructure.stages import IndexChange, Stage
 from tablewright.verify.design import Design
 
@@ -42,20 +43,33 @@ _CHANGED = """\
 {names}: this change gives an index other keys, so it is deleted and created again, and cannot be
 read from its deletion to its backfill. An index with another name does not have this gap."""
 
+_KEYS = """\
+The design also composes keys of stored items in another way. These steps do not change them; deploy
+that change by itself, before or after:"""
+
 
 def runbook(
-    design: Design, found: Sequence[Stage], files: Sequence[str], *, name: str | None = None
+    design: Design,
+    found: Sequence[Stage],
+    files: Sequence[str],
+    *,
+    name: str | None = None,
+    keys: KeyChanges | None = None,
 ) -> str:
     """Return the steps that apply the stages of a design; `files` are their templates.
 
-    `name` is the design as the command line takes it.
+    `name` is the design as the command line takes it, `keys` are those that stored items have in
+    another way.
     """
-    return _Runbook(design, found, name or design.name).text(files)
+    return _Runbook(design, found, name or design.name, keys).text(files)
 
 
 class _Runbook:
-    def __init__(self, design: Design, found: Sequence[Stage], name: str) -> None:
+    def __init__(
+        self, design: Design, found: Sequence[Stage], name: str, keys: KeyChanges | None
+    ) -> None:
         self._stages = found
+        self._keys = keys
         self._tables: dict[str, TableMap] = {
             table.__table__.name: table.__table__ for table in design.tables
         }
@@ -71,6 +85,9 @@ class _Runbook:
         count = len(self._stages)
         updates = "one update" if count == 1 else f"{count} updates"
         parts = [f"# {self._title}: {updates}", _INTRODUCTION.format(updates=updates)]
+        if self._keys is not None:
+            listed = "\n".join(f"- {line}" for line in self._keys.lines)
+            parts += [_KEYS, listed, self._keys.advice]
         if self._changed:
             names = ", ".join(f"{each.index} of {each.table}" for each in self._changed)
             parts.append(_CHANGED.format(names=names))

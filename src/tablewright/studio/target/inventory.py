@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from tablewright.errors import (
     AccessDeniedException,
+    DesignMismatch,
     TableMismatch,
     UnknownOperationException,
     UnsupportedOperation,
@@ -176,7 +177,7 @@ def compare_with_design(workspace: Workspace, declared: TableMap) -> list[str]:
     """Return the differences between a table and its declaration, as `connect` states them."""
     try:
         workspace.database().run(Provision(declared, create=False))
-    except TableMismatch as error:
+    except (TableMismatch, DesignMismatch) as error:
         return [line.strip() for line in str(error).splitlines()[1:]]
     return []
 
