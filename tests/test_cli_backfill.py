@@ -120,3 +120,53 @@ def test_an_item_that_does_not_match_is_reported_with_the_command_that_lists_all
     assert message.startswith("tablewright: Post.")
     assert f"`tablewright verify blog.py --stored {target}` lists all such items" in message
     assert message.count("\n") == 1
+
+
+# -- unique values ---------------------------------------------------------------------------------
+
+UNIQUE = 'by_author = unique("AUTHOR" / author)'
+
+
+@pytest.fixture
+def authors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The design of three posts, from before an author could have only one; then in blog.py."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    Path("old.py").write_text(DESIGN.format(indexes="pass", places="pass"))
+    design = DESIGN.replace("key, put", "key, put, unique")
+    Path("blog.py").write_text(design.format(indexes="pass", places=UNIQUE))
+    (table,) = load("old.py").tables
+    post = table.__table__.entities[0].type
+    with connect("blog.db", table, update=True) as db:
+        for number, author in enumerate(("ann", "bob", "ann")):
+            db.run(put(post(post_id=str(number), author=author)))
+    return table
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_duplicates_are_a_table(authors: Any, options: tuple[str, ...]) -> None:
+    done = commands.run("backfill", "blog.py", "blog.db", *options)
+
+    assert done.returncode == 1
+    would = "would be" if options else "were"
+    first, second, *table = done.stdout.splitlines()
+    assert first.startswith("blog: 0 of 4 items")
+    assert second == f"blog: 2 unique values {would} reserved"
+    (row,) = (line for line in table if "Post.by_author" in line)
+    assert "author 'ann'" in row
+    assert 'PK="POST#0"' in row
+    assert 'PK="POST#2"' in row
+    assert done.stderr.startswith("tablewright: delete some of these items, or change their values")
+
+
+def test_values_are_reserved_when_the_duplicates_are_fixed(authors: Any) -> None:
+    run("blog.py", "blog.db", code=1)
+    old: Any = authors.__table__.entities[0].type
+    with connect("blog.db", authors) as db:
+        db.run(old.primary("2").update(old.author.set("eve")))
+
+    assert run("blog.py", "blog.db").startswith("blog: 0 of 6 items got new index keys\n")
+    (table,) = load("blog.py").tables
+    with connect("blog.db", table) as db:
+        post: Any = table.__table__.entities[0].type
+        assert db.run(post.by_author("eve")).post_id == "2"

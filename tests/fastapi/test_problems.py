@@ -20,8 +20,8 @@ from tablewright.errors import (
     ServiceUnavailable,
     StoreBusy,
     TablewrightError,
-    UniqueNotReady,
     ThrottlingException,
+    UniqueNotReady,
     UnreadableItem,
 )
 from tablewright.fastapi import Problem, add_exception_handlers
