@@ -62,7 +62,7 @@ def run(*arguments: str, code: int = 0) -> str:
 
 
 def test_items_get_their_keys(target: str) -> None:
-    missing = "blog: not readable yet:\n  gsi1: does not exist\n  gsi2: does not exist\n"
+    missing = "blog: not ready yet:\n  gsi1: does not exist\n  gsi2: does not exist\n"
     assert run("blog.py", target, "--dry-run") == (
         f"blog: 5 of 5 items would get new index keys\n{missing}"
     )
@@ -78,7 +78,7 @@ def test_items_get_their_keys(target: str) -> None:
 def test_one_index_after_the_other(target: str) -> None:
     """As in a runbook: programs connect first, then each index is created and filled."""
     assert run("blog.py", target, "--prepare") == (
-        "blog: not readable yet:\n"
+        "blog: not ready yet:\n"
         "  gsi1: does not exist\n  gsi2: does not exist\n"
         "  gsi1: may lack items of Post\n  gsi2: may lack items of Post\n"
     )

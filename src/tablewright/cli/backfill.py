@@ -168,7 +168,7 @@ def _print_duplicates(duplicates: Sequence[DuplicateValue]) -> None:
 
 
 def _print_unready(table: str, unready: Unready) -> None:
-    typer.echo(f"{table}: {'not readable yet:' if unready else 'every index can be read'}")
+    typer.echo(f"{table}: {'not ready yet:' if unready else 'every index can be read'}")
     for index, problem in sorted(unready.indexes.items()):
         typer.echo(f"  {index}: {problem}")
     for index, kind in sorted(unready.places):
