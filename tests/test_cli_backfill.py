@@ -10,7 +10,7 @@ import pytest
 
 from tablewright import Engine, connect, put
 from tablewright.designs.catalog import load
-from tablewright.errors import IndexNotReady
+from tablewright.errors import DesignMismatch, IndexNotReady
 from tablewright.server import serving
 from tests import commands
 
@@ -120,6 +120,39 @@ def test_an_item_that_does_not_match_is_reported_with_the_command_that_lists_all
     assert message.startswith("tablewright: Post.")
     assert f"`tablewright verify blog.py --stored {target}` lists all such items" in message
     assert message.count("\n") == 1
+
+
+@pytest.fixture
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where two posts of blog.py are, in a table with a record."""
+    monkeypatch.chdir(tmp_path)
+    Path("blog.py").write_text(DESIGN.format(indexes=INDEXES, places=PLACES))
+    (table,) = load("blog.py").tables
+    with connect("blog.db", table, update=True) as db:
+        for number in range(2):
+            db.run(put(table.__table__.entities[0].type(post_id=str(number))))
+    return "blog.db"
+
+
+def test_an_index_key_is_changed_in_place(published: str) -> None:
+    Path("next.py").write_text(
+        DESIGN.format(indexes=INDEXES, places=PLACES.replace('"AUTHOR"', '"WRITER"'))
+    )
+    (table,) = load("next.py").tables
+    with pytest.raises(DesignMismatch):
+        connect(published, table, update=True)
+    assert "Post, the index gsi1: stored as" in run("next.py", published, "--prepare", code=2)
+    assert run("next.py", published) == "blog: 2 of 3 items got new index keys\n"
+    with connect(published, table) as db:
+        post: Any = table.__table__.entities[0].type
+        assert len(db.run(post.by_author("ann"))) == 2
+
+
+def test_a_primary_key_is_not_changed(published: str) -> None:
+    text = DESIGN.format(indexes=INDEXES, places=PLACES)
+    Path("next.py").write_text(text.replace('"POST")', '"BLOGPOST")'))
+    for option in ("--restart", "--dry-run"):
+        assert "Post, the primary key: stored as" in run("next.py", published, option, code=2)
 
 
 # -- unique values ---------------------------------------------------------------------------------

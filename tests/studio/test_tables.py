@@ -8,8 +8,10 @@ import json
 
 import pytest
 
+from tablewright import connect
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
+from tablewright.mapping.record_key import record_key
 from tablewright.server import serving
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design
@@ -43,6 +45,26 @@ def test_differences_from_the_declaration_are_stated_as_connect_states_them(
     text = opened(engine, design).get("/tables/commerce_single_table").text
     assert "key: declared PK + SK, found PK" in text
     assert "index gsi_status_orders: declared but missing" in text
+
+
+def test_keys_that_are_made_in_another_way_are_stated_as_connect_states_them(
+    opened: Open, engine: Engine, design: Design
+) -> None:
+    (table,) = design.tables
+    entity = table.__table__.entities[0]
+    connect(engine, table, update=True)
+    engine.call(
+        "UpdateItem",
+        {
+            "TableName": "commerce_single_table",
+            "Key": record_key(table.__table__),
+            "UpdateExpression": "SET #n = :t",
+            "ExpressionAttributeNames": {"#n": f"$key {entity.type_name}"},
+            "ExpressionAttributeValues": {":t": {"S": "PK=C#{id}"}},
+        },
+    )
+    text = opened(engine, design).get("/tables/commerce_single_table").text
+    assert f"{entity.name}, the primary key: stored as PK=C#{{id}}, declared as PK=" in text
 
 
 def test_a_missing_table_can_be_created(opened: Open, engine: Engine, design: Design) -> None:

@@ -68,9 +68,10 @@ def connect(
     URL of an endpoint with DynamoDB's protocol, or a `Remote` transport with its own timeouts.
 
     A missing table is created in memory and in a file; elsewhere only with `create=True`. A table
-    that differs from its declaration raises TableMismatch, which lists the differences. With
+    that differs from its declaration raises TableMismatch, which lists the differences. Only with
     `update=True`, the global indexes, TTL and stream that it lacks are added, which can take hours
-    on AWS; nothing is changed or removed.
+    on AWS; TTL deletes expired items, and nothing else is changed or removed. Stored keys that the
+    design composes in another way raise DesignMismatch.
 
     `table_name` is the name of the table at the target, if it is not the declared one. Cursors are
     encrypted with `cursor_secret`, or the environment variable TABLEWRIGHT_CURSOR_SECRET, or a

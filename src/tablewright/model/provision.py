@@ -115,7 +115,8 @@ class Provision(Plan[Unready]):
             record = yield from _extend_record(table, name, found, record)
             yield from await_indexes(table, name, missing)
             yield from add_indexes(name, global_indexes(table), key_types(table))
-            yield from stop_awaiting(table, name, record.awaited.union(missing))
+            created = index_names(table) & record.awaited.union(missing)
+            yield from stop_awaiting(table, name, created)
             lacking = {}
             if stream_of(found) is None and table.settings.stream is not None:
                 yield from _enable_stream(name, table.settings.stream)

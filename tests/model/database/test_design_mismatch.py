@@ -173,6 +173,28 @@ def test_a_backfill_that_was_interrupted_lets_only_the_new_version_connect(engin
     assert unready(engine, table) is None
 
 
+def test_an_interrupted_backfill_of_another_condition_is_not_continued(engine: Engine) -> None:
+    """Items that it has passed may have keys that the condition takes away."""
+    first, _ = CHANGES["when"]
+    second, _ = declare(when=lambda status: status == "done")
+    pages: list[Any] = []
+
+    def in_pages(operation: str, request: dict[str, Any]) -> Response:
+        pages.append(request.get("ExclusiveStartKey"))
+        return Local(engine).send(
+            operation, request | ({"Limit": 1} if operation == "Scan" else {})
+        )
+
+    def stop(_: object) -> None:
+        if len(pages) > 4:
+            raise KeyboardInterrupt
+
+    context = Context(names={first.__table__: "tasks", second.__table__: "tasks"}, secret=b"")
+    with pytest.raises(KeyboardInterrupt):
+        run(backfill(first, progress=stop), context, in_pages)
+    assert run(backfill(second), context, in_pages) == 1
+
+
 def test_a_dry_run_records_nothing(engine: Engine) -> None:
     table, _ = CHANGES["template"]
     before = record(engine)

@@ -275,6 +275,12 @@ def test_only_an_index_that_is_awaited_may_be_missing(engine: Engine) -> None:
         connect(engine, Second)
 
 
+def test_an_older_version_leaves_the_awaited_indexes_of_a_newer_one(engine: Engine) -> None:
+    prepare(engine)
+    connect(engine, First, update=True)
+    assert awaited(engine) == {"days", "gsi2"}
+
+
 def test_a_backfill_ends_waiting_for_the_indexes_that_a_template_has_created(
     engine: Engine,
 ) -> None:

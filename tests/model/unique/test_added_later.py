@@ -29,16 +29,19 @@ from tablewright import (
     update_all,
     upsert,
 )
+from tablewright.backoff import Backoff
 from tablewright.database import Database
 from tablewright.errors import (
     DuplicateValues,
+    TransactionCanceledException,
     UniqueNotReady,
     UniqueViolation,
     UnreadableItem,
 )
 from tablewright.formats import lower
+from tablewright.plan import throttling
 from tablewright.plans import BackfillProgress, backfill
-from tests.transports import InterferingTransport, record_requests
+from tests.transports import InterceptingTransport, InterferingTransport, record_requests
 
 
 class OldUsers(Table, name="users"):
@@ -342,6 +345,21 @@ def test_an_item_that_cannot_be_read_stops_the_backfill(db: Database, engine: En
         db.run(backfill(User))
     with pytest.raises(UniqueNotReady):
         db.run(create(User(user_id="3", email="b@x")))
+
+
+def test_a_throttled_transaction_is_sent_again(
+    db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttling, "THROTTLED", Backoff(attempts=50, first=0.0, longest=0.0))
+    canceled = iter(["ThrottlingError", "ProvisionedThroughputExceeded"] * 20)
+
+    def throttle(operation: str, _: dict[str, Any]) -> None:
+        if operation == "TransactWriteItems" and (code := next(canceled, None)) is not None:
+            raise TransactionCanceledException([{"Code": code}, {"Code": "None"}])
+
+    db._transport = InterceptingTransport(engine, throttle)
+
+    assert db.run(backfill(User)) == 1
 
 
 def test_a_reserved_value_takes_no_write(db: Database) -> None:

@@ -36,13 +36,14 @@ from tablewright.errors import (
 )
 from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap, content_of
-from tablewright.mapping.keys import AlternativeKeys, IndexKeys
+from tablewright.mapping.keys import IndexKeys
 from tablewright.mapping.table import TableMap
 from tablewright.plan.index_record import (
     PRIMARY_KEY,
     BackfillPosition,
     IndexRecord,
     add_complete,
+    describe,
     read_record,
     refuse_differences,
     replace_descriptions,
@@ -118,17 +119,7 @@ class _EntityKeys:
             - {*entity.table.attributes}
         )
         #: The keys as texts: a backfill with other keys cannot continue this one.
-        self.texts = [
-            f"{entity.type_name}: {_name(each)}: {key.show()}"
-            for each in chosen
-            if each.composed
-            for key in (each.keys if isinstance(each, AlternativeKeys) else (each,))
-        ]
-        if indexes is None:
-            self.texts += [
-                f"{entity.type_name}: {unique.type_name}: {unique.key.show()}"
-                for unique in entity.uniques
-            ]
+        self.texts = [f"{name}: {text}" for name, text in describe(entity, indexes).items()]
 
     def changes(self, item: Item) -> Item | None:
         """Return the keys that the values of an item give; None if it has them."""
