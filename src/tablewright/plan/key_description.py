@@ -6,19 +6,21 @@
 
 Two designs whose descriptions are equal write the same keys for the same stored values. A
 description has the names under which attributes are stored, and neither the names in Python nor
-the order of the source, so renaming and moving code does not change it. The code of a codec is
-not described, only the name of its class.
+the order of the source, so renaming and moving code does not change it. An attribute that is stored
+only in keys has no name there, so it is numbered: `USER#{1}`. The code of a codec is not described,
+only the name of its class.
 
 This module must not know where descriptions are kept, or what follows from a difference.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexKeys, KeyMap, places_of
-from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.template import Template
 from tablewright.plan.condition import All, Call, Condition, Either, Not, Operand, show_value
 
@@ -32,15 +34,30 @@ def describe_keys(entity: EntityMap, keys: IndexKeys) -> str:
 
 
 def _describe(entity: EntityMap, key: KeyMap) -> str:
-    text = ", ".join(
-        f"{name}={_template(entity, template)}" for name, template in key.templates.items()
-    )
-    return f"{text} when {_condition(key.when)}" if isinstance(key.when, Condition) else text
+    names = _stored_names(entity, key)
+    text = ", ".join(f"{name}={_template(each, names)}" for name, each in key.templates.items())
+    if not isinstance(key.when, Condition):
+        return text
+    stored = {name: each.stored for name, each in entity.attributes.items()} | names
+    return f"{text} when {_condition(key.when, lambda operand: stored[operand.name])}"
 
 
-def _template(entity: EntityMap, template: Template) -> str:
+def _stored_names(entity: EntityMap, key: KeyMap) -> dict[str, str]:
+    """Return the stored name of each attribute; one that is only in keys has a number instead."""
+    names: dict[str, str] = {}
+    numbers = count(1)
+    for template in (*entity.primary.templates.values(), *key.templates.values()):
+        for part in template.parts:
+            if part.attribute not in names:
+                attribute = entity.attributes[part.attribute]
+                stored = str(next(numbers)) if attribute.is_key_only else attribute.stored
+                names[part.attribute] = stored
+    return names
+
+
+def _template(template: Template, names: Mapping[str, str]) -> str:
     text = "".join(
-        piece if isinstance(piece, str) else f"{{{_part(entity, piece)}}}"
+        piece if isinstance(piece, str) else f"{{{piece.form.format(names[piece.attribute])}}}"
         for piece in template.pieces
     )
     delimiter = template.delimiter
@@ -50,23 +67,15 @@ def _template(entity: EntityMap, template: Template) -> str:
     return f"{text} (delimiter {delimiter.text!r}{escaping})"
 
 
-def _part(entity: EntityMap, part: KeyPart) -> str:
-    return part.form.format(entity.attributes[part.attribute].stored)
-
-
-def _condition(condition: Condition[Any]) -> str:
+def _condition(condition: Condition[Any], name: Callable[[Operand], str]) -> str:
     """Return a condition with stored names; operands whose order has no meaning are sorted."""
     match condition:
         case Either(conditions=members):
-            return f"({' OR '.join(sorted(map(_condition, members)))})"
+            return f"({' OR '.join(sorted(_condition(each, name) for each in members))})"
         case All(conditions=members):
-            return " AND ".join(sorted(map(_condition, members)))
+            return " AND ".join(sorted(_condition(each, name) for each in members))
         case Not(condition=negated):
-            return f"NOT ({_condition(negated)})"
+            return f"NOT ({_condition(negated, name)})"
         case Call(function="IN", operand=operand, check=check, values=values):
-            return Call("IN", operand, check, *sorted(values, key=show_value)).show(_name)
-    return condition.show(_name)
-
-
-def _name(operand: Operand) -> str:
-    return ".".join(map(str, operand.steps))
+            return Call("IN", operand, check, *sorted(values, key=show_value)).show(name)
+    return condition.show(name)

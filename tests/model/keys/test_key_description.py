@@ -184,3 +184,46 @@ def test_a_description_is_the_same_in_every_process() -> None:
         for seed in ("1", "2")
     }
     assert len(texts) == 1
+
+
+def test_variants_describe_the_keys_of_their_base_and_their_own() -> None:
+    table = shop()
+
+    class Account(Entity, table=table, variants=True):
+        account_id: Attr[str] = attr(name="id")
+        email: Attr[str] = attr()
+        primary = key("ACCOUNT" / account_id, "ACCOUNT")
+        by_email = unique("EMAIL" / email)
+
+    class User(Account):
+        team: Attr[str] = attr()
+        in_team = index(table.gsi1, "TEAM" / team, "USER" / Account.account_id)
+
+    class Robot(Account):
+        pass
+
+    shared = "PK=ACCOUNT#{id}, SK=ACCOUNT"
+    email = "PK=EMAIL#{email}, SK=EMAIL#{email}"
+    assert described(User) == {
+        "key User": shared,
+        "index gsi1 User": "GSI1PK=TEAM#{team}, GSI1SK=USER#{id}",
+        "unique Account.by_email User": email,
+    }
+    assert described(Robot) == {"key Robot": shared, "unique Account.by_email Robot": email}
+
+
+def test_an_attribute_that_is_only_in_keys_has_a_number_instead_of_a_name() -> None:
+    class Visits(Table, name="visits", pk="page", sk="SK"):
+        gsi1 = GSI("GSI1PK", "GSI1SK")
+
+    class Visit(Entity, table=Visits):
+        url: Attr[str] = attr(name="page")
+        visitor_id: Attr[str] = attr(key_only=True)
+        number: Attr[int] = attr(key_only=True, pad=3)
+        primary = key(url, "VISITOR" / visitor_id / number)
+        by_number = index(Visits.gsi1, "NUMBER" / number, visitor_id, when=visitor_id != "bot")
+
+    assert described(Visit) == {
+        "key Visit": "page={page}, SK=VISITOR#{1}#{padded(2, 3)}",
+        "index gsi1 Visit": "GSI1PK=NUMBER#{padded(2, 3)}, GSI1SK={1} when 1 <> 'bot'",
+    }
