@@ -62,7 +62,7 @@ def run(*arguments: str, code: int = 0) -> str:
 
 
 def test_items_get_their_keys(target: str) -> None:
-    missing = "blog: not readable yet:\n  gsi1: does not exist\n  gsi2: does not exist\n"
+    missing = "blog: not ready yet:\n  gsi1: does not exist\n  gsi2: does not exist\n"
     assert run("blog.py", target, "--dry-run") == (
         f"blog: 5 of 5 items would get new index keys\n{missing}"
     )
@@ -78,7 +78,7 @@ def test_items_get_their_keys(target: str) -> None:
 def test_one_index_after_the_other(target: str) -> None:
     """As in a runbook: programs connect first, then each index is created and filled."""
     assert run("blog.py", target, "--prepare") == (
-        "blog: not readable yet:\n"
+        "blog: not ready yet:\n"
         "  gsi1: does not exist\n  gsi2: does not exist\n"
         "  gsi1: may lack items of Post\n  gsi2: may lack items of Post\n"
     )
@@ -153,3 +153,53 @@ def test_a_primary_key_is_not_changed(published: str) -> None:
     Path("next.py").write_text(text.replace('"POST")', '"BLOGPOST")'))
     for option in ("--restart", "--dry-run"):
         assert "Post, the primary key: stored as" in run("next.py", published, option, code=2)
+
+
+# -- unique values ---------------------------------------------------------------------------------
+
+UNIQUE = 'by_author = unique("AUTHOR" / author)'
+
+
+@pytest.fixture
+def authors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The design of three posts, from before an author could have only one; then in blog.py."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    Path("old.py").write_text(DESIGN.format(indexes="pass", places="pass"))
+    design = DESIGN.replace("key, put", "key, put, unique")
+    Path("blog.py").write_text(design.format(indexes="pass", places=UNIQUE))
+    (table,) = load("old.py").tables
+    post = table.__table__.entities[0].type
+    with connect("blog.db", table, update=True) as db:
+        for number, author in enumerate(("ann", "bob", "ann")):
+            db.run(put(post(post_id=str(number), author=author)))
+    return table
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_duplicates_are_a_table(authors: Any, options: tuple[str, ...]) -> None:
+    done = commands.run("backfill", "blog.py", "blog.db", *options)
+
+    assert done.returncode == 1
+    would = "would be" if options else "were"
+    first, second, *table = done.stdout.splitlines()
+    assert first.startswith("blog: 0 of 4 items")
+    assert second == f"blog: 2 unique values {would} reserved"
+    (row,) = (line for line in table if "Post.by_author" in line)
+    assert "author 'ann'" in row
+    assert 'PK="POST#0"' in row
+    assert 'PK="POST#2"' in row
+    assert done.stderr.startswith("tablewright: delete some of these items, or change their values")
+
+
+def test_values_are_reserved_when_the_duplicates_are_fixed(authors: Any) -> None:
+    run("blog.py", "blog.db", code=1)
+    old: Any = authors.__table__.entities[0].type
+    with connect("blog.db", authors) as db:
+        db.run(old.primary("2").update(old.author.set("eve")))
+
+    assert run("blog.py", "blog.db").startswith("blog: 0 of 6 items got new index keys\n")
+    (table,) = load("blog.py").tables
+    with connect("blog.db", table) as db:
+        post: Any = table.__table__.entities[0].type
+        assert db.run(post.by_author("eve")).post_id == "2"

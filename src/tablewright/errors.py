@@ -19,6 +19,8 @@
     ├── TableMismatch                       connect: the table differs from its declaration
     ├── DesignMismatch                      connect: stored keys are made in another way
     ├── IndexNotReady                       an index lacks stored items, or is not there yet
+    ├── UniqueNotReady                      stored items may not have reserved their unique values
+    ├── DuplicateValues                     backfill: stored items share a unique value
     ├── DesignLoadError                     verify: the design does not exist or cannot be imported
     ├── TableNotEmpty                       verify, seed: the target already has items
     ├── TableReplacement                    publish: an update would replace or remove a table
@@ -300,6 +302,33 @@ class DesignMismatch(TablewrightError):
 
 class IndexNotReady(TablewrightError):
     """An index cannot be read yet: it is missing, or stored items lack their keys of it."""
+
+
+class UniqueNotReady(TablewrightError):
+    """A unique value cannot be relied on yet: stored items may have it without a reservation."""
+
+
+class DuplicateValue(NamedTuple):
+    """A unique value that two stored items have."""
+
+    #: The unique value as it is declared: "User.by_email".
+    unique: str
+    #: The attributes with their values.
+    value: str
+    #: The key of an item, and that of another one which has the value.
+    key: str
+    other: str
+
+    def __str__(self) -> str:
+        return f"{self.unique}, {self.value}: {self.key} and {self.other}"
+
+
+class DuplicateValues(TablewrightError):
+    """Stored items share values that must be unique, so the values cannot be reserved."""
+
+    def __init__(self, message: str, duplicates: tuple[DuplicateValue, ...] = ()) -> None:
+        super().__init__(message)
+        self.duplicates = duplicates
 
 
 class DesignLoadError(TablewrightError):

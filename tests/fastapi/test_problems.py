@@ -21,6 +21,7 @@ from tablewright.errors import (
     StoreBusy,
     TablewrightError,
     ThrottlingException,
+    UniqueNotReady,
     UnreadableItem,
 )
 from tablewright.fastapi import Problem, add_exception_handlers
@@ -158,6 +159,7 @@ def raising(error: Exception) -> TestClient:
         (Contention("update Issue acme"), 503, "contention"),
         (EndpointUnavailable("http://acme"), 503, "unavailable"),
         (IndexNotReady("acme"), 503, "unavailable"),
+        (UniqueNotReady("acme"), 503, "unavailable"),
         (ServiceUnavailable("acme"), 503, "unavailable"),
         (StoreBusy("acme.db"), 503, "unavailable"),
     ],

@@ -1,7 +1,8 @@
-"""The command `backfill`: give stored items the keys of indexes that were declared later."""
+"""The command `backfill`: give stored items what was declared after they were written."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +15,9 @@ from tablewright.cli.transfer import WHERE, exit_on_error, progress_bars
 if TYPE_CHECKING:
     from tablewright import Table
     from tablewright.database import Database
+    from tablewright.errors import DuplicateValue
     from tablewright.plan.unready import Unready
+    from tablewright.plans import BackfillProgress
 
 
 @app.command(rich_help_panel=DESIGNS)
@@ -51,11 +54,13 @@ def backfill(
         ),
     ] = False,
 ) -> None:
-    """Give stored items the keys of indexes that were declared after they were written.
+    """Give stored items the index keys and unique values that were declared after them.
 
-    Reads all items, and writes the index keys that do not match the values of their item. Then
-    programs can read the indexes. Start it when all running programs write the new keys; they may
-    write meanwhile. To continue an interrupted run, run the same command again.
+    Reads all items, writes the index keys that do not match the values of their item, and reserves
+    their unique values. Then programs can use the indexes and unique values. If several items have
+    the same unique value, it lists them and exits with code 1. Start it when all running programs
+    write the new keys; they may write meanwhile. To continue an interrupted run, run the same
+    command again.
     """
     import secrets
 
@@ -113,7 +118,7 @@ def _run(
     restart: bool,
 ) -> None:
     """Run the backfill of a table, show its progress, and print its result."""
-    from tablewright.plans import BackfillProgress
+    from tablewright.errors import DuplicateValues
     from tablewright.plans import backfill as backfill_plan
 
     names = {each.name for each in table.__table__.indexes.values()}
@@ -131,15 +136,42 @@ def _run(
             restart=restart,
             progress=report,
         )
-        changed = database.run(plan)
+        duplicates: tuple[DuplicateValue, ...] = ()
+        try:
+            database.run(plan)
+        except DuplicateValues as error:
+            duplicates = error.duplicates
     (last,) = reports
     done = "would get new index keys" if dry_run else "got new index keys"
-    typer.echo(f"{last.table}: {changed} of {last.items} items {done}")
+    typer.echo(f"{last.table}: {last.changed} of {last.items} items {done}")
+    if last.reserved:
+        done = "would be reserved" if dry_run else "were reserved"
+        typer.echo(f"{last.table}: {last.reserved} unique values {done}")
+    if duplicates:
+        _print_duplicates(duplicates)
+        raise typer.Exit(1)
+
+
+def _print_duplicates(duplicates: Sequence[DuplicateValue]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    overview = Table("unique value", "value", "item", "item with the same value")
+    for each in duplicates:
+        overview.add_row(each.unique, each.value, each.key, each.other)
+    Console().print(overview)
+    typer.echo(
+        "tablewright: delete some of these items, or change their values with a program that does "
+        "not declare the values as unique; then run the same command again",
+        err=True,
+    )
 
 
 def _print_unready(table: str, unready: Unready) -> None:
-    typer.echo(f"{table}: {'not readable yet:' if unready else 'every index can be read'}")
+    typer.echo(f"{table}: {'not ready yet:' if unready else 'every index can be read'}")
     for index, problem in sorted(unready.indexes.items()):
         typer.echo(f"  {index}: {problem}")
     for index, kind in sorted(unready.places):
         typer.echo(f"  {index}: may lack items of {kind}")
+    for unique, kind in sorted(unready.uniques):
+        typer.echo(f"  {unique}: items of {kind} may not have reserved their values")

@@ -48,6 +48,7 @@ from tablewright.errors import (
     TablewrightError,
     TenantViolation,
     ThrottlingException,
+    UniqueNotReady,
     UniqueViolation,
     VersionConflict,
 )
@@ -124,6 +125,7 @@ _PROBLEMS: dict[type[TablewrightError], tuple[int, str, str]] = {
     Contention: (503, "contention", "Other requests keep changing the same item; retry later."),
     EndpointUnavailable: (503, "unavailable", "The database does not respond; retry later."),
     IndexNotReady: (503, "unavailable", "The data is being prepared; retry later."),
+    UniqueNotReady: (503, "unavailable", "The data is being prepared; retry later."),
     ServiceUnavailable: (503, "unavailable", "The database is overloaded; retry later."),
     StoreBusy: (503, "unavailable", "The database is busy; retry later."),
 }

@@ -92,6 +92,9 @@ class UniqueMap(Struct, frozen=True):
     #: The attributes of the entity that the sentinel contains.
     keeps: tuple[AttributeMap, ...]
     type_name: str
+    #: Those that tell whose sentinel it is: the attributes of the primary key; all that it
+    #: contains, if one of them is missing.
+    owned_by: tuple[AttributeMap, ...]
 
 
 class HistoryMap(Struct, frozen=True):

@@ -307,7 +307,9 @@ def _unique(
     holder = declared
     if declared.base is not None and name in declared.base.members:
         holder = declared.base  # variants share the values of their base
-    return UniqueMap(key, keeps, value.type_name or f"{holder.name}.{name}")
+    named = tuple(each for each in keeps if each.name in primary.depends_on)
+    owned_by = named if len(named) == len(primary.depends_on) else keeps
+    return UniqueMap(key, keeps, value.type_name or f"{holder.name}.{name}", owned_by)
 
 
 def _history(declared: EntityDeclaration, name: str, value: History, primary: KeyMap) -> HistoryMap:

@@ -25,6 +25,7 @@ from tablewright.errors import (
     DeclarationError,
     IndexNotReady,
     InvalidValue,
+    UniqueNotReady,
     UnreadableItem,
     UnsupportedOperation,
 )
@@ -308,7 +309,7 @@ class Database(_Connection, Streams):
             return run(plan, self._context, self._transport.send)
         except UnsupportedOperation as error:
             raise _needed(error, plan) from None
-        except IndexNotReady:  # it may have become ready since it was looked up
+        except (IndexNotReady, UniqueNotReady):  # it may have become ready since it was looked up
             context, send = self._unscoped_context(), self._transport.send
             for table, known in self._unready_tables():
                 self._set_unready(table, run(FindUnready(table, known), context, send))
@@ -366,7 +367,7 @@ class AsyncDatabase(_Connection, AsyncStreams):
             return await run_async(plan, self._context, self._transport.send_async)
         except UnsupportedOperation as error:
             raise _needed(error, plan) from None
-        except IndexNotReady:  # it may have become ready since it was looked up
+        except (IndexNotReady, UniqueNotReady):  # it may have become ready since it was looked up
             context, send = self._unscoped_context(), self._transport.send_async
             for table, known in self._unready_tables():
                 found = await run_async(FindUnready(table, known), context, send)

@@ -299,10 +299,10 @@ def _change_awaited(table: TableMap, name: str, clause: str, indexes: Collection
     return _update(table, name, expressions)
 
 
-def save_position(table: TableMap, name: str, position: BackfillPosition) -> Steps[None]:
-    """Keep how far a backfill is."""
+def save_position(table: TableMap, name: str, position: BackfillPosition | None) -> Steps[None]:
+    """Keep how far a backfill is; None: the next one begins with the first item."""
     expressions = _expressions(table)
-    text = {"S": msgspec.json.encode(position).decode()}
+    text = None if position is None else {"S": msgspec.json.encode(position).decode()}
     expressions.update.set_or_remove(_POSITION, text)
     yield _update(table, name, expressions)
 

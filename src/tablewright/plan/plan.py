@@ -24,6 +24,7 @@ from msgspec import Struct
 from tablewright.errors import DeclarationError, DynamoDBError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.events import Observer, RequestTimer, add_capacity
 from tablewright.plan.reads.query_request import QueryRequest
@@ -70,7 +71,8 @@ class Context(Struct, frozen=True):
     guard: RequestGuard | None = None
     #: Receives an event for each request.
     observe: Observer | None = None
-    #: The indexes that cannot be read yet, by table; shared by the databases of tenants.
+    #: The indexes and unique values that are not ready yet, by table; shared by the databases of
+    #: tenants.
     unready: dict[TableMap, Unready] | None = None
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
@@ -84,6 +86,12 @@ class Context(Struct, frozen=True):
             unready = (self.unready or {}).get(entity.table)
             if unready is not None:
                 unready.require_ready(key, entity, self.names[entity.table])
+
+    def require_reserved(self, unique: UniqueMap, entity: EntityMap) -> None:
+        """Raise UniqueNotReady if stored items may not have reserved a unique value yet."""
+        unready = (self.unready or {}).get(entity.table)
+        if unready is not None:
+            unready.require_reserved(unique, entity, self.names[entity.table])
 
     def name_of(self, table: TableMap) -> str:
         try:

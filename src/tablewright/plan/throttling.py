@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from tablewright.backoff import Backoff
-from tablewright.errors import DynamoDBError
+from tablewright.errors import DynamoDBError, TransactionCanceledException
 from tablewright.plan.plan import Request, Steps, Wait
 from tablewright.plan.reads.query_request import QueryRequest
 from tablewright.transport.faults import RetriesExhausted
@@ -19,6 +19,9 @@ from tablewright.transport.retry import THROTTLING
 THROTTLED = Backoff(attempts=80, first=0.2, longest=8.0)
 #: The most requests that a plan sends at the same time in threads.
 MAX_THREADS = 8
+
+#: Why DynamoDB cancels a transaction that it throttles.
+_CANCELED = frozenset({"ThrottlingError", "ProvisionedThroughputExceeded"})
 
 T = TypeVar("T")
 
@@ -52,7 +55,7 @@ def retry_throttled(steps: Steps[T], pace: Pace) -> Steps[T]:
                 except (DynamoDBError, RetriesExhausted) as fault:
                     is_request = isinstance(step, (Request, QueryRequest))
                     delay = THROTTLED.delay(failures + 1)
-                    if fault.code not in THROTTLING or not is_request or delay is None:
+                    if not _is_throttled(fault) or not is_request or delay is None:
                         step = steps.throw(fault)
                         break
                 else:
@@ -64,3 +67,10 @@ def retry_throttled(steps: Steps[T], pace: Pace) -> Steps[T]:
     except StopIteration as end:
         result: T = end.value
         return result
+
+
+def _is_throttled(fault: DynamoDBError | RetriesExhausted) -> bool:
+    """Return whether a request failed because the table has too little capacity for now."""
+    if isinstance(fault, TransactionCanceledException):
+        return any(reason["Code"] in _CANCELED for reason in fault.reasons)
+    return fault.code in THROTTLING

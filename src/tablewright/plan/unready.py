@@ -9,9 +9,10 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from tablewright.errors import IndexNotReady
+from tablewright.errors import IndexNotReady, UniqueNotReady
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.members import UniqueMap
 
 
 class Unready(Struct, frozen=True):
@@ -41,9 +42,21 @@ class Unready(Struct, frozen=True):
         if any((index, name) in self.places for name in entity.type_names):
             raise IndexNotReady(
                 f"{where} may lack items of {entity.name}: those that were stored before it was "
-                "declared have no keys of it. Give them their keys: tablewright backfill "
-                f"{entity.type.__module__.removeprefix('design ')} TARGET"
+                f"declared have no keys of it. Give them their keys: {_backfill(entity)}"
             )
+
+    def require_reserved(self, unique: UniqueMap, entity: EntityMap, table: str) -> None:
+        """Raise UniqueNotReady if stored items of an entity may not have reserved a value."""
+        if any((unique.type_name, name) in self.uniques for name in entity.type_names):
+            raise UniqueNotReady(
+                f"{unique.key.name}: items of {entity.name} in the table {table!r} that were "
+                "stored before this unique value was declared have not reserved their values. "
+                f"Reserve them: {_backfill(entity)}"
+            )
+
+
+def _backfill(entity: EntityMap) -> str:
+    return f"tablewright backfill {entity.type.__module__.removeprefix('design ')} TARGET"
 
 
 READY = Unready({}, frozenset())

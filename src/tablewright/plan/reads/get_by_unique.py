@@ -37,6 +37,7 @@ class GetByUnique(Single[E], Generic[E]):
 
     def _steps(self, context: Context) -> Steps[E | None]:
         entity = self._entity
+        context.require_reserved(self._unique, entity)
         sentinel = yield from read_item(context, entity, self._key)
         if sentinel is None:
             return None

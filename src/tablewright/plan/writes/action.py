@@ -17,13 +17,19 @@ from msgspec import Struct
 
 from tablewright.encoding.items import item_size
 from tablewright.errors import TransactionCanceledException, WriteRejected
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.writes.effect import WriteEffect
+from tablewright.plan.writes.guard import Snapshot, WriteExpressions
 from tablewright.values import Item
 
 #: Codes with which DynamoDB cancels a transaction that may succeed if it is sent again.
 TRANSIENT = frozenset({"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"})
+
+#: The code of an action whose condition does not hold.
+CONDITION_FAILED = "ConditionalCheckFailed"
 
 _OPERATIONS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
 
@@ -55,10 +61,10 @@ class Action(Struct):
     body: dict[str, Any]
     #: Takes the item as it is now.
     on_failure: Callable[[Item | None], Verdict]
-    #: A sentinel: one transaction may release and reserve it.
-    is_sentinel: bool = False
     #: The item that it deletes, where that is known: DynamoDB counts its size.
     deleted: Item | None = None
+    #: The position of its write in a transaction.
+    write: int = 0
 
     @property
     def key(self) -> Item:
@@ -71,6 +77,17 @@ class Action(Struct):
     def identity(self) -> tuple[str, bytes]:
         """What identifies the item that the action is about."""
         return self.table.name, msgspec.json.encode(self.key, order="deterministic")
+
+
+class SentinelAction(Action, kw_only=True):
+    """An action on the sentinel of a unique value, if it is missing or belongs to an owner."""
+
+    #: What the sentinel contains if it belongs to an entity of the write, for each such entity.
+    owners: list[Snapshot]
+    #: Whether the write is done without this action if the sentinel belongs to another entity.
+    is_optional: bool
+    #: The unique value and its entity, if all stored values must be reserved before this one is.
+    requires: tuple[UniqueMap, EntityMap] | None = None
 
 
 class Prepared(Struct):
@@ -109,16 +126,62 @@ def send_one(action: Action, context: Context, returns: str) -> Steps[Item | Non
 
 
 def send_transaction(actions: list[Action], context: Context) -> Steps[None]:
-    """Send actions as one transaction."""
-    items = [{action.kind: _body(action, context)} for action in actions]
-    yield Request("TransactWriteItems", {"TransactItems": items})
+    """Send actions as one transaction.
+
+    If a sentinel belongs to another entity, an optional action on it is removed from the list, and
+    the others are sent again.
+    """
+    while True:
+        items = [{action.kind: _body(action, context)} for action in actions]
+        try:
+            yield Request("TransactWriteItems", {"TransactItems": items})
+        except TransactionCanceledException as fault:
+            foreign = {
+                position
+                for position, reason in enumerate(fault.reasons)
+                if reason["Code"] == CONDITION_FAILED and is_optional(actions[position])
+            }
+            if not foreign:
+                raise
+            actions[:] = [each for at, each in enumerate(actions) if at not in foreign]
+        else:
+            return
+
+
+def is_optional(action: Action) -> bool:
+    """Return whether the write is done without an action whose condition does not hold."""
+    return isinstance(action, SentinelAction) and action.is_optional
 
 
 def _body(action: Action, context: Context) -> dict[str, Any]:
     body = {"TableName": context.name_of(action.table), **action.body}
+    if isinstance(action, SentinelAction):
+        if action.requires is not None:
+            context.require_reserved(*action.requires)
+        expressions = WriteExpressions()
+        expressions.require_owned(action.table, action.owners)
+        expressions.add_to(body)
     if "ConditionExpression" in body:
         body["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
     return body
+
+
+def merge_sentinels(actions: list[Action]) -> list[Action]:
+    """Make one action of a sentinel that one write releases and another releases or reserves.
+
+    DynamoDB allows one action on an item. The guard on the entity that releases the sentinel keeps
+    this safe.
+    """
+    sentinels = [action for action in actions if isinstance(action, SentinelAction)]
+    remaining = {action.identity: action for action in sentinels if action.kind == "Put"}
+    merged = set[int]()
+    for action in sentinels:
+        if action.kind == "Delete":
+            other = remaining.setdefault(action.identity, action)
+            if other is not action:
+                other.owners += action.owners
+                merged.add(id(action))
+    return [action for action in actions if id(action) not in merged]
 
 
 def verdict_of(actions: list[Action], fault: TransactionCanceledException) -> tuple[Verdict, int]:
@@ -130,7 +193,7 @@ def verdict_of(actions: list[Action], fault: TransactionCanceledException) -> tu
     errors: list[tuple[Verdict, int]] = []
     for position, reason in enumerate(fault.reasons):
         code = reason["Code"]
-        if code == "ConditionalCheckFailed":
+        if code == CONDITION_FAILED:
             verdict = actions[position].on_failure(reason.get("Item"))
             if verdict is None:
                 return None, position

@@ -1,14 +1,16 @@
-"""Backfill: give stored items the keys of indexes that were declared after they were written.
+"""Backfill: give stored items what was declared after they were written.
 
-    db.run(backfill(Order))                                  # how many items were changed
+    db.run(backfill(Order))                                  # how many writes it took
     db.run(backfill(Shop, indexes=["gsi1"], progress=print))
 
 It reads the whole table, with consistent reads, and writes an item only if its keys do not match
-its values. At the end, the index record lists the indexes as complete, so that they can be read.
+its values. Unless it is for some indexes only, it also reserves the unique values of the items
+(`reservations.py`). At the end, the index record lists the indexes and unique values as complete,
+so that they can be used; with duplicates, it raises an error that lists them all.
 
 Invariants:
-- Nothing but index keys is written. Each write requires what the keys were computed from, and the
-  keys, as they were read; if another writer has changed them, the item is read again.
+- Nothing but index keys and sentinels is written. Each write requires what it was computed from,
+  and the keys, as they were read; if another writer has changed them, the item is read again.
 - After each page, the record keeps the position: a run that was stopped, or killed, is continued by
   the next run for the same keys.
 - While requests are throttled, it waits, and sends fewer requests at the same time.
@@ -16,8 +18,8 @@ Invariants:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,6 +28,8 @@ from tablewright.errors import (
     ConditionalCheckFailedException,
     Contention,
     DeclarationError,
+    DuplicateValue,
+    DuplicateValues,
     InvalidValue,
     UnreadableItem,
     ValidationException,
@@ -54,10 +58,22 @@ from tablewright.plan.reads.scan import Scan
 from tablewright.plan.reads.single import in_turn
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, key_template, write_units
 from tablewright.plan.throttling import Pace, retry_throttled
-from tablewright.plan.units import all_read, item_write
+from tablewright.plan.units import (
+    ITEM_WRITE,
+    TRANSACTION_FACTOR,
+    UnitRange,
+    all_read,
+    item_read,
+    item_write,
+    total,
+)
 from tablewright.plan.writes.guard import WriteExpressions, snapshot
+from tablewright.plan.writes.reservations import Claim, Reservations, claims_of
+from tablewright.plan.writes.side_shapes import sentinel_shapes
 from tablewright.transport.tables import describe_table
 from tablewright.values import Item
+
+T = TypeVar("T")
 
 #: How often the write of one item is tried while others change the item.
 MAX_ATTEMPTS = 20
@@ -74,6 +90,8 @@ class BackfillProgress(Struct, frozen=True):
     changed: int
     #: How many items the table has, as far as that is known: the count of DynamoDB is hours old.
     expected: int | None
+    #: How many unique values this run has reserved.
+    reserved: int = 0
 
 
 Report = Callable[[BackfillProgress], None]
@@ -164,7 +182,7 @@ class _WriteKeys(Plan[int]):
 
 
 class Backfill(Plan[int]):
-    """Write the index keys of stored items; returns how many items were changed."""
+    """Write the index keys and sentinels of stored items; returns how many were written."""
 
     def __init__(
         self,
@@ -201,7 +219,8 @@ class Backfill(Plan[int]):
         keys: dict[EntityMap, _EntityKeys] = {}
         request = self._request(context)
         texts = [text for each in self._members for text in self._keys_of(each, keys).texts]
-        items = changed = 0
+        items = changed = reserved = 0
+        reservations = Reservations(self._name, pace, dry_run=self._dry_run)
         record = yield from read_record(self._table, name)
         if record is not None:
             yield from self._replace_descriptions(name, record)
@@ -218,18 +237,24 @@ class Backfill(Plan[int]):
                 if (of := self._differing(item, keys)) is not None
             ]
             items += page.scanned_count
-            changed += len(writes) if self._dry_run else (yield from _write_all(writes, pace))
+            changed += len(writes) if self._dry_run else sum((yield from _run_all(writes, pace)))
+            claims = yield from reservations.plans(self._claims(page.items), context)
+            reserved += reservations.add((yield from _run_all(claims, pace)))
             if self._progress is not None:
-                self._progress(BackfillProgress(name, items, changed, expected))
+                self._progress(BackfillProgress(name, items, changed, expected, reserved))
             if page.last_evaluated_key is None:
                 break
-            if not self._dry_run:
+            if not self._dry_run and reservations.can_continue:
                 position = BackfillPosition(texts, page.last_evaluated_key, items)
                 yield from save_position(self._table, name, position)
             request = request.next_page(page.last_evaluated_key)
+        if reservations.duplicates:
+            if not self._dry_run:
+                yield from save_position(self._table, name, None)
+            raise _duplicate_values(name, reservations.duplicates)
         if not self._dry_run:
             yield from self._record(name, found or {})
-        return changed
+        return changed + reserved
 
     def _request(self, context: Context) -> QueryRequest:
         if self._scan is not None:
@@ -260,20 +285,34 @@ class Backfill(Plan[int]):
             keys[entity] = _EntityKeys(entity, self._indexes)
         return keys[entity]
 
-    def _differing(self, item: Item, keys: dict[EntityMap, _EntityKeys]) -> _EntityKeys | None:
-        """Return the keys of the entity of an item, if the item does not have them."""
+    def _member_of(self, item: Item) -> EntityMap | None:
+        """Return the entity of an item, if the backfill is for it."""
         entity = self._table.entity_of(item)
         if entity is None or not any(each.includes(entity) for each in self._members):
             return None
-        found = self._keys_of(entity.kind_of(item), keys)
+        return entity.kind_of(item)
+
+    def _differing(self, item: Item, keys: dict[EntityMap, _EntityKeys]) -> _EntityKeys | None:
+        """Return the keys of the entity of an item, if the item does not have them."""
+        entity = self._member_of(item)
+        if entity is None:
+            return None
+        found = self._keys_of(entity, keys)
         return None if found.changes(item) is None else found
+
+    def _claims(self, items: Iterable[Item]) -> Iterator[Claim]:
+        """Yield the unique values of items, unless only indexes are backfilled."""
+        for item in items:
+            entity = self._member_of(item) if self._indexes is None else None
+            if entity is not None:
+                yield from claims_of(entity, item)
 
     def _record(self, name: str, found: dict[str, Any]) -> Steps[None]:
         """Record that the indexes lack no items, and that those that exist are not awaited.
 
         Of an entity that the record does not know, the other indexes that exist count as complete:
         they were read before, too. The same is true of the unique values of an entity whose keys
-        the record does not describe.
+        the record does not describe, if only indexes were backfilled.
         """
         record = (yield from read_record(self._table, name)) or IndexRecord(frozenset())
         members = ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
@@ -283,7 +322,7 @@ class Backfill(Plan[int]):
         unknown = [each for each in self._members if not record.knows(each)]
         indexes = self._indexes
         for entities, complete, uniques in (
-            (described, indexes, False),
+            (described, indexes, indexes is None),
             (known, indexes, True),
             (unknown, None if indexes is None else indexes | present, True),
         ):
@@ -318,20 +357,50 @@ class Backfill(Plan[int]):
             write_units=write_units(entity, entity.index_rows, 0) * TYPICAL_PAGE,
             write_range=item_write(entity.index_rows, 0).for_each(),
         )
-        return replace(in_turn(read, update), condition=read.condition)
+        reservations = [
+            self._shape_of_reservations(each)
+            for each in self._members
+            if each.uniques and self._indexes is None
+        ]
+        return replace(in_turn(read, update, *reservations), condition=read.condition)
+
+    def _shape_of_reservations(self, entity: EntityMap) -> Shape:
+        puts = sentinel_shapes(entity, entity.uniques, "Put")
+        checks = len(puts) * TRANSACTION_FACTOR
+        most = total(each.write_range for each in puts) + UnitRange(0, checks * ITEM_WRITE)
+        return Shape(
+            operation="BatchGetItem + TransactWriteItems",
+            table=self._table.name,
+            entity=entity.name,
+            condition="; ".join(each.condition for each in puts),
+            page="1 for each unique value that is not reserved",
+            read_units=len(puts) * TYPICAL_PAGE,
+            write_units=(sum(each.write_units for each in puts) + checks) * TYPICAL_PAGE,
+            read_range=(item_read(consistent=True) * len(puts)).for_each(),
+            write_range=most.for_each(),
+        )
 
 
-def _write_all(writes: list[_WriteKeys], pace: Pace) -> Steps[int]:
-    """Write the keys of several items; return how many were changed."""
-    changed, start = 0, 0
-    while start < len(writes):
+def _run_all(plans: Sequence[Plan[T]], pace: Pace) -> Steps[list[T]]:
+    """Run plans, some at the same time; return their results."""
+    results: list[T] = []
+    while len(results) < len(plans):
         count = pace.threads * WRITES_PER_THREAD
-        step = Together(writes[start : start + count], threads=pace.threads)
+        step = Together(plans[len(results) : len(results) + count], threads=pace.threads)
         yield step
-        changed += sum(step.results)
-        start += count
+        results += step.results
         pace.adjust()
-    return changed
+    return results
+
+
+def _duplicate_values(table: str, duplicates: list[DuplicateValue]) -> DuplicateValues:
+    listed = "\n  ".join(map(str, duplicates))
+    return DuplicateValues(
+        f"items of the table {table!r} share values that must be unique:\n  {listed}\nDelete some "
+        "of them, or change their values with a program that does not declare the values as "
+        "unique; then run the backfill again",
+        tuple(duplicates),
+    )
 
 
 def _name(keys: IndexKeys) -> str:
@@ -354,8 +423,10 @@ def backfill(
 ) -> Backfill:
     """Give the stored items of an entity, or of a table, the keys that their values give.
 
-    The plan returns how many items were changed; with `dry_run`, how many would be. `indexes` are
-    the names of the indexes, if not all keys are to be written. A run that was interrupted is
+    It also reserves their unique values. The plan returns how many items were changed and values
+    reserved; with `dry_run`, how many would be. If several items have a unique value, it raises
+    DuplicateValues at the end. `indexes` are the names of the indexes, if not all keys and no
+    unique values are to be written. A run that was interrupted is
     continued, unless `restart` is true. `progress` is called after each page of items.
     """
     table, entity = getattr(what, "__table__", None), getattr(what, "__entity__", None)

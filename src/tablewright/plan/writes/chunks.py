@@ -18,6 +18,7 @@ from tablewright.plan.plan import Context, Steps
 from tablewright.plan.writes.action import (
     Action,
     RetryWrite,
+    merge_sentinels,
     send_one,
     send_transaction,
     transaction_size,
@@ -57,6 +58,7 @@ def take_fitting(groups: list[list[Action]], *others: Sequence[Action]) -> list[
 
 def send_or_retry(actions: list[Action], context: Context) -> Steps[None]:
     """Send actions as one request; raise RetryWrite if an item has changed since it was read."""
+    actions = merge_sentinels(actions)
     try:
         if len(actions) == 1:
             yield from send_one(actions[0], context, "NONE")

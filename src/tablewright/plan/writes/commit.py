@@ -31,6 +31,7 @@ from tablewright.plan.writes.action import (
     NothingToDo,
     Prepared,
     RetryWrite,
+    merge_sentinels,
     send_one,
     send_transaction,
     transaction_size,
@@ -98,16 +99,19 @@ def _send(
 
     Raise RetryWrite if an item has changed since it was read.
     """
-    owners = [index for index, ready in enumerate(prepared) for _ in ready.actions]
-    actions = [action for ready in prepared for action in ready.actions]
+    actions: list[Action] = []
+    for position, ready in enumerate(prepared):
+        for action in ready.actions:
+            action.write = position
+            actions.append(action)
     if len(writes) > 1 or len(actions) > 1:
-        actions, owners = _merge_sentinels(actions, owners)
-        _check_limits(writes, actions, owners)
+        actions = merge_sentinels(actions)
+        _check_limits(writes, actions)
     returned: Item | None = None
     maybe_applied = False
     try:
         if len(actions) == 1:
-            returned = yield from send_one(actions[0], context, prepared[owners[0]].returns)
+            returned = yield from send_one(actions[0], context, prepared[actions[0].write].returns)
         elif actions:
             yield from send_transaction(actions, context)
     except ConditionalCheckFailedException as fault:
@@ -120,7 +124,7 @@ def _send(
     except ValidationException as fault:
         if INVALID_PATH not in str(fault):
             raise
-        entity, key = writes[owners[0]]._entity, actions[0].key
+        entity, key = writes[actions[0].write]._entity, actions[0].key
         verdict, failed = rejection(ConditionFailed, entity, key, None, PARENT_MISSING), 0
     except TransactionCanceledException as fault:
         verdict, failed = verdict_of(actions, fault)
@@ -132,49 +136,27 @@ def _send(
         verdict = verdict.error
     if verdict is None:
         raise RetryWrite from None
-    rejected = with_position(verdict, writes, owners[failed])
+    rejected = with_position(verdict, writes, actions[failed].write)
     rejected.maybe_applied = maybe_applied
     raise rejected from None
 
 
-def _merge_sentinels(actions: list[Action], owners: list[int]) -> tuple[list[Action], list[int]]:
-    """Make one action of a sentinel that one write releases and another reserves.
-
-    DynamoDB allows one action on an item. The guard on the entity that releases the sentinel keeps
-    this safe.
-    """
-    released = {
-        action.identity: position
-        for position, action in enumerate(actions)
-        if action.is_sentinel and action.kind == "Delete"
-    }
-    if not released:
-        return actions, owners
-    dropped = set()
-    for action in actions:
-        if action.is_sentinel and action.kind == "Put" and action.identity in released:
-            dropped.add(released[action.identity])
-            action.body.pop("ConditionExpression", None)
-            action.body.pop("ExpressionAttributeNames", None)
-    kept = [position for position in range(len(actions)) if position not in dropped]
-    return [actions[position] for position in kept], [owners[position] for position in kept]
-
-
-def _check_limits(writes: Sequence[Write[Any]], actions: list[Action], owners: list[int]) -> None:
+def _check_limits(writes: Sequence[Write[Any]], actions: list[Action]) -> None:
     if len(actions) > MAX_TRANSACTION_ACTIONS:
         raise InvalidValue(
             f"{_names(writes)}: {len(actions)} actions, with sentinels and history; DynamoDB "
             f"allows at most {MAX_TRANSACTION_ACTIONS} in one transaction"
         )
     seen: dict[tuple[str, bytes], int] = {}
-    for action, owner in zip(actions, owners, strict=True):
+    for action in actions:
         identity = action.identity
         if identity in seen:
             raise InvalidValue(
-                f"writes {seen[identity] + 1} and {owner + 1} of {_names(writes)} change or check "
-                f"the same item, {key_text(action.key)}; DynamoDB allows one action on an item"
+                f"writes {seen[identity] + 1} and {action.write + 1} of {_names(writes)} change or "
+                f"check the same item, {key_text(action.key)}; DynamoDB allows one action on an "
+                "item"
             )
-        seen[identity] = owner
+        seen[identity] = action.write
     if len(actions) * MAX_ITEM_SIZE <= MAX_TRANSACTION_SIZE:
         return  # whatever their sizes
     size = transaction_size(actions)

@@ -17,7 +17,7 @@ from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item
 from tablewright.plan.shape import Shape, key_condition, write_shape
 from tablewright.plan.writes.action import Action, NothingToDo, Prepared, Verdict, always_retry
-from tablewright.plan.writes.effect import affected_by_all, write_effect
+from tablewright.plan.writes.effect import affected_by_all, unique_names, write_effect
 from tablewright.plan.writes.guard import (
     Snapshot,
     WriteExpressions,
@@ -110,9 +110,7 @@ class Delete(Write[E | None, E | None], Generic[E]):
         return self._replace(_entity=kind, _depends_on_kind=False)
 
     def _unique_names(self) -> list[str]:
-        """Return the attributes of which its sentinels are made."""
-        uniques = self._entity.uniques
-        return sorted(frozenset().union(*(unique.key.depends_on for unique in uniques)))
+        return sorted(_sentinel_sources(self._entity))
 
     def _shape(self) -> Shape:
         entity = self._entity
@@ -140,6 +138,16 @@ class Delete(Write[E | None, E | None], Generic[E]):
         return [f"{self._entity.version.name} = {self._version!r}"]
 
 
+def _sentinel_sources(entity: EntityMap) -> frozenset[str]:
+    """Return the attributes of which sentinels are made; what they keep of the key is constant."""
+    return frozenset().union(
+        *(
+            unique.key.depends_on | (unique_names(unique) - entity.primary.depends_on)
+            for unique in entity.uniques
+        )
+    )
+
+
 def delete_row(
     entity: EntityMap,
     row: Item,
@@ -154,8 +162,7 @@ def delete_row(
     names = set(unchanged)
     if entity.version is not None:
         names.add(entity.version.stored)
-    for unique in entity.uniques:
-        names.update(entity.attributes[name].stored for name in unique.key.depends_on)
+    names.update(entity.attributes[name].stored for name in _sentinel_sources(entity))
     expressions = WriteExpressions()
     expressions.require_unchanged(snapshot(row, sorted(names)))
     expressions.require(conditions)

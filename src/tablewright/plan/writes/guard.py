@@ -52,6 +52,13 @@ class WriteExpressions:
     def require_not_exists(self, table: TableMap) -> None:
         self._conditions.append(f"attribute_not_exists({self._marks.name(table.attributes[0])})")
 
+    def require_owned(self, table: TableMap, owners: Iterable[Snapshot]) -> None:
+        """Require that a sentinel, if it exists, contains what one of its owners wrote."""
+        owned = [self._unchanged(owner) for owner in owners]
+        if all(owned):  # one that contains nothing cannot be told from another
+            absent = f"attribute_not_exists({self._marks.name(table.attributes[0])})"
+            self._conditions.append(" OR ".join([absent, *map(_all_of, owned)]))
+
     def require_if_exists(self, table: TableMap, names: Iterable[str]) -> None:
         """Require that the item, if it exists, has these attributes."""
         present = [f"attribute_exists({self._marks.name(name)})" for name in names]
@@ -61,12 +68,17 @@ class WriteExpressions:
 
     def require_unchanged(self, read: Snapshot) -> None:
         """Require that attributes are still as they were read."""
+        self._conditions += self._unchanged(read)
+
+    def _unchanged(self, read: Snapshot) -> list[str]:
+        terms = []
         for name, value in read.items():
             mark = self._marks.name(name)
             if value is None:
-                self._conditions.append(f"attribute_not_exists({mark})")
+                terms.append(f"attribute_not_exists({mark})")
             else:
-                self._conditions.append(f"{mark} = {self._marks.value(value)}")
+                terms.append(f"{mark} = {self._marks.value(value)}")
+        return terms
 
     def require_immutable(self, entity: EntityMap, new: Item) -> None:
         """Require that a stored item has the immutable attributes of the new one."""

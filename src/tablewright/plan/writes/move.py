@@ -53,6 +53,7 @@ from tablewright.plan.writes.action import (
     RetryWrite,
     Verdict,
     always_retry,
+    is_optional,
 )
 from tablewright.plan.writes.chunks import fit, joined, send_or_retry, take_fitting
 from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_effect
@@ -306,10 +307,10 @@ def _check_first(own: Sequence[Action], context: Context) -> Steps[None]:
     """Raise what would be raised at the end, before any row has been moved."""
     checks = []
     for action in own:
-        if "ConditionExpression" in action.body:
+        if not is_optional(action):
             body = {name: value for name, value in action.body.items() if name != "Item"}
             body["Key"] = action.key
-            checks.append(Action("ConditionCheck", action.table, body, action.on_failure))
+            checks.append(replace(action, kind="ConditionCheck", body=body))
     yield from send_or_retry(checks, context)
 
 

@@ -2,36 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tablewright.errors import AlreadyExists, UniqueViolation
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.members import HistoryMap, UniqueMap
-from tablewright.plan.writes.action import Action, Verdict, always_retry
+from tablewright.mapping.members import UniqueMap
+from tablewright.plan.writes.action import Action, SentinelAction, Verdict, always_retry
 from tablewright.plan.writes.effect import WriteEffect
-from tablewright.plan.writes.guard import put_if_absent, rejection
+from tablewright.plan.writes.guard import put_if_absent, rejection, snapshot
 from tablewright.values import Item
 
 
 def side_actions(effect: WriteEffect) -> list[Action]:
     """Return the actions that write the side items of an effect."""
-    actions = []
+    actions: list[Action] = []
     for side in effect.side_items:
-        if side.new is None:
-            actions.append(_release(effect.entity, side.old or {}))
-        elif isinstance(side.declared, HistoryMap):
+        if isinstance(side.declared, UniqueMap):
+            actions.append(_sentinel_action(effect, side.declared, side.old, side.new))
+        elif side.new is not None:
             actions.append(_add_event(effect.entity, side.declared.event, side.new))
-        else:
-            is_ours = side.old is not None
-            actions.append(_reserve(effect, side.declared, side.new, is_ours=is_ours))
     return actions
 
 
-def _release(entity: EntityMap, sentinel: Item) -> Action:
-    body = {"Key": entity.table.key(sentinel)}
-    return Action("Delete", entity.table, body, always_retry, is_sentinel=True)
+def _sentinel_action(
+    effect: WriteEffect, unique: UniqueMap, old: Item | None, new: Item | None
+) -> Action:
+    """Return the action that reserves a value, releases it, or changes what its sentinel keeps.
+
+    An item that was stored without a sentinel has not reserved its value, so another entity may
+    have: then its sentinel stays, and the item can be changed and deleted nevertheless.
+    """
+    table = effect.entity.table
+    kind, body = (
+        ("Delete", {"Key": table.key(old or {})}) if new is None else ("Put", {"Item": new})
+    )
+    names = [attribute.stored for attribute in unique.owned_by]
+    return SentinelAction(
+        kind,
+        table,
+        body,
+        always_retry if new is None else _on_violation(effect, unique, new),
+        owners=[] if old is None else [snapshot(old, names)],
+        is_optional=old is not None,
+        requires=None if new is None else (unique, effect.entity),
+    )
 
 
-def _reserve(effect: WriteEffect, unique: UniqueMap, sentinel: Item, *, is_ours: bool) -> Action:
-    """Return the action that writes a sentinel; `is_ours`: the entity has reserved it before."""
+def _on_violation(
+    effect: WriteEffect, unique: UniqueMap, sentinel: Item
+) -> Callable[[Item | None], Verdict]:
     entity = effect.entity
 
     def on_failure(_: Item | None) -> Verdict:
@@ -45,8 +64,7 @@ def _reserve(effect: WriteEffect, unique: UniqueMap, sentinel: Item, *, is_ours:
         error.attributes = tuple(sorted(names - entity.primary.depends_on or names))
         return error
 
-    body = {"Item": sentinel} if is_ours else put_if_absent(entity.table, sentinel)
-    return Action("Put", entity.table, body, on_failure, is_sentinel=True)
+    return on_failure
 
 
 def _shown(entity: EntityMap, unique: UniqueMap, sentinel: Item) -> str:

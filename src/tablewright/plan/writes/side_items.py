@@ -1,7 +1,8 @@
 """Side items: the sentinels of an entity's unique values, and the events of its histories.
 
 Both are items of their own, written in the same transaction as the entity. A sentinel exists
-exactly while an entity has the value. An event is written when an attribute changes (of a history
+exactly while an entity has the value, and names this entity: no other one deletes or replaces it.
+An event is written when an attribute changes (of a history
 that is declared with `always`: when it is written), and is never changed itself.
 
 This module computes items from values. It must not know requests or plans.
