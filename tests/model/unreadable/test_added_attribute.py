@@ -27,6 +27,8 @@ from tablewright.database import Database
 from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.fastapi import DatabaseDep, add_exception_handlers, lifespan
 from tablewright.server import serving
+from tablewright.studio.markup.result_parts import result_tree
+from tablewright.studio.patterns.running import run as run_in_studio
 from tests.commands import run
 from tests.fastapi.desk import TestClient
 from tests.model.unreadable import version1
@@ -266,3 +268,10 @@ def test_a_list_of_stored_items_shows_each_reason(command: tuple[str, ...], file
     shown = " ".join(done.stdout.split())
     assert "Ticket, as stored (3)" in shown
     assert shown.count(REASON) == 3
+
+
+def test_the_studio_shows_a_page_with_the_reasons(file: Path) -> None:
+    with connect(file, Helpdesk) as db:
+        ran = run_in_studio(db, tickets("d"))
+    assert (ran.error, list(ran.result)) == (None, [NEW])
+    assert result_tree(ran.result).count("Ticket.owner: the stored item has no") == 3
