@@ -47,7 +47,11 @@ def test_a_write_of_this_version_is_applied(client: TestClient, header: str | No
 
 @pytest.mark.parametrize(
     ("header", "status"),
-    [('"1"', 412), ('"3"', 412), ('W/"2"', 412), ('"x"', 412), ("", 412), ('"1", "2"', 400)],
+    [
+        *((tag, 412) for tag in ('"1"', '"3"', 'W/"2"', '"x"', "", "2", '"2', '"+2"', '"2_0"')),
+        (f'"{"9" * 5000}"', 412),
+        ('"1", "2"', 400),
+    ],
 )
 def test_a_write_of_another_version_changes_nothing(
     client: TestClient, header: str, status: int

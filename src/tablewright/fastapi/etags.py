@@ -14,6 +14,7 @@ stored, by a condition of the write itself, so no other write can come between.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Protocol, Self, TypeAlias, TypeVar, overload
 
 from fastapi import Depends, Header, HTTPException, Request, Response
@@ -27,6 +28,9 @@ from tablewright.plan.reads.get import Get
 from tablewright.plan.reference import Ref
 from tablewright.plan.writes.put import Create
 from tablewright.plan.writes.transaction import Transaction
+
+#: The entity tag of a version; DynamoDB's numbers have at most 38 digits.
+_TAG = re.compile('"([0-9]{1,38})"')
 
 E = TypeVar("E", bound=Entity)
 T = TypeVar("T")
@@ -101,11 +105,11 @@ class WritePrecondition(_Tagged):
             return write
         if len(tags) > 1:
             raise HTTPException(400, "If-Match has several entity tags; send one of them.")
-        numbers = [tag[1:-1] for tag in tags]
-        if not numbers or not (numbers[0].isascii() and numbers[0].isdigit()):
+        found = _TAG.fullmatch(tags[0]) if tags else None
+        if found is None:
             raise HTTPException(412)
         expected: Ref[Any, int] = Ref(f"{target._entity.name}.{version.name}", version)
-        condition = expected == int(numbers[0])
+        condition = expected == int(found[1])
         if isinstance(write, Transaction):
             return write._with_condition(target, condition)
         return write.condition(condition)
