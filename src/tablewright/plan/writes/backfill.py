@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.errors import (
     ConditionalCheckFailedException,
     Contention,
@@ -60,7 +61,6 @@ from tablewright.plan.shape import TYPICAL_PAGE, Shape, key_template, write_unit
 from tablewright.plan.throttling import Pace, retry_throttled
 from tablewright.plan.units import (
     ITEM_WRITE,
-    TRANSACTION_FACTOR,
     UnitRange,
     all_read,
     item_read,
