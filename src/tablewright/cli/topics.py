@@ -83,6 +83,23 @@ Check, Raises, Stored and changed are in tablewright.verify. `stored(Room)`
 returns all rooms, found by a scan, to compute what a pattern must return.
 """
 
+CHANGES = """\
+A design that composes keys in another way than stored items have them is
+refused with DesignMismatch: reads would miss these items. The key of an index
+can be changed in two ways:
+
+  Without downtime: declare the new key in another index, run
+  `tablewright backfill DESIGN TARGET`, let the patterns read it, and remove the
+  old key in a later version.
+
+  In place: stop all programs of the old version, run the backfill with the new
+  design, then start the new version. The old version cannot connect any more.
+
+A primary key cannot be changed: declare another table and copy the items.
+`tablewright publish cloudformation DESIGN --since REVISION -o DIR` names the
+keys that differ. The guide "Changing a design" has all kinds of changes.
+"""
+
 
 def operations() -> str:
     """Return the list of the operations that the engine has."""
@@ -122,6 +139,7 @@ TOPICS: dict[str, tuple[str, str | Callable[[], str]]] = {
     "keys": ("keys, conditions and filters of get, query, scan and delete", KEYS),
     "output": ("JSON, colours, exit codes, pipes", OUTPUT),
     "design": ("what a design is, its sample data and its checks", DESIGN),
+    "changes": ("how the keys of stored items are changed", CHANGES),
     "operations": ("the operations of DynamoDB that are implemented", operations),
     "advice": ("the rules of `tablewright advise`", advice),
 }

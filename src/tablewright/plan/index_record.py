@@ -195,8 +195,8 @@ def refuse_differences(table: str, differences: Collection[KeyDifference]) -> No
         raise DesignMismatch(
             f"the design composes keys of the table {table!r} in another way than its stored items "
             f"have them, so reads would miss these items:\n  {listed}\n"
-            "Declare the keys as they are stored, or change them: docs/changing-a-design.md"
-            "#change-a-key",
+            "Declare the keys as they are stored, or change them: see 'Change a key' in the guide "
+            "'Changing a design', or `tablewright help changes`",
             tuple(differences),
         )
 

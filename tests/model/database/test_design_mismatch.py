@@ -128,8 +128,8 @@ def test_the_error_names_both_keys_and_the_guide(engine: Engine) -> None:
         "them, so reads would miss these items:\n"
         "  Task, the index gsi1: stored as GSI1PK=STATUS#{status}, GSI1SK=TASK#{task_id}, declared "
         "as GSI1PK=STATE#{status}, GSI1SK=TASK#{task_id}\n"
-        "Declare the keys as they are stored, or change them: docs/changing-a-design.md"
-        "#change-a-key"
+        "Declare the keys as they are stored, or change them: see 'Change a key' in the guide "
+        "'Changing a design', or `tablewright help changes`"
     )
     assert refused.value.differences == (
         KeyDifference(

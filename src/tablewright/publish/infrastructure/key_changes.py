@@ -26,7 +26,7 @@ KeyTexts = Mapping[str, Mapping[str, str]]
 
 _PRIMARY = "A primary key cannot be changed in place: declare another table and copy the items."
 _BACKFILL = "Stop all programs of the old version, then run `tablewright backfill {name} TARGET`."
-_GUIDE = "See docs/changing-a-design.md#change-a-key."
+_GUIDE = "See `tablewright help changes`."
 
 
 class KeyChanges(Struct, frozen=True):
