@@ -30,7 +30,7 @@ class Joined(tuple[list[Value], list[Value]]):
 def build(value: Value) -> Value:
     """Return a value with the list that it describes."""
     content = value.get("L")
-    if content.__class__ is Joined:
+    if isinstance(content, Joined):
         beginning, end = content
         return {"L": beginning + end}
     return value
