@@ -34,7 +34,7 @@ class Journal(Table, name="journal"):
     by_name = GSI("GSI2PK", "GSI2SK")
 
 
-class Entry(WriteOnce, table=Journal):
+class Entry(WriteOnce, table=Journal, deletable=True):
     entry_id: Attr[str] = attr()
     text: Attr[str] = attr(default="")
     primary = key("ENTRY" / entry_id, "ENTRY")

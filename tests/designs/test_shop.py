@@ -310,7 +310,7 @@ def test_list_orders_by_status_since_a_moment(db: Database) -> None:
     assert request_shape(shop.orders_by_status_since) == (
         "Query",
         "GSI1",
-        'GSI1PK="ORDER#STATUS#{status}" AND GSI1SK>="AT#{since}"',
+        'GSI1PK="ORDER#STATUS#{status}" AND GSI1SK>="AT#{epoch_seconds(since)}"',
     )
 
 

@@ -287,7 +287,7 @@ def test_the_shard_of_an_argument_that_is_not_known_yet_is_shown_by_its_name() -
 
 
 def test_a_codec_is_not_asked_for_an_argument_that_is_not_known_yet() -> None:
-    assert part(str, coded(REVERSED, "Reversed")).text(Symbol("id")) == "{id}"
+    assert part(str, coded(REVERSED, "Reversed")).text(Symbol("id")) == "{Reversed(id)}"
 
 
 # -- formats of formats --------------------------------------------------------------------------
