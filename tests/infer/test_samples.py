@@ -92,8 +92,14 @@ def test_the_items_of_a_bundled_design_are_explained(name: str, tmp_path: Path) 
                 for each in entity.attributes.values()
                 if each.is_key_only
             }
-            # The sentinels of unique names of menus have the name in their keys alone.
-            assert only_in_keys <= {"MenuName.menu_name_id"}
+            # The sentinels of menus and orders have the name or the id in their keys alone, and
+            # a nested menu has its second id there.
+            assert only_in_keys <= {
+                "MenuName.menu_name_id",
+                "Menu.key_menu_id",
+                "OrderByOwnId.id_id",
+                "OrderReservedId.order_reserved_id_id",
+            }
 
 
 def test_a_module_is_formatted_as_ruff_does(tmp_path: Path) -> None:

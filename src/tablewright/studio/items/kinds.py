@@ -93,7 +93,8 @@ def kind_of(table: TableMap | None, item: Mapping[str, Value]) -> ItemKind:
 
 def _is_sentinel(table: TableMap, unique: UniqueMap, item: Mapping[str, Value]) -> bool:
     name = table.type_attribute
-    if name is not None and item.get(name) != table.type_value(unique.type_name):
+    # A row of an index that does not project the type is known by its key alone.
+    if name is not None and name in item and item[name] != table.type_value(unique.type_name):
         return False
     return all(
         match(content_of(item, attribute)) is not None

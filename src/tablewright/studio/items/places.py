@@ -117,6 +117,8 @@ def _unusual(collection: ItemCollection, kind: ItemKind, item: Item, values: Val
     if kind.entity is None or not collection.name:
         return ""
     if not declared:
+        if kind.key is not None and set(collection.keys.names) <= set(kind.key.attributes):
+            return ""  # every item of the table is in such an index
         names = " and ".join(collection.keys.names)
         return f"{kind.entity.name} declares no key for it; the item is here because it has {names}"
     if values is None:
