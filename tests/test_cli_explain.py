@@ -16,9 +16,9 @@ update_order_status(customer_id, order_id, status)
   1. GetItem CustomerOrder on commerce_single_table
      key    PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"
      page   1
-     units  estimate: 1 read; at most 100 read
+     units  1 read (estimate); at most 100 read
   2. TransactWriteItems CustomerOrder on commerce_single_table
-     units  estimate: 14 write; at most 6,400 write
+     units  14 write (estimate); at most 6,400 write
      - Update CustomerOrder on commerce_single_table
        index     gsi_status_orders, gsi_customer_status_orders
        key       PK="CUST#{customer_id}" AND SK="ORDER#{order_id}"
@@ -30,13 +30,13 @@ update_order_status(customer_id, order_id, status)
                  GSI3SK="ORDER#{created_at}#{order_id}"
        requires  the item exists
                  version is unchanged since the read
-       units     estimate: 12 write; at most 5,600 write
+       units     12 write (estimate); at most 5,600 write
      - Put OrderStatusEvent on commerce_single_table
        key       PK="CUST#{customer_id}" AND
                  SK="ORDER_STATUS_EVT#{order_id}#V#{version}"
        requires  the item does not exist
-       units     estimate: 2 write; at most 800 write
-  in all  on average over 1 call in the checks: 1 read, 14 write; at most 100
+       units     2 write (estimate); at most 800 write
+  in all  1 read, 14 write (on average over 1 call in the checks); at most 100
           read, 6,400 write
 
 """

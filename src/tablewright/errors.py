@@ -17,7 +17,7 @@
     ├── UnsupportedOperation                an endpoint lacks an operation that a plan needs
     ├── TableNotFound                       connect: the table does not exist
     ├── TableMismatch                       connect: the table differs from its declaration
-    ├── DesignMismatch                      connect: stored keys are made in another way
+    ├── DesignMismatch                      connect: declared keys differ from stored ones
     ├── IndexNotReady                       an index lacks stored items, or is not there yet
     ├── UniqueNotReady                      stored items may not have reserved their unique values
     ├── DuplicateValues                     backfill: stored items share a unique value
@@ -279,7 +279,7 @@ class TableMismatch(TablewrightError):
 
 
 class KeyDifference(NamedTuple):
-    """A key that a design composes in another way than the stored items have it."""
+    """A key whose declaration differs from the stored keys."""
 
     entity: str
     #: "the primary key", "the index gsi1" or "the unique value User.by_email".
@@ -293,7 +293,7 @@ class KeyDifference(NamedTuple):
 
 
 class DesignMismatch(TablewrightError):
-    """Stored items have keys that the design composes in another way, so reads would miss them."""
+    """The declared keys differ from the stored ones, so reads would miss stored items."""
 
     def __init__(self, message: str, differences: tuple[KeyDifference, ...] = ()) -> None:
         super().__init__(message)

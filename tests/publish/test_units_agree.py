@@ -48,7 +48,7 @@ def test_explain_cost_and_the_studio_show_the_same_units(name: str) -> None:
 
 def test_put_order_consumes_the_mean_of_its_two_checks() -> None:
     printed = " ".join(commands.run("explain", "commerce", "put_order").stdout.split())
-    assert "on average over 2 calls in the checks: 1 read, 7 write; at most 100 read" in printed
+    assert "1 read, 7 write (on average over 2 calls in the checks); at most 100 read" in printed
     listed = commands.run("explain", "commerce").stdout
     (row,) = [line.split() for line in listed.splitlines() if line.startswith("put_order ")]
     assert row[-2:] == ["1", "7"]

@@ -29,7 +29,9 @@ def backfill(
     index: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="Write only the keys of this index; repeatable. Default: all."
+            metavar="NAME",
+            help="Write only the keys of this index, and reserve no unique values; repeatable. "
+            "Default: everything.",
         ),
     ] = None,
     table: Annotated[
@@ -39,7 +41,10 @@ def backfill(
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Write nothing; count the items that would change.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Write nothing; count what would change, and list duplicates."
+        ),
     ] = False,
     restart: Annotated[
         bool,
@@ -58,9 +63,9 @@ def backfill(
 
     Reads all items, writes the index keys that do not match the values of their item, and reserves
     their unique values. Then programs can use the indexes and unique values. If several items have
-    the same unique value, it lists them and exits with code 1. Start it when all running programs
-    write the new keys; they may write meanwhile. To continue an interrupted run, run the same
-    command again.
+    the same unique value, it lists them and exits with code 1. Start it after the old version
+    has stopped; programs of the new version may run meanwhile. To continue an interrupted run, run
+    the same command again.
     """
     import secrets
 

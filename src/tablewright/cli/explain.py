@@ -35,11 +35,11 @@ def explain(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Show the requests of access patterns without running them.
+    """Show the requests of access patterns.
 
-    For each request: its key condition, what it sets and requires, and its capacity units: an
-    estimate for items of a typical size, and the most. For each pattern: what the calls in the
-    checks of the design consume on average.
+    For each request: its key condition, what it sets and requires, and its capacity units (an
+    estimate for items of a typical size, and the maximum). For each pattern: the average units of
+    its calls in the checks of the design. Nothing is sent to a target: the checks run in memory.
     """
     import msgspec
     from rich.console import Console

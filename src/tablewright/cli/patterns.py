@@ -85,7 +85,7 @@ def patterns(
     """List the access patterns of a design, or run one.
 
     At a target, a pattern that writes shows its requests and asks before it runs. Exit code 1: a
-    pattern that reads one entity or aggregate found none.
+    pattern that reads one entity or aggregate found none, or an item cannot be decoded.
     """
     design = load_or_fail(name)
     if pattern is None:

@@ -254,9 +254,12 @@ def _write_stages(
     elif keys is None:
         typer.echo("The templates are equal; there is nothing to deploy.")
     if before.keys is None:
-        typer.echo("A template does not have what keys are made of; compare that with a revision.")
+        typer.echo(
+            "Key templates were not compared: a CloudFormation template does not contain them. "
+            "To compare them, use --since with a git revision."
+        )
     if keys is not None:
-        typer.echo("The design composes keys of stored items in another way:")
+        typer.echo("Keys or unique values of stored items are new or changed:")
         for line in keys.lines:
             typer.echo(f"  {line}")
         typer.echo(keys.advice)

@@ -75,7 +75,10 @@ def studio(
     if write and read_only:
         fail("--write and --read-only exclude each other")
     if host is not None and not is_loopback_name(host):
-        fail(f"--host {host}: the studio is for this machine; use 127.0.0.1 or NAME.localhost")
+        fail(
+            f"--host {host}: the studio is for this machine; use 127.0.0.1, localhost "
+            "or NAME.localhost"
+        )
     workspace = open_workspace(what or [], write=True if write else False if read_only else None)
     if data and export is None:
         fail("--data needs --export FOLDER")
@@ -200,7 +203,7 @@ async def _serve(workspace: Workspace, port: int, host: str | None, browser: boo
     typer.echo(link)
     typer.echo(f"showing {workspace.target_name}; Ctrl-C stops the studio", err=True)
     if host is None:
-        typer.echo("a browser that does not find the name needs --host 127.0.0.1", err=True)
+        typer.echo("if the browser cannot open this link, use --host 127.0.0.1", err=True)
     if workspace.is_remote:  # a daemon: Ctrl-C does not wait for an attempt to connect
         Thread(target=warn_if_unreachable, args=(workspace,), daemon=True).start()
     if browser:

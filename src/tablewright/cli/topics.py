@@ -84,9 +84,9 @@ returns all rooms, found by a scan, to compute what a pattern must return.
 """
 
 CHANGES = """\
-A design that composes keys in another way than stored items have them is
-refused with DesignMismatch: reads would miss these items. The key of an index
-can be changed in two ways:
+connect refuses a design whose declared keys differ from the stored keys, with
+DesignMismatch: reads would miss stored items. The key of an index can be
+changed in two ways:
 
   Without downtime: declare the new key in another index, run
   `tablewright backfill DESIGN TARGET`, let the patterns read it, and remove the
@@ -96,7 +96,7 @@ can be changed in two ways:
   design, then start the new version. The old version cannot connect any more.
 
 A primary key cannot be changed: declare another table and copy the items.
-`tablewright publish cloudformation DESIGN --since REVISION -o DIR` names the
+`tablewright publish cloudformation DESIGN --since REVISION -o DIR` lists the
 keys that differ. The guide "Changing a design" has all kinds of changes.
 """
 

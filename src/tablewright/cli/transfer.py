@@ -48,14 +48,15 @@ Overwrite = Annotated[
     typer.Option(
         "--overwrite",
         help="Write into tables that have items, and replace those with the same keys. "
-        "Default: ask, or refuse without a terminal.",
+        "Default: ask at a terminal; otherwise refuse.",
     ),
 ]
 WithoutIndexes = Annotated[
     bool,
     typer.Option(
         "--without-indexes",
-        help="Leave out the global indexes: it is faster to add them to a large table afterwards.",
+        help="Leave out the global indexes, and add them later: this is faster for a large table. "
+        "An existing table must have none.",
     ),
 ]
 

@@ -150,8 +150,9 @@ def _only_versioned(transaction: Transaction[Any]) -> Any:
     ]
     if len(versioned) != 1:
         raise DeclarationError(
-            f"match.apply(transact(…)): {len(versioned)} of its writes are of entities with a "
-            "version; name the item of If-Match: match.apply(transact(…), of=Order.primary(…))"
+            "match.apply(transact(…)): expected one write, other than create, of an entity with a "
+            f"version; found {len(versioned)}. Pass the item that If-Match refers to: "
+            "match.apply(transact(…), of=Order.primary(…))"
         )
     return versioned[0]
 

@@ -70,10 +70,10 @@ def connect(
     URL of an endpoint with DynamoDB's protocol, or a `Remote` transport with its own timeouts.
 
     A missing table is created in memory and in a file; elsewhere only with `create=True`. A table
-    that differs from its declaration raises TableMismatch, which lists the differences. Only with
-    `update=True`, the global indexes, TTL and stream that it lacks are added, which can take hours
-    on AWS; TTL deletes expired items, and nothing else is changed or removed. Stored keys that the
-    design composes in another way raise DesignMismatch.
+    that differs from its declaration raises TableMismatch, which lists the differences. Global
+    indexes, TTL and a stream that it lacks are added only with `update=True`, which can take hours
+    on AWS. Nothing else is changed, but expired items are deleted once TTL is enabled. Declared
+    keys that differ from the stored ones raise DesignMismatch.
 
     `table_name` is the name of the table at the target, if it is not the declared one. Cursors are
     encrypted with `cursor_secret`, or the environment variable TABLEWRIGHT_CURSOR_SECRET, or a

@@ -193,10 +193,10 @@ def refuse_differences(table: str, differences: Collection[KeyDifference]) -> No
     if differences:
         listed = "\n  ".join(map(str, differences))
         raise DesignMismatch(
-            f"the design composes keys of the table {table!r} in another way than its stored items "
-            f"have them, so reads would miss these items:\n  {listed}\n"
-            "Declare the keys as they are stored, or change them: see 'Change a key' in the guide "
-            "'Changing a design', or `tablewright help changes`",
+            f"the keys that the design declares for the table {table!r} differ from the stored "
+            f"keys, so reads would miss stored items:\n  {listed}\n"
+            "Declare the keys as they are stored, or rewrite the stored keys: see 'Change a key' "
+            "in the guide 'Changing a design', or run `tablewright help changes`",
             tuple(differences),
         )
 

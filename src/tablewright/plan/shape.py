@@ -149,15 +149,15 @@ class Shape(Struct, frozen=True):
 
     @property
     def units(self) -> str:
-        """Return the units as text: an estimate for items of a typical size, and the most."""
+        """Return the units as text: an estimate for items of a typical size, and the maximum."""
         return self.show_units("estimate", self.read_units, self.write_units)
 
     def show_units(self, label: str, reads: float, writes: float) -> str:
-        """Return units as text: `LABEL: 1 read, 7 write; at most 100 read, 6,400 write`."""
+        """Return units as text: `1 read, 7 write (LABEL); at most 100 read, 6,400 write`."""
         both = ((reads, "read", self.read_range), (writes, "write", self.write_range))
         amounts = [f"{round(amount, 2):g} {kind}" for amount, kind, _ in both if amount]
         most = [whole.most(kind) for _, kind, whole in both if whole != NOTHING]
-        return f"{label}: {', '.join(amounts) or 'none'}; at most {', '.join(most)}"
+        return f"{', '.join(amounts) or 'none'} ({label}); at most {', '.join(most)}"
 
 
 def content(value: Value) -> str:

@@ -41,22 +41,24 @@ class Unready(Struct, frozen=True):
             )
         if any((index, name) in self.places for name in entity.type_names):
             raise IndexNotReady(
-                f"{where} may lack items of {entity.name}: those that were stored before it was "
-                f"declared have no keys of it. Give them their keys: {_backfill(entity)}"
+                f"{where} may lack items of {entity.name}: items that were stored before "
+                f"{key.name} was declared or changed do not have its keys yet. Run: "
+                f"{_backfill(entity)}"
             )
 
     def require_reserved(self, unique: UniqueMap, entity: EntityMap, table: str) -> None:
         """Raise UniqueNotReady if stored items of an entity may not have reserved a value."""
         if any((unique.type_name, name) in self.uniques for name in entity.type_names):
             raise UniqueNotReady(
-                f"{unique.key.name}: items of {entity.name} in the table {table!r} that were "
-                "stored before this unique value was declared have not reserved their values. "
-                f"Reserve them: {_backfill(entity)}"
+                f"{unique.key.name}: items of {entity.name} that were stored in the table "
+                f"{table!r} before this unique value was declared may not have reserved their "
+                f"values. Run: {_backfill(entity)}"
             )
 
 
 def _backfill(entity: EntityMap) -> str:
-    return f"tablewright backfill {entity.type.__module__.removeprefix('design ')} TARGET"
+    design = entity.type.__module__.removeprefix("design ")
+    return f"tablewright backfill {design} TARGET (TARGET: where the table is)"
 
 
 READY = Unready({}, frozenset())

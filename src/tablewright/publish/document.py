@@ -34,8 +34,8 @@ from tablewright.verify.run import Scanner, load_sample, verify
 MAX_SAMPLES = 8
 PATTERN_NOTE = (
     "For a write, Table/Index names the indexes whose keys it sets. "
-    "The cost is in capacity units, for one page of a query: what the calls in the checks of the "
-    "design consume on average, or an estimate for items of a typical size; and at most."
+    "The cost is in capacity units, for one page of a query: the average of the calls in the "
+    "checks of the design, or else an estimate for items of a typical size; then the maximum."
 )
 
 

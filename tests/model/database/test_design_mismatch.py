@@ -1,4 +1,4 @@
-"""A design that composes keys in another way than stored items have them is a DesignMismatch."""
+"""Declared keys that differ from the stored keys are a DesignMismatch."""
 
 from __future__ import annotations
 
@@ -124,12 +124,12 @@ def test_the_error_names_both_keys_and_the_guide(engine: Engine) -> None:
     with pytest.raises(DesignMismatch) as refused:
         connect(engine, CHANGES["template"][0])
     assert str(refused.value) == (
-        "the design composes keys of the table 'tasks' in another way than its stored items have "
-        "them, so reads would miss these items:\n"
+        "the keys that the design declares for the table 'tasks' differ from the stored keys, so "
+        "reads would miss stored items:\n"
         "  Task, the index gsi1: stored as GSI1PK=STATUS#{status}, GSI1SK=TASK#{task_id}, declared "
         "as GSI1PK=STATE#{status}, GSI1SK=TASK#{task_id}\n"
-        "Declare the keys as they are stored, or change them: see 'Change a key' in the guide "
-        "'Changing a design', or `tablewright help changes`"
+        "Declare the keys as they are stored, or rewrite the stored keys: see 'Change a key' in "
+        "the guide 'Changing a design', or run `tablewright help changes`"
     )
     assert refused.value.differences == (
         KeyDifference(

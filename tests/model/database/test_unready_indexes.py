@@ -169,9 +169,9 @@ def test_a_new_index_is_refused_until_the_backfill(target: str) -> None:
         with pytest.raises(IndexNotReady) as refused:
             db.run(Task.owned("ann"))
         assert str(refused.value) == (
-            "Task.owned: the index 'gsi2' of the table 'tasks' may lack items of Task: those that "
-            "were stored before it was declared have no keys of it. Give them their keys: "
-            f"tablewright backfill {__name__} TARGET"
+            "Task.owned: the index 'gsi2' of the table 'tasks' may lack items of Task: items that "
+            "were stored before Task.owned was declared or changed do not have its keys yet. Run: "
+            f"tablewright backfill {__name__} TARGET (TARGET: where the table is)"
         )
         assert len(db.run(Task.by_status("open"))) == 3  # it was complete before
         assert len(db.run(Note.on_day("monday"))) == 3  # DynamoDB fills it

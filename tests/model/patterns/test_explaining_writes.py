@@ -144,7 +144,7 @@ def test_the_text_shows_what_is_set_and_required() -> None:
         "  actions: 1",
         "  sets: number = 1; revision = revision + 1",
         "  requires: the item exists; number < 9",
-        "  units: estimate: 1 write; at most 400 write",
+        "  units: 1 write (estimate); at most 400 write",
     ]
 
 

@@ -140,9 +140,9 @@ def test_what_depends_on_the_value_is_refused(
         db.run(made)
 
     assert str(refused.value) == (
-        "User.by_email: items of User in the table 'users' that were stored before this unique "
-        "value was declared have not reserved their values. Reserve them: tablewright backfill "
-        "tests.model.unique.test_added_later TARGET"
+        "User.by_email: items of User that were stored in the table 'users' before this unique "
+        "value was declared may not have reserved their values. Run: tablewright backfill "
+        "tests.model.unique.test_added_later TARGET (TARGET: where the table is)"
     )
     assert engine.call("Scan", {"TableName": "users"})["Items"] == before
 

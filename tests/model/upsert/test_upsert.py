@@ -387,7 +387,7 @@ def test_explain_tells_whether_the_item_is_read() -> None:
         'UpdateItem on stats: PK="COUNTER#x" AND SK="COUNTER"\n'
         "  actions: 1\n"
         "  sets: hits = hits + 1\n"
-        "  units: estimate: 1 write; at most 400 write"
+        "  units: 1 write (estimate); at most 400 write"
     )
     shape = explain(User.primary("1").upsert(User.email.set("a@x")))
     assert (shape.operation, shape.read_units) == ("TransactWriteItems", 1)

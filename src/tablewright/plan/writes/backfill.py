@@ -425,9 +425,9 @@ def backfill(
 
     It also reserves their unique values. The plan returns how many items were changed and values
     reserved; with `dry_run`, how many would be. If several items have a unique value, it raises
-    DuplicateValues at the end. `indexes` are the names of the indexes, if not all keys and no
-    unique values are to be written. A run that was interrupted is
-    continued, unless `restart` is true. `progress` is called after each page of items.
+    DuplicateValues at the end. `indexes` limits the backfill to the keys of these indexes; then no
+    unique values are reserved. An interrupted run is continued, unless `restart` is true.
+    `progress` is called after each page of items.
     """
     table, entity = getattr(what, "__table__", None), getattr(what, "__entity__", None)
     if isinstance(entity, EntityMap):

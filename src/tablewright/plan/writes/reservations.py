@@ -223,7 +223,7 @@ def _owner(claim: Claim, found: Item, context: Context) -> Steps[str | None]:
     """Return which item a stored sentinel belongs to; None if that does not have the value."""
     entity = claim.entity
     if not claim.names_owner:
-        return f"what the sentinel {key_text(claim.sentinel_key)} belongs to"
+        return f"unknown item (the sentinel {key_text(claim.sentinel_key)} does not name it)"
     try:
         kept = {
             attribute.name: attribute.converter.read(found, attribute.stored)
@@ -231,7 +231,7 @@ def _owner(claim: Claim, found: Item, context: Context) -> Steps[str | None]:
         }
         key = entity.key_of(kept)
     except (InvalidValue, UnreadableItem):
-        return f"what the sentinel {key_text(claim.sentinel_key)} names, which cannot be read"
+        return f"unreadable item (named by the sentinel {key_text(claim.sentinel_key)})"
     other = yield from read_item(context, entity, key)
     theirs = None if other is None else _claim_of(claim, other)
     has_value = theirs is not None and theirs.sentinel_key == claim.sentinel_key

@@ -140,7 +140,10 @@ def unit_notes(patterns: Sequence[PatternUnits]) -> Iterator[str]:
     if any(not found.is_estimate for found in patterns):
         yield "Units: on average over the calls in the checks of the design."
     if any(found.is_estimate for found in patterns):
-        yield f"{ESTIMATED} no check measures the pattern: an estimate for items of a typical size."
+        yield (
+            f"{ESTIMATED} an estimate for items of a typical size: no check calls the pattern, or "
+            "the checks of the design fail (run `tablewright verify`)."
+        )
 
 
 def _bytes(size: float) -> str:

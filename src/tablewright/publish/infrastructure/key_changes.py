@@ -1,4 +1,4 @@
-"""Key changes: what stored items need because a design composes keys in another way than before.
+"""Key changes: what stored items need because keys of a design are new or changed.
 
 A template has the keys of tables and indexes, not what an entity writes into them. So two designs
 with equal templates can differ in this: a changed template, format or `when=`, another place in an
@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 
 from msgspec import Struct
 
+from tablewright.errors import KeyDifference
 from tablewright.mapping.table import TableMap
 from tablewright.plan.index_record import (
     PRIMARY_KEY,
@@ -25,7 +26,14 @@ from tablewright.verify.design import Design
 KeyTexts = Mapping[str, Mapping[str, str]]
 
 _PRIMARY = "A primary key cannot be changed in place: declare another table and copy the items."
-_BACKFILL = "Stop all programs of the old version, then run `tablewright backfill {name} TARGET`."
+_CHANGED = (
+    "Changed keys: stop all programs of the old version, run `tablewright backfill {name} TARGET`, "
+    "then start the new version."
+)
+_ADDED = (
+    "New keys and unique values: deploy the new version, wait until the old one has ended, then "
+    "run `tablewright backfill {name} TARGET`."
+)
 _GUIDE = "See `tablewright help changes`."
 
 
@@ -49,19 +57,23 @@ def key_changes(
     Indexes that are `created` have a step of their own; `name` is the design as the command line
     takes it.
     """
-    lines, changes_primary = list[str](), False
+    changed, added = list[KeyDifference](), list[str]()
     for table in (each.__table__ for each in design.tables):
         if table.name in before:
             new = {each.index for each in created if each.table == table.name}
             record = complete_record(before[table.name])
-            differences = record.differences(table.entities).values()
-            changes_primary |= any(each.key == PRIMARY_KEY for each in differences)
-            lines += map(str, differences)
-            lines += _additions(table, record, new)
-    if not lines:
+            changed += record.differences(table.entities).values()
+
+            added += _additions(table, record, new)
+    if not changed and not added:
         return None
-    advice = [_PRIMARY] if changes_primary else []
-    return KeyChanges(tuple(lines), " ".join([*advice, _BACKFILL.format(name=name), _GUIDE]))
+    advice = [
+        *([_PRIMARY] if any(each.key == PRIMARY_KEY for each in changed) else []),
+        *([_CHANGED.format(name=name)] if any(each.key != PRIMARY_KEY for each in changed) else []),
+        *([_ADDED.format(name=name)] if added else []),
+        _GUIDE,
+    ]
+    return KeyChanges((*map(str, changed), *added), " ".join(advice))
 
 
 def _additions(table: TableMap, record: IndexRecord, new: Collection[str]) -> list[str]:

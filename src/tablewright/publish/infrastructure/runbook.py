@@ -44,8 +44,8 @@ _CHANGED = """\
 read from its deletion to its backfill. An index with another name does not have this gap."""
 
 _KEYS = """\
-The design also composes keys of stored items in another way. These steps do not change them; deploy
-that change by itself, before or after:"""
+Keys or unique values of stored items are also new or changed. The steps below do not include this;
+deploy that change separately, before or after:"""
 
 
 def runbook(

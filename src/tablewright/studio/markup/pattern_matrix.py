@@ -90,7 +90,10 @@ def pattern_matrix(design: Design, report: CostReport | None, *, is_form: bool =
 
 def _about(report: CostReport | None) -> str:
     if report is None:
-        return "R and W: read and write units, estimates: the checks of the design fail."
+        return (
+            "R and W: estimated read and write units. They are not measured, because checks of the "
+            "design fail: run tablewright verify."
+        )
     prices = report.prices
     return (
         "R and W: read and write units of one call, on average over the checks of the design; "

@@ -137,7 +137,9 @@ def _statement(text: str) -> str:
 
 
 def too_long() -> FormRefused:
-    return FormRefused(413, f"The statement has more than {MAX_STATEMENT_LENGTH:,} characters.")
+    return FormRefused(
+        413, f"The statement has more than {MAX_STATEMENT_LENGTH:,} characters. Shorten it."
+    )
 
 
 def suggest(workspace: Workspace, request: WebRequest) -> WebResponse:

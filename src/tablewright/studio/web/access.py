@@ -40,7 +40,8 @@ HEADERS = {
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 #: It does not tell the name: a page of another name could read it.
 OTHER_NAME = (
-    "The studio has another name. Open the link that the command tablewright studio printed."
+    "The studio does not accept this host name. Open the link that tablewright studio printed. If "
+    "the browser cannot open it, start the studio with --host 127.0.0.1."
 )
 _LOOPBACK_NAME = re.compile(r"127\.0\.0\.1|([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*localhost")
 
@@ -87,7 +88,7 @@ class AccessRules:
     def check(self, request: WebRequest) -> WebResponse | None:
         """Return the response to a request that is refused, or that brings the token."""
         if request.headers.get("host", "").lower() != self._host:
-            return refusal(421, "Another server", OTHER_NAME)
+            return refusal(421, "Wrong host name", OTHER_NAME)
         if request.path.startswith("/static/"):
             return None  # the refusals use them, too
         if not self._is_known(request):

@@ -78,7 +78,9 @@ class WebRequest(Struct, frozen=True, kw_only=True):
     def form(self) -> Fields:
         """The fields of a submitted form. Raises FormRefused if it is too large, or is none."""
         if len(self.body) > MAX_FORM_BYTES:
-            raise FormRefused(413, f"The form is larger than {MAX_FORM_BYTES:,} bytes.")
+            raise FormRefused(
+                413, f"The form is larger than {MAX_FORM_BYTES:,} bytes. Send less data."
+            )
         try:
             text = self.body.decode()
         except UnicodeDecodeError:
