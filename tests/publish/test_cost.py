@@ -24,6 +24,7 @@ from tablewright.publish.cost import (
     load_rates,
     markdown,
     trace_checks,
+    units_of,
 )
 from tablewright.publish.cost.prices import DEFAULT_PRICES
 from tablewright.publish.cost.sizes import measure
@@ -175,7 +176,7 @@ def test_a_pattern_that_no_check_calls_is_estimated() -> None:
         "move": "estimate",
     }
     printed = commands.run("cost", "notes.py").stdout
-    assert "~ no check measures the pattern" in printed
+    assert "~ an estimate for items of a typical size: no check calls the pattern" in printed
 
 
 def test_a_failed_check_is_reported() -> None:
@@ -494,8 +495,14 @@ def test_both_revisions_are_priced_with_the_rates_of_now() -> None:
     assert "No pattern differs from v1." in comparison_markdown(found)
 
 
-def test_a_check_that_expects_an_error_is_not_in_the_averages() -> None:
-    placed = [
-        call for call in trace_checks(load("market")) if call.pattern.endswith(".place_order")
-    ]
-    assert len(placed) == 1  # two more checks expect errors
+def test_calls_that_a_check_expects_to_be_refused_are_counted_apart() -> None:
+    design = load("market")
+    calls = [call for call in trace_checks(design) if call.pattern.endswith(".place_order")]
+    assert sorted(call.is_refused for call in calls) == [False, True, True]
+    found = units_of(design, calls)[calls[0].pattern]
+    assert found.calls == 1
+    assert found.refused is not None
+    assert found.refused.calls == 2
+    assert 0 < found.refused.write_units < found.writes
+    printed = commands.run("cost", "market", "--details").stdout
+    assert "on average over 2 refused calls in the checks" in " ".join(printed.split())

@@ -246,7 +246,8 @@ def test_the_command_compares_with_a_revision(
     again = commands.run("publish", "cloudformation", "blog.py", "--since", "out/1.json", "-o", "x")
     assert again.stdout == (
         "The templates are equal; there is nothing to deploy.\n"
-        "A template does not have what keys are made of; compare that with a revision.\n"
+        "Key templates were not compared: a CloudFormation template does not contain them. To "
+        "compare them, use --since with a git revision.\n"
     )
 
 

@@ -22,7 +22,7 @@ from tablewright.publish.cost.comparison import (
     compare,
     comparison_markdown,
 )
-from tablewright.publish.cost.patterns import CostPart, PatternCost, PatternUnits
+from tablewright.publish.cost.patterns import CostPart, PatternCost, PatternUnits, RefusedUnits
 from tablewright.publish.cost.prices import Prices, load_prices
 from tablewright.publish.cost.rates import Rates, load_rates
 from tablewright.publish.cost.report import (
@@ -53,6 +53,7 @@ __all__ = [
     "Prices",
     "Rates",
     "Recorder",
+    "RefusedUnits",
     "Sizes",
     "StorageCost",
     "compare",

@@ -2,7 +2,7 @@
 
 The units of a pattern are the mean of the calls that the checks of the design make. A pattern that
 no check calls has an estimate for items of a typical size. Every part of the product that shows the
-units of a pattern shows these.
+units of a pattern shows these. Calls that a check expects to be refused have a mean of their own.
 
 This module must not know tables, storage or how a report is printed.
 """
@@ -39,6 +39,14 @@ class CostPart(Struct, frozen=True):
     reason: str
 
 
+class RefusedUnits(Struct, frozen=True):
+    """What the refused calls of a pattern consume, on average."""
+
+    calls: int
+    read_units: float
+    write_units: float
+
+
 class PatternUnits(Struct, frozen=True, kw_only=True):
     """What one call of a pattern consumes: on average over the checks, or an estimate."""
 
@@ -54,6 +62,8 @@ class PatternUnits(Struct, frozen=True, kw_only=True):
     #: Of the writes to indexes.
     index_units: float
     parts: tuple[CostPart, ...]
+    #: None if no check expects that a call is refused.
+    refused: RefusedUnits | None = None
 
     @property
     def writes(self) -> float:
@@ -97,6 +107,8 @@ def pattern_units(
 ) -> PatternUnits:
     """Return what the calls of a pattern consume on average; an estimate if there are none."""
     shape = pattern.shape
+    refused = [call for call in calls if call.is_refused]
+    calls = [call for call in calls if not call.is_refused]
     parts = tuple(_parts(calls, sizes) if calls else _estimates(shape))
     writes = [part for part in parts if part.kind == "write"]
     return PatternUnits(
@@ -109,7 +121,13 @@ def pattern_units(
         write_units=sum(part.units for part in writes if not part.index),
         index_units=sum(part.units for part in writes if part.index),
         parts=parts,
+        refused=_refused(list(_parts(refused, sizes)), len(refused)) if refused else None,
     )
+
+
+def _refused(parts: Sequence[CostPart], calls: int) -> RefusedUnits:
+    reads = sum(part.units for part in parts if part.kind == "read")
+    return RefusedUnits(calls, reads, sum(part.units for part in parts) - reads)
 
 
 def price_units(units: PatternUnits, rates: Rates, prices: Prices) -> PatternCost:

@@ -98,7 +98,7 @@ def price_calls(
         price_units(found, rates, prices) for found in units_of(design, calls, sizes).values()
     )
     capacity = tuple(capacity_costs(patterns, capacity_places(design), prices))
-    consumed = [each for call in calls for each in call.consumed]
+    consumed = [each for call in calls if not call.is_refused for each in call.consumed]
     stored = (sizes or sample_sizes(design)).with_written(consumed)
     storage = tuple(storage_costs(design, stored, rates, prices))
     return report_of(design.name, prices, patterns, capacity, storage)

@@ -74,12 +74,21 @@ def _count(amount: float, noun: str) -> str:
 
 
 def part_texts(found: PatternCost) -> list[tuple[str, str]]:
-    """Return the parts of a call: kind and units; what is read or written, and the reason."""
-    return [
+    """Return the parts of a call: kind and units; what is read or written, and the reason.
+
+    The last one is what a refused call consumes, if the checks have one.
+    """
+    texts = [
         (f"{part.kind} {number(part.units)}", _part_text(part))
         for part in found.parts
         if part.reason != NOT_IN_INDEX
     ]
+    if found.refused is not None:
+        reads, writes = found.refused.read_units, found.refused.write_units
+        used = f"{number(reads)} read and {number(writes)} write units"
+        count = _count(found.refused.calls, "refused call")
+        texts.append(("refused", f"{used}, on average over {count} in the checks"))
+    return texts
 
 
 def _part_text(part: CostPart) -> str:
@@ -139,6 +148,8 @@ def unit_notes(patterns: Sequence[PatternUnits]) -> Iterator[str]:
     """Yield what the units of the patterns are."""
     if any(not found.is_estimate for found in patterns):
         yield "Units: on average over the calls in the checks of the design."
+    if any(found.refused is not None for found in patterns):
+        yield "Refused calls are not part of it: `tablewright cost --details` shows their units."
     if any(found.is_estimate for found in patterns):
         yield (
             f"{ESTIMATED} an estimate for items of a typical size: no check calls the pattern, or "

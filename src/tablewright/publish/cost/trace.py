@@ -8,7 +8,8 @@
 
 The checks of a design call its patterns with real arguments on its sample data. So a trace contains
 the reads before a write, the sentinels, the events of histories and the transactions that a call
-really has. Calls that are expected to fail are left out.
+really has. A call that is expected to fail is recorded as refused, if it sends a request: DynamoDB
+charges a write whose condition fails.
 
 This module must not know rates or prices.
 """
@@ -60,6 +61,8 @@ class PatternCall(Struct, frozen=True):
     consumed: tuple[Consumption, ...]
     #: How many calls it stands for: the pages of a query, each of which is a call.
     count: int = 1
+    #: Whether it was refused, as the check expects.
+    is_refused: bool = False
 
 
 class Recorder:
@@ -212,6 +215,7 @@ def trace(design: Design, database: Database) -> list[PatternCall]:
             )
         operations, consumed = recorder.drain()
         check = seen[-1]
-        if result.label and not isinstance(check.expect, Raises):
-            calls.append(PatternCall(result.label, operations, consumed, check.pages))
+        refused = isinstance(check.expect, Raises)
+        if result.label and (operations or not refused):
+            calls.append(PatternCall(result.label, operations, consumed, check.pages, refused))
     return calls
