@@ -8,8 +8,8 @@ import tablewright
 from tablewright import connect, database, formats, plans
 from tablewright.designs import commerce
 
-READS = {"after", "consistent", "desc", "limit", "page_size"}
-QUERY = READS | {"asc", "count", "filter", "first", "select", "strict"}
+READS = {"after", "consistent", "desc", "limit", "page_size", "skip_unreadable"}
+QUERY = READS | {"asc", "count", "filter", "first", "select"}
 RANGE = QUERY | {"begins_with", "between", "eq", "gt", "gte", "lt", "lte", "union"}
 OFFERED: dict[str, set[str]] = {
     "Backfill": set(),

@@ -104,7 +104,7 @@ def test_a_key_that_should_not_be_there_is_taken_away(engine: Engine) -> None:
 def test_it_reads_the_whole_table_and_says_so() -> None:
     shape = explain(backfill(Thing))
     assert shape.operation == "Scan + UpdateItem"
-    assert str(shape.read_range) == "1, and up to 100 for each item"
+    assert shape.read_range.most("read") == "1 read and 100 for each item"
 
 
 def test_what_is_no_entity_is_refused() -> None:

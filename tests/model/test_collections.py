@@ -568,7 +568,7 @@ def test_patterns() -> None:
         return delete_all(OrderWithItems.of(Order.primary(customer, order)))
 
     assert 'PK="USER#{user}"' in str(explain(end_sessions))
-    assert "write (up to 4,000 for each item)" in str(explain(end_sessions))
+    assert "4,000 write for each item" in str(explain(end_sessions))
     assert "Query + TransactWriteItems + Query on shop" in str(explain(delete_order))
 
 
