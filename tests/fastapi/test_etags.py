@@ -101,9 +101,9 @@ def test_a_save_of_an_unchanged_entity_checks_the_version(client: TestClient) ->
 def test_a_transaction_of_several_versioned_entities_needs_the_item_of_if_match() -> None:
     match = WritePrecondition(Response(), '"1"')
     first, second = (Issue(org_id="a", number=number, title="x") for number in (1, 2))
-    with pytest.raises(DeclarationError, match=r"found 2\. .* of=Order.primary"):
+    with pytest.raises(DeclarationError, match=r"found 2\. Pass .* of=Order\.primary"):
         match.apply(transact(put(first), put(second)))
-    with pytest.raises(DeclarationError, match="0 of its writes"):
+    with pytest.raises(DeclarationError, match="found 0"):
         match.apply(transact(create(first)))
     with pytest.raises(DeclarationError, match="create Issue: it writes only if no item exists"):
         match.apply(transact(create(first)), of=Issue.primary("a", 1))
