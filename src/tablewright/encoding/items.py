@@ -92,7 +92,9 @@ def check_depth(value: Value, depth: int = 0) -> None:
         if tag == "M" or tag == "L":
             if depth == MAX_NESTING - 1:
                 raise ValidationException(TOO_DEEP)
-            for inner in content.values() if tag == "M" else content:
+            values = content.values() if tag == "M" else content
+            # Without a call for each of up to 400,000 elements.
+            for inner in [each for each in values if "M" in each or "L" in each]:
                 check_depth(inner, depth + 1)
 
 
