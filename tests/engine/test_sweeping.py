@@ -215,3 +215,17 @@ def test_an_async_database_sweeps(path: Path) -> None:
                 pass
 
     asyncio.run(asyncio.wait_for(use(), 30))
+
+
+def test_closing_does_not_wait_for_another_process_that_writes(path: Path) -> None:
+    with (
+        Engine(path, sweep_seconds=None) as other,
+        Engine(path, sweep_seconds=None, busy_seconds=600) as engine,
+    ):
+        create(other)
+        with other.sandbox():  # it holds the lock of the file
+            sweeper = Sweeper(engine._store, engine._writer_catalog, SOON)
+            sweeper.start()
+            await_false(lambda: not sweepers())
+            sweeper.close()  # it would wait for ten minutes
+        assert is_stored(other)

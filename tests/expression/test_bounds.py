@@ -182,3 +182,14 @@ def test_a_room_measures_a_value_once() -> None:
     assert room.size(value) == 7
     value["L"].append({"S": "abc"})
     assert room.size(value) == 7
+
+
+def test_a_number_that_becomes_shorter_makes_room() -> None:
+    """A sum may be shorter than the number that it replaces, unlike a union of sets."""
+    actions = CompiledActions(parse_update("SET a = :big ADD n :n"))
+    given: dict[str, Value] = {":big": {"S": "x" * 1000}, ":n": {"N": "-" + "1" * 37 + "0"}}
+    small: Item = {"n": {"N": "1" * 38}, "pad": {"S": ""}}
+    rest = MAX_ITEM_SIZE - item_size({**small, "n": {"N": "1"}, "a": given[":big"]})
+    item = {**small, "pad": {"S": "x" * rest}}
+    changed, size = actions.apply(item, given, item_size(item))
+    assert (changed["n"], size) == ({"N": "1"}, MAX_ITEM_SIZE)

@@ -139,15 +139,29 @@ def large_items() -> Engine:
         ("TransactWriteItems", "Update", {"UpdateExpression": "REMOVE a"}),
     ],
 )
-def test_the_items_of_a_transaction_have_at_most_4_mb(
-    large_items: Engine, operation: str, action: str, members: dict[str, str]
+def test_the_items_of_a_transaction_that_takes_long_have_at_most_4_mb(
+    large_items: Engine,
+    operation: str,
+    action: str,
+    members: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def actions(count: int) -> dict[str, object]:
-        keys = [{"pk": {"S": str(number)}} for number in range(count)]
-        return {
-            "TransactItems": [{action: {"TableName": LARGE, "Key": key, **members}} for key in keys]
-        }
-
+    monkeypatch.setattr("tablewright.engine.work_limit.MAX_SECONDS", -1.0)
     with pytest.raises(DynamoDBError, match="Transaction payload size cannot exceed 4MB"):
-        large_items.call(operation, actions(11))
-    large_items.call(operation, actions(10))
+        large_items.call(operation, transaction(action, members, 11))
+    large_items.call(operation, transaction(action, members, 10))
+
+
+def transaction(action: str, members: dict[str, str], count: int) -> dict[str, object]:
+    keys = [{"pk": {"S": str(number)}} for number in range(count)]
+    return {
+        "TransactItems": [{action: {"TableName": LARGE, "Key": key, **members}} for key in keys]
+    }
+
+
+def test_many_large_items_are_checked_and_deleted_in_one_transaction(large_items: Engine) -> None:
+    """It is not known whether DynamoDB counts them."""
+    condition = {"ConditionExpression": "attribute_exists(a)"}
+    large_items.call("TransactWriteItems", transaction("ConditionCheck", condition, 12))
+    large_items.call("TransactWriteItems", transaction("Delete", condition, 12))
+    assert large_items.call("Scan", {"TableName": LARGE})["Count"] == 0

@@ -20,7 +20,7 @@ from weakref import ref
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.expiry import sweep
 from tablewright.engine.maintenance import MAX_PAUSE, MIN_PAUSE
-from tablewright.errors import StoreClosed, StoreForked
+from tablewright.errors import StoreBusy, StoreClosed, StoreForked
 from tablewright.storage import Store
 
 #: The thread rests for this many times as long as its last sweep has worked.
@@ -58,8 +58,10 @@ class Sweeper:
 
     def close(self) -> None:
         """Stop the thread after its current step."""
+        if self._process != os.getpid():
+            return  # the parent's thread may hold the lock of the event
         self._stop.set()
-        if self._thread is not None and self._process == os.getpid():
+        if self._thread is not None:
             self._thread.join()
 
 
@@ -70,12 +72,15 @@ def _run(find_store: ref[Store], catalog: Catalog, seconds: float, stop: Event) 
         store = find_store()
         if store is None:
             return
+        store.never_wait()  # so that `close` does not wait for another process
         worked = 0.0
         try:
             worked = _sweep(store, catalog, stop)
             has_failed = False
         except (StoreClosed, StoreForked):
             return
+        except StoreBusy:  # another process writes for long: the next time
+            pass
         except Exception as error:
             if not has_failed:
                 log.error("%s: expired items are not deleted, with retries: %s", store.path, error)

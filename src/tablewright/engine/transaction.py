@@ -26,6 +26,7 @@ from tablewright.engine.conditions import check_condition
 from tablewright.engine.operations.update_item import apply_update, reject_key_changes
 from tablewright.engine.rows import ItemRow, find_row, replace_item
 from tablewright.engine.table import StoredTable
+from tablewright.engine.work_limit import WorkLimit
 from tablewright.errors import (
     DuplicateItemException,
     IdempotentParameterMismatchException,
@@ -151,7 +152,9 @@ def run_transaction(
     if token and _was_applied(tx, token, fingerprint):
         return _charge_replay(tx, writes), True
     cancel_unless_all(_evaluations(tx, writes))
-    TotalSize().add(sum(write.written_size for write in writes))
+    size = sum(write.written_size for write in writes)
+    if size > MAX_TRANSACTION_SIZE:
+        raise too_large(size)
     charges = {write.table.name: write.open_charge("write") for write in writes}
     for write in writes:
         write.apply(tx, charges[write.table.name])
@@ -169,22 +172,24 @@ def compute_fingerprint(actions: Sequence[Structure]) -> bytes:
 def _evaluations(
     tx: WriteTransaction, writes: Iterable[TransactionWrite]
 ) -> Iterator[Callable[[], None]]:
-    """Yield what evaluates each write; raise as soon as the items exceed the limit together.
+    """Yield what evaluates each write; stop if the items are too large and take too long.
 
-    DynamoDB limits the size of all items of a transaction. Decoding a hundred items of 400 KB would
-    take seconds, during which no one else writes.
+    DynamoDB limits the size of all items of a transaction, and it is not known whether it counts
+    those that are only checked, or deleted. A hundred large items are evaluated fast, unless they
+    have hundreds of thousands of values: this would take seconds, during which no one else writes.
     """
-    total = TotalSize()
+    work, size = WorkLimit(), 0
     for write in writes:
         write.read(tx)
-        total.add(write.evaluated_size)
+        size += write.evaluated_size
+        if size > MAX_TRANSACTION_SIZE and work.is_reached:
+            raise too_large(size)
         yield write.evaluate
-        total.add(max(0, write.written_size - write.evaluated_size))
         write.release()
 
 
 class TotalSize:
-    """The size of all items of a transaction."""
+    """The size of the items that a transaction reads."""
 
     __slots__ = ("_size",)
 
@@ -195,9 +200,11 @@ class TotalSize:
         """Add the size of an item; raise a fault if the sum exceeds the limit."""
         self._size += size
         if self._size > MAX_TRANSACTION_SIZE:
-            raise ValidationException(
-                f"Transaction payload size cannot exceed 4MB. Payload Size: {self._size}"
-            )
+            raise too_large(self._size)
+
+
+def too_large(size: int) -> ValidationException:
+    return ValidationException(f"Transaction payload size cannot exceed 4MB. Payload Size: {size}")
 
 
 def _was_applied(tx: WriteTransaction, token: str, fingerprint: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""The work limit: the CPU time after which a page or a batch ends early.
+"""The work limit: the CPU time after which a page or a batch ends early, or a transaction fails.
 
 A response of DynamoDB may have fewer items than its limits allow: the rest is behind its
 LastEvaluatedKey, NextToken or UnprocessedKeys. So one request never computes for long, whatever its

@@ -208,7 +208,8 @@ def _compile_action(action: tree.Action, wrong_type: str) -> Change:
 
 def _add(name: str, wrong_type: str) -> Change:
     def change(old: Value | None, item: Item, values: Values, room: Room | None) -> Value:
-        if room is not None and old is not None:  # a union is not smaller than its parts
+        # A union of sets is not smaller than its parts; a sum of numbers may be.
+        if room is not None and old is not None and "N" not in old:
             room.require(old)
             room.require(values[name])
         return add_value(old, values[name], wrong_type)

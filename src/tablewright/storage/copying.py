@@ -52,7 +52,9 @@ def compact(path: str) -> None:
 
 def _tag_rows(connection: apsw.Connection) -> None:
     """Replace other tags of rows, so that each tree has only its own; damaged rows stay damaged."""
-    for name, tag in connection.execute("SELECT tree, tag FROM tags$").fetchall():
+    # An earlier version that has the file open deletes trees without their entries.
+    entries = "SELECT tree, tag FROM tags$ WHERE tree IN (SELECT name FROM sqlite_schema)"
+    for name, tag in connection.execute(entries).fetchall():
         own = make_tag(int(str(name).partition("$")[2]))
         connection.execute(
             f"UPDATE {name} SET checksum = (checksum & {UNTAGGED}) + {own} "

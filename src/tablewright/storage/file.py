@@ -37,7 +37,11 @@ ANOTHER = "name a new file, or one that Tablewright created"
 APPLICATION_ID = 0x7AB1E317  # marks the file as ours in SQLite's header
 FORMAT = 4
 
-_TREES = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'tree$*'"
+#: Also those that are being deleted.
+_TREES = (
+    "SELECT name FROM sqlite_schema WHERE type = 'table' "
+    "AND (name GLOB 'tree$*' OR name GLOB 'retired$*')"
+)
 
 CACHE_KIB = 64 * 1024
 CHECKPOINT_PAGES = 8192  # 64 MiB of log; SQLite's default of 1000 pages doubled the cost of a put
