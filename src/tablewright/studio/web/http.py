@@ -29,7 +29,7 @@ TEXT = "text/plain; charset=utf-8"
 EVENTS = "text/event-stream"
 #: The fields of a form or of a query string; more are refused.
 MAX_FIELDS = 2000
-#: The size of a form. An item is in it twice, as indented and escaped JSON: up to 40 times its size.
+#: The size of a form. An item is in it twice, as indented JSON: up to 40 times its size.
 MAX_FORM_BYTES = 12 * 1024 * 1024
 #: Requests of one connection that wait; a client that sends more is not read until they are fewer.
 MAX_WAITING = 8
