@@ -225,6 +225,8 @@ class Backfill(Plan[int]):
         if record is not None:
             yield from self._replace_descriptions(name, record)
         position = self._position(record, texts)
+        if position is None and record is not None and record.position and not self._dry_run:
+            yield from save_position(self._table, name, None)  # nothing continues that run
         if position is not None:
             request, items = request.next_page(position.last), position.items
         found = yield from describe_table(name)
@@ -275,10 +277,12 @@ class Backfill(Plan[int]):
 
     def _position(self, record: IndexRecord | None, texts: list[str]) -> BackfillPosition | None:
         """Return how far an earlier run is that this one continues."""
-        if self._dry_run or self._restart:
+        if record is None or self._dry_run or self._restart:
             return None
-        position = None if record is None else record.position
-        return position if position is not None and position.keys == texts else None
+        if record.position is None or record.position.keys != texts:
+            return None
+        # A backfill of another design may have changed the keys since.
+        return None if record.differences(self._members, self._indexes) else record.position
 
     def _keys_of(self, entity: EntityMap, keys: dict[EntityMap, _EntityKeys]) -> _EntityKeys:
         if entity not in keys:
