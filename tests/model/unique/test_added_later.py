@@ -206,6 +206,62 @@ def test_a_backfill_of_an_index_reserves_nothing(db: Database, engine: Engine) -
         db.run(create(User(user_id="2", email="b@x")))
 
 
+# -- variants, which share a unique value ----------------------------------------------------------
+
+
+class OldAccounts(Table, name="accounts"):
+    pass
+
+
+class OldAccount(Entity, table=OldAccounts, variants=True):
+    name: Attr[str] = attr()
+    email: Attr[str] = attr()
+    primary = key("ACCOUNT" / name, "ACCOUNT")
+
+
+class OldMember(OldAccount, type_name="Member"):
+    pass
+
+
+class OldTeam(OldAccount, type_name="Team"):
+    pass
+
+
+class Accounts(Table, name="accounts"):
+    pass
+
+
+class Account(Entity, table=Accounts, variants=True):
+    name: Attr[str] = attr()
+    email: Attr[str] = attr()
+    primary = key("ACCOUNT" / name, "ACCOUNT")
+    by_email = unique("EMAIL" / email)
+
+
+class Member(Account):
+    pass
+
+
+class Team(Account):
+    pass
+
+
+def test_a_value_is_refused_until_all_variants_have_reserved_theirs(engine: Engine) -> None:
+    old = connect(engine, OldAccounts, update=True)
+    old.run(put(OldMember(name="ann", email="ann@x")))
+    old.run(put(OldTeam(name="team", email="team@x")))
+    db = connect(engine, Accounts)
+    again = create(Member(name="bob", email="team@x"))
+
+    db.run(backfill(Member))
+    with pytest.raises(UniqueNotReady):
+        db.run(again)
+
+    db.run(backfill(Team))
+    with pytest.raises(UniqueViolation):
+        db.run(again)
+
+
 # -- duplicates ------------------------------------------------------------------------------------
 
 
