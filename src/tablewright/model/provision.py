@@ -196,7 +196,7 @@ def _extend_record(
     table: TableMap, name: str, found: dict[str, Any], record: IndexRecord | None
 ) -> Steps[IndexRecord]:
     """Return the record of a table, with all its entities."""
-    if record is None:
+    if record is None or not record.complete:  # it may have no more than a backfill's position
         present = index_names(table) - set(missing_indexes(table, found))
         record = yield from begin_record(table, name, present)
     record = yield from extend_record(table, name, record)

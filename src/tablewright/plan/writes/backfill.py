@@ -44,6 +44,7 @@ from tablewright.plan.index_record import (
     BackfillPosition,
     IndexRecord,
     add_complete,
+    begin_record,
     describe,
     read_record,
     refuse_differences,
@@ -314,13 +315,16 @@ class Backfill(Plan[int]):
     def _record(self, name: str, found: dict[str, Any]) -> Steps[None]:
         """Record that the indexes lack no items, and that those that exist are not awaited.
 
-        Of an entity that the record does not know, the other indexes that exist count as complete:
-        they were read before, too. The same is true of the unique values of an entity whose keys
-        the record does not describe, if only indexes were backfilled.
+        A table without a record gets one for all its entities. Of an entity that the record does
+        not know, the other indexes that exist count as complete: they were read before, too. The
+        same is true of the unique values of an entity whose keys the record does not describe, if
+        only indexes were backfilled.
         """
-        record = (yield from read_record(self._table, name)) or IndexRecord(frozenset())
         members = ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
         present = {each["IndexName"] for kind in members for each in found.get(kind, ())}
+        record = yield from read_record(self._table, name)
+        if record is None or not record.complete:
+            record = yield from begin_record(self._table, name, present)
         described = [each for each in self._members if record.describes(each)]
         known = [each for each in self._members if record.knows(each) and each not in described]
         unknown = [each for each in self._members if not record.knows(each)]
