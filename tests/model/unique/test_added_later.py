@@ -471,6 +471,36 @@ def test_duplicates_are_found_if_their_sentinels_are_equal(engine: Engine, dry_r
         db.run(create(Part(box="3", part="1", serial="s")))
 
 
+class OldLogins(Table, name="logins"):
+    pass
+
+
+class OldLogin(Entity, table=OldLogins, type_name="Login"):
+    login: Attr[str] = attr()
+    email: Attr[str] = attr()
+    primary = key("LOGIN" / lower(login), "LOGIN")
+
+
+class Logins(Table, name="logins"):
+    pass
+
+
+class Login(Entity, table=Logins):
+    login: Attr[str] = attr()
+    email: Attr[str] = attr()
+    primary = key("LOGIN" / lower(login), "LOGIN")
+    by_email = unique("EMAIL" / email)
+
+
+def test_an_item_is_no_duplicate_of_itself_in_another_spelling(engine: Engine) -> None:
+    db = connect(engine, Logins, update=True)
+    db.run(create(Login(login="Ann", email="a@x")))
+    connect(engine, OldLogins).run(put(OldLogin(login="ann", email="a@x")))
+
+    assert db.run(backfill(Logins)) == 1
+    assert db.run(backfill(Logins)) == 0
+
+
 def test_a_sentinel_of_an_unknown_item_is_reported(engine: Engine) -> None:
     old = connect(engine, OldParts, update=True)
     old.run(put(OldPart(box="1", part="1", serial="s")))

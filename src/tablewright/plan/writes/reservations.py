@@ -232,6 +232,8 @@ def _owner(claim: Claim, found: Item, context: Context) -> Steps[str | None]:
         key = entity.key_of(kept)
     except (InvalidValue, UnreadableItem):
         return f"unreadable item (named by the sentinel {key_text(claim.sentinel_key)})"
+    if key == claim.key:
+        return None  # the item itself, whose values were spelled in another way
     other = yield from read_item(context, entity, key)
     theirs = None if other is None else _claim_of(claim, other)
     has_value = theirs is not None and theirs.sentinel_key == claim.sentinel_key
