@@ -206,6 +206,56 @@ def test_a_backfill_of_an_index_reserves_nothing(db: Database, engine: Engine) -
         db.run(create(User(user_id="2", email="b@x")))
 
 
+# -- rows below an item ----------------------------------------------------------------------------
+
+
+class OldMenus(Table, name="menus"):
+    pass
+
+
+class OldMenu(Entity, table=OldMenus, type_name="Menu"):
+    menu: Attr[str] = attr()
+    primary = key("MENU" / menu, "MENU")
+
+
+class OldDish(Entity, table=OldMenus, type_name="Dish"):
+    menu: Attr[str] = attr()
+    number: Attr[int] = attr(pad=3)
+    code: Attr[str | None] = attr(default=None)
+    primary = key("MENU" / menu, "MENU#DISH" / number)
+
+
+class Menus(Table, name="menus"):
+    pass
+
+
+class Menu(Entity, table=Menus):
+    menu: Attr[str] = attr()
+    primary = key("MENU" / menu, "MENU")
+
+
+class Dish(Entity, table=Menus):
+    menu: Attr[str] = attr()
+    number: Attr[int] = attr(pad=3)
+    code: Attr[str | None] = attr(default=None)
+    primary = key("MENU" / menu, "MENU#DISH" / number)
+    by_code = unique("CODE" / code)
+
+
+def test_a_move_in_several_transactions_is_refused_before_the_first(engine: Engine) -> None:
+    old = connect(engine, OldMenus, update=True)
+    old.run(put(OldMenu(menu="1")))
+    for number in range(60):
+        old.run(put(OldDish(menu="1", number=number)))
+    old.run(put(OldDish(menu="1", number=60, code="last")))
+    db = connect(engine, Menus)
+
+    with pytest.raises(UniqueNotReady):
+        db.run(Menu.primary("1").update(Menu.menu.set("2")))
+
+    assert len(db.run(Dish.primary.within("1"))) == 61
+
+
 # -- variants, which share a unique value ----------------------------------------------------------
 
 
