@@ -325,19 +325,13 @@ class Backfill(Plan[int]):
         record = yield from read_record(self._table, name)
         if record is None or not record.complete:
             record = yield from begin_record(self._table, name, present)
-        described = [each for each in self._members if record.describes(each)]
-        known = [each for each in self._members if record.knows(each) and each not in described]
-        unknown = [each for each in self._members if not record.knows(each)]
-        indexes = self._indexes
-        for entities, complete, uniques in (
-            (described, indexes, indexes is None),
-            (known, indexes, True),
-            (unknown, None if indexes is None else indexes | present, True),
-        ):
-            if entities:
-                yield from add_complete(
-                    self._table, name, entities, complete, uniques=uniques, ends_backfill=True
-                )
+        for entity in self._members:
+            indexes, uniques = self._indexes, True
+            if record.describes(entity):
+                uniques = indexes is None
+            elif indexes is not None and not record.knows(entity):
+                indexes |= present
+            yield from add_complete(self._table, name, entity, indexes, uniques=uniques)
         yield from stop_awaiting(self._table, name, record.awaited & present)
 
     def _shape(self) -> Shape:
