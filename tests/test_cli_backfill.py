@@ -203,3 +203,27 @@ def test_values_are_reserved_when_the_duplicates_are_fixed(authors: Any) -> None
     with connect("blog.db", table) as db:
         post: Any = table.__table__.entities[0].type
         assert db.run(post.by_author("eve")).post_id == "2"
+
+
+def test_the_tables_after_one_with_duplicates_are_backfilled_and_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    two = DESIGN.replace("key, put", "key, put, unique") + DESIGN.partition("\n\n")[2].replace(
+        "Blog", "Wiki"
+    ).replace("blog", "wiki").replace("Post", "Article")
+    Path("old.py").write_text(two.format(indexes="pass", places="pass"))
+    Path("new.py").write_text(two.format(indexes="pass", places=UNIQUE))
+    tables = load("old.py").tables
+    with connect("both.db", *tables, update=True) as db:
+        for table in tables:
+            for number in "12":
+                db.run(put(table.__table__.entities[0].type(post_id=number)))
+
+    done = commands.run("backfill", "new.py", "both.db")
+
+    assert done.returncode == 1
+    assert "Post.by_author" in done.stdout
+    assert "Article.by_author" in done.stdout
+    assert done.stderr.count("delete some of these items") == 1

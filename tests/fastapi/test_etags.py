@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from fastapi import Response
 
 from tablewright import create, put, transact
 from tablewright.errors import DeclarationError
 from tablewright.fastapi.etags import WritePrecondition
-from tests.fastapi.desk import Issue, TestClient
+from tests.fastapi.desk import Issue, Member, TestClient
 
 
 @pytest.fixture(autouse=True)
@@ -107,6 +109,24 @@ def test_a_transaction_of_several_versioned_entities_needs_the_item_of_if_match(
         match.apply(transact(create(first)))
     with pytest.raises(DeclarationError, match="create Issue: it writes only if no item exists"):
         match.apply(transact(create(first)), of=Issue.primary("a", 1))
+
+
+@pytest.mark.parametrize("header", ['"1"', None])
+@pytest.mark.parametrize(
+    "item",
+    [Issue.primary.within("a"), Issue(org_id="a", number=1, title="x"), Member.by_email("a", "b")],
+)
+def test_what_is_no_item_by_its_primary_key_is_refused(header: str | None, item: Any) -> None:
+    match = WritePrecondition(Response(), header)
+    issue = Issue(org_id="a", number=1, title="x")
+    with pytest.raises(DeclarationError, match=r"expected an item by its primary key, such as"):
+        match.apply(transact(put(issue)), of=item)
+
+
+def test_a_single_write_depends_on_no_other_item() -> None:
+    match: Any = WritePrecondition(Response(), '"1"')
+    with pytest.raises(DeclarationError, match="only a transaction can depend on another item"):
+        match.apply(put(Issue(org_id="a", number=1, title="x")), of=Issue.primary("a", 2))
 
 
 def test_a_delete_checks_the_version(client: TestClient) -> None:

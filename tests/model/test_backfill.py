@@ -18,6 +18,7 @@ from tablewright.errors import (
     ProvisionedThroughputExceededException,
     UnreadableItem,
 )
+from tablewright.mapping.record_key import record_key
 from tablewright.plan import throttling
 from tablewright.plan.plan import run
 from tablewright.plans import Backfill, BackfillProgress, backfill
@@ -237,6 +238,35 @@ def test_a_run_for_other_keys_starts_from_the_beginning(engine: Engine) -> None:
         with pytest.raises(Stopped):
             run_with(in_pages(engine), engine, backfill(Late, progress=stop_after(2)))
         assert scans_of(engine, plan)[1] == 5
+
+
+@pytest.mark.parametrize("other", [{"restart": True}, {"indexes": ["by_kind"]}])
+def test_a_run_that_starts_from_the_beginning_ends_the_one_before(
+    engine: Engine, other: dict[str, Any]
+) -> None:
+    with pytest.raises(Stopped):
+        run_with(in_pages(engine), engine, backfill(Late, progress=stop_after(3)))
+    with pytest.raises(Stopped):
+        run_with(in_pages(engine), engine, backfill(Late, progress=stop_after(1), **other))
+
+    assert scans_of(engine, backfill(Late))[1] == 5
+
+
+def test_a_run_is_not_continued_after_another_design_has_changed_its_keys(engine: Engine) -> None:
+    """The backfill of the other design was killed before it read a page."""
+    context, seen = connect(engine, Late)._context, list[BackfillProgress]()
+    with pytest.raises(Stopped):
+        run(backfill(Late, progress=stop_after(3)), context, in_pages(engine))
+    change = {
+        "UpdateExpression": "SET #key = :changed",
+        "ExpressionAttributeNames": {"#key": "$index by_kind Thing"},
+        "ExpressionAttributeValues": {":changed": {"S": "GSI1PK=SORT#{kind}"}},
+    }
+    engine.call("UpdateItem", {"TableName": "things", "Key": record_key(Late.__table__)} | change)
+
+    run(backfill(Late, progress=seen.append), context, in_pages(engine))
+
+    assert len(seen) == 5
 
 
 KILLED = """

@@ -63,9 +63,9 @@ def backfill(
 
     Reads all items, writes the index keys that do not match the values of their item, and reserves
     their unique values. Then programs can use the indexes and unique values. If several items have
-    the same unique value, it lists them and exits with code 1. Start it after the old version
-    has stopped; programs of the new version may run meanwhile. To continue an interrupted run, run
-    the same command again.
+    the same unique value, it lists them, continues with the next table, and exits with code 1 at
+    the end. Start it after the old version has stopped; programs of the new version may run
+    meanwhile. To continue an interrupted run, run the same command again.
     """
     import secrets
 
@@ -84,6 +84,7 @@ def backfill(
         clean_interrupts("run the same command again to continue"),
         open_source(target) as opened,
     ):
+        has_duplicates = False
         for each in tables:
             compiled, called = each.__table__, table or each.__table__.name
             context = Context(names={compiled: called}, secret=secrets.token_bytes(32))
@@ -91,13 +92,24 @@ def backfill(
             unready = database.run(Prepare(compiled, record=prepare))
             if not prepare:
                 try:
-                    _run(database, each, index, dry_run=dry_run, restart=restart)
+                    duplicates = _run(database, each, index, dry_run=dry_run, restart=restart)
                 except UnreadableItem as error:
                     listed = f"tablewright verify {name} --stored {target}"
                     fail(f"{error}; fix the item or the design: `{listed}` lists all such items")
+                if duplicates:
+                    _print_duplicates(duplicates)
+                    has_duplicates = True
+                    continue
                 unready = database.run(Prepare(compiled, record=False))
             if prepare or unready:
                 _print_unready(called, unready)
+    if has_duplicates:
+        typer.echo(
+            "tablewright: delete some of these items, or change their values with a program that "
+            "does not declare the values as unique; then run the same command again",
+            err=True,
+        )
+        raise typer.Exit(1)
 
 
 def _tables_with(indexes: list[str] | None, tables: list[type[Table]]) -> list[type[Table]]:
@@ -121,8 +133,8 @@ def _run(
     *,
     dry_run: bool,
     restart: bool,
-) -> None:
-    """Run the backfill of a table, show its progress, and print its result."""
+) -> tuple[DuplicateValue, ...]:
+    """Run the backfill of a table, show its progress, and print its result; return duplicates."""
     from tablewright.errors import DuplicateValues
     from tablewright.plans import backfill as backfill_plan
 
@@ -152,9 +164,7 @@ def _run(
     if last.reserved:
         done = "would be reserved" if dry_run else "were reserved"
         typer.echo(f"{last.table}: {last.reserved} unique values {done}")
-    if duplicates:
-        _print_duplicates(duplicates)
-        raise typer.Exit(1)
+    return duplicates
 
 
 def _print_duplicates(duplicates: Sequence[DuplicateValue]) -> None:
@@ -165,11 +175,6 @@ def _print_duplicates(duplicates: Sequence[DuplicateValue]) -> None:
     for each in duplicates:
         overview.add_row(each.unique, each.value, each.key, each.other)
     Console().print(overview)
-    typer.echo(
-        "tablewright: delete some of these items, or change their values with a program that does "
-        "not declare the values as unique; then run the same command again",
-        err=True,
-    )
 
 
 def _print_unready(table: str, unready: Unready) -> None:

@@ -96,6 +96,8 @@ class WritePrecondition(_Tagged):
         entity. Without If-Match, and with `If-Match: *`, it is the write itself. Respond with 412
         to a tag that no version has, and with 400 to several tags.
         """
+        if of is not None:
+            _check_item(write, of)
         target = write if of is None else of
         if isinstance(target, Transaction):
             target = _only_versioned(target)
@@ -139,6 +141,20 @@ async def _get_if_match(
 ETag: TypeAlias = Annotated[ReadPrecondition, Depends(_get_etag)]
 #: The dependency of an endpoint that changes or deletes an entity.
 IfMatch: TypeAlias = Annotated[WritePrecondition, Depends(_get_if_match)]
+
+
+def _check_item(write: Any, of: Any) -> None:
+    """Raise DeclarationError unless `of` is the item of a transaction that If-Match refers to."""
+    if not isinstance(write, Transaction):
+        raise DeclarationError(
+            "match.apply(…, of=…): only a transaction can depend on another item; leave of=… out, "
+            "or pass transact(…)"
+        )
+    if not isinstance(of, Get):
+        raise DeclarationError(
+            f"match.apply(transact(…), of=…): expected an item by its primary key, such as "
+            f"Order.primary(…); got {type(of).__name__}"
+        )
 
 
 def _only_versioned(transaction: Transaction[Any]) -> Any:

@@ -21,6 +21,7 @@ from typing import Any
 
 import msgspec
 
+from tablewright.backoff import Backoff
 from tablewright.errors import (
     AccessDeniedException,
     DynamoDBError,
@@ -52,7 +53,7 @@ from tablewright.plan.index_record import (
     refuse_differences,
     stop_awaiting,
 )
-from tablewright.plan.plan import Context, Plan, Request, Steps
+from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
 from tablewright.plan.unready import READY, Unready
 from tablewright.transport.index_creation import add_indexes
 from tablewright.transport.tables import (
@@ -63,6 +64,8 @@ from tablewright.transport.tables import (
 
 #: The states in which a table can be read and written.
 _USABLE = frozenset({"ACTIVE", "UPDATING"})
+#: How long the process that creates a table may take to enable its TTL.
+TTL_FOLLOWS = Backoff(attempts=8, first=0.1, longest=0.5)
 _UPDATE_ADDS = "connect(…, update=True) adds it"
 
 
@@ -107,7 +110,8 @@ class Provision(Plan[Unready]):
             differences += [
                 f"index {index}: declared but missing; {_UPDATE_ADDS}" for index in missing
             ]
-        ttl, ttl_difference = yield from self._compare_ttl(name)
+        is_new = self._create and not differences  # perhaps; then its TTL may follow
+        ttl, ttl_difference = yield from self._compare_ttl(name, is_new=is_new)
         _refuse_differences(table, name, differences + ttl_difference)
         if record is not None:
             refuse_differences(name, record.differences(table.entities).values())
@@ -136,12 +140,23 @@ class Provision(Plan[Unready]):
         hint = "disable it, then enable it with UpdateTable" if stream else _UPDATE_ADDS
         return [f"stream: declared {wanted}, found {stream or 'none'}; {hint}"]
 
-    def _compare_ttl(self, name: str) -> Steps[tuple[str | None, list[str]]]:
-        """Return the attribute to enable TTL for, if it is missing; or the difference."""
+    def _compare_ttl(self, name: str, *, is_new: bool) -> Steps[tuple[str | None, list[str]]]:
+        """Return the attribute to enable TTL for, if it is missing; or the difference.
+
+        The process that creates a new table enables its TTL afterwards, so that is waited for.
+        """
         wanted = ttl_attribute(self._table)
         if wanted is None:
             return None, []
         found = yield from _ttl_of(name)
+        attempt = 1
+        while found is None and is_new and not self._update:
+            delay = TTL_FOLLOWS.delay(attempt)
+            if delay is None:
+                break
+            yield Wait(delay)
+            found = yield from _ttl_of(name)
+            attempt += 1
         if found == wanted:
             return None, []
         if found is None and self._update:
@@ -196,7 +211,7 @@ def _extend_record(
     table: TableMap, name: str, found: dict[str, Any], record: IndexRecord | None
 ) -> Steps[IndexRecord]:
     """Return the record of a table, with all its entities."""
-    if record is None:
+    if record is None or not record.complete:  # it may have no more than a backfill's position
         present = index_names(table) - set(missing_indexes(table, found))
         record = yield from begin_record(table, name, present)
     record = yield from extend_record(table, name, record)

@@ -250,21 +250,38 @@ def extend_record(table: TableMap, name: str, record: IndexRecord) -> Steps[Inde
 def add_complete(
     table: TableMap,
     name: str,
-    entities: Iterable[EntityMap],
+    entity: EntityMap,
     indexes: Collection[str] | None = None,
     *,
     uniques: bool = True,
-    ends_backfill: bool = False,
-) -> Steps[IndexRecord]:
-    """Record that the items of these entities have the keys of these indexes, or of all theirs.
+) -> Steps[None]:
+    """End a backfill: the items of an entity have the keys of these indexes, or of all its indexes.
 
-    With `uniques`, also that their unique values are reserved.
+    With `uniques`, also their unique values are reserved. If another design has replaced a
+    description meanwhile, its items may have these keys instead: then nothing is complete, and
+    DesignMismatch is raised.
     """
-    complete, texts = list[str](), dict[str, str]()
-    for entity in entities:
-        complete += _complete_names(entity, indexes, uniques=uniques)
-        texts |= describe(entity)
-    return (yield from _write(table, name, complete, texts, ends_backfill=ends_backfill))
+    complete = _complete_names(entity, indexes, uniques=uniques)
+    texts = describe(entity)
+    required = {n: t for n, t in texts.items() if n in (*complete, _key_name(entity))}
+    while True:
+        expressions = _expressions(table)
+        expressions.require_absent_or_equal({f"${n}": {"S": t} for n, t in required.items()})
+        update, marks = expressions.update, expressions.update.marks
+        update.add(marks.name(_COMPLETE), marks.value({"SS": sorted(complete)}))
+        update.set_or_remove(_POSITION, None)
+        _add_descriptions(expressions, texts.items())
+        with suppress(ConditionalCheckFailedException):
+            yield _update(table, name, expressions)
+            return
+        record = (yield from read_record(table, name)) or IndexRecord(frozenset())
+        found = record.differences([entity])
+        differences = {n: found[n] for n in required if n in found}
+        if differences:
+            expressions = _expressions(table)
+            _remove_complete(expressions, differences)
+            yield _update(table, name, expressions)
+            refuse_differences(name, differences.values())
 
 
 def replace_descriptions(
@@ -272,10 +289,9 @@ def replace_descriptions(
 ) -> Steps[None]:
     """Record that keys are made in another way from now on, which stored items may not have yet."""
     expressions = _expressions(table)
-    update, marks = expressions.update, expressions.update.marks
     for each, difference in differences.items():
-        update.set_or_remove(f"${each}", {"S": difference.declared})
-    update.delete(marks.name(_COMPLETE), marks.value({"SS": sorted(differences)}))
+        expressions.update.set_or_remove(f"${each}", {"S": difference.declared})
+    _remove_complete(expressions, differences)
     yield _update(table, name, expressions)
 
 
@@ -314,7 +330,6 @@ def _write(
     descriptions: Mapping[str, str],
     *,
     is_new: bool = False,
-    ends_backfill: bool = False,
 ) -> Steps[IndexRecord]:
     """Add names to the record, and the descriptions that it lacks; return the record.
 
@@ -327,17 +342,27 @@ def _write(
         update.add(marks.name(_COMPLETE), marks.value({"SS": sorted(complete)}))
     if is_new:
         expressions.require_unchanged({_COMPLETE: None})
-    if ends_backfill:
-        update.set_or_remove(_POSITION, None)
     answer = yield _update(table, name, expressions)
     while batch := list(islice(remaining, _DESCRIPTIONS)):
         expressions = _expressions(table)
-        update, marks = expressions.update, expressions.update.marks
-        for each, text in batch:
-            path = marks.name(f"${each}")
-            update.set(path, f"if_not_exists({path}, {marks.value({'S': text})})")
+        _add_descriptions(expressions, batch)
         answer = yield _update(table, name, expressions)
     return _record(msgspec.json.decode(answer)["Attributes"])
+
+
+def _add_descriptions(
+    expressions: WriteExpressions, descriptions: Iterable[tuple[str, str]]
+) -> None:
+    """Add the descriptions that the record lacks."""
+    update, marks = expressions.update, expressions.update.marks
+    for each, text in descriptions:
+        path = marks.name(f"${each}")
+        update.set(path, f"if_not_exists({path}, {marks.value({'S': text})})")
+
+
+def _remove_complete(expressions: WriteExpressions, names: Collection[str]) -> None:
+    update, marks = expressions.update, expressions.update.marks
+    update.delete(marks.name(_COMPLETE), marks.value({"SS": sorted(names)}))
 
 
 def _expressions(table: TableMap) -> WriteExpressions:

@@ -48,7 +48,8 @@ class Unready(Struct, frozen=True):
 
     def require_reserved(self, unique: UniqueMap, entity: EntityMap, table: str) -> None:
         """Raise UniqueNotReady if stored items of an entity may not have reserved a value."""
-        if any((unique.type_name, name) in self.uniques for name in entity.type_names):
+        # Variants share the values, so the items of all of them must have reserved theirs.
+        if any(each == unique.type_name for each, _ in self.uniques):
             raise UniqueNotReady(
                 f"{unique.key.name}: items of {entity.name} that were stored in the table "
                 f"{table!r} before this unique value was declared may not have reserved their "

@@ -361,6 +361,42 @@ def test_an_item_that_cannot_be_read_is_reported_by_the_page(db: Database, engin
     assert [error.key["SK"] for error in skipping.items.unreadable] == [{"S": "ORDER#1#ITEM#b"}]
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_an_item_of_no_entity_is_reported_by_the_page(
+    size: int, db: Database, engine: Engine
+) -> None:
+    store(db, order("1"), *(item("1", each) for each in "abc"))
+    unknown = {"PK": {"S": "CUST#C1"}, "SK": {"S": "ORDER#1#ITEM#b#x"}}
+    engine.call("PutItem", {"TableName": "aggregate_sales", "Item": unknown})
+    plan = order_page("C1", "1", None).page_size(size)
+
+    found, skipped, cursor = list[str](), list[Any](), None
+    while True:
+        page = db.run(plan.skip_unreadable().after(cursor))
+        assert page is not None
+        found += [each.item_id for each in page.items]
+        skipped += [error.key for error in page.items.unreadable]
+        cursor = page.items.next_cursor
+        if cursor is None:
+            break
+    assert (found, skipped) == (["a", "b", "c"], [unknown])
+
+
+def test_a_page_continues_behind_an_item_of_no_entity(db: Database, engine: Engine) -> None:
+    store(db, order("1"), *(item("1", each) for each in "abc"))
+    unknown = {"PK": {"S": "CUST#C1"}, "SK": {"S": "ORDER#1#ITEM#b#x"}}
+    engine.call("PutItem", {"TableName": "aggregate_sales", "Item": unknown})
+    plan = order_page("C1", "1", None).page_size(4)
+
+    with pytest.raises(UnreadableItem) as raised:
+        db.run(plan)
+
+    assert raised.value.results == [item("1", "a"), item("1", "b")]
+    rest = db.run(plan.after(raised.value.cursor))
+    assert rest is not None
+    assert rest.items == [item("1", "c")]
+
+
 def test_a_cursor_is_valid_for_its_root_only(db: Database) -> None:
     for order_id in "12":
         store(db, order(order_id), *(item(order_id, each) for each in "abc"))

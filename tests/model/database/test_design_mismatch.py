@@ -24,7 +24,7 @@ from tablewright import (
     put,
     unique,
 )
-from tablewright.errors import DesignMismatch, KeyDifference
+from tablewright.errors import DesignMismatch, IndexNotReady, KeyDifference
 from tablewright.formats import lower, upper
 from tablewright.mapping.record_key import record_key
 from tablewright.model.provision import Provision
@@ -193,6 +193,23 @@ def test_an_interrupted_backfill_of_another_condition_is_not_continued(engine: E
     with pytest.raises(KeyboardInterrupt):
         run(backfill(first, progress=stop), context, in_pages)
     assert run(backfill(second), context, in_pages) == 1
+
+
+def test_a_backfill_of_an_older_design_does_not_complete_a_newer_one(engine: Engine) -> None:
+    """The older one is still running when the newer one ends, and writes its keys over."""
+    table, changed = CHANGES["template"]
+
+    def overtake(_: object) -> None:
+        run_on(engine, table, backfill(table))
+
+    with pytest.raises(DesignMismatch, match="the index gsi1: stored as GSI1PK=STATE#"):
+        run_on(engine, FIRST, backfill(FIRST, progress=overtake))
+
+    db = connect(engine, table)
+    with pytest.raises(IndexNotReady):
+        db.run(changed.by_status("open"))
+    db.run(backfill(table))
+    assert len(db.run(changed.by_status("open"))) == 1
 
 
 def test_a_dry_run_records_nothing(engine: Engine) -> None:

@@ -33,10 +33,10 @@ from tablewright.errors import DeclarationError, IndexNotReady, TableMismatch
 from tablewright.mapping.record_key import record_key
 from tablewright.model.provision import Prepare, Provision
 from tablewright.plan.plan import Context, run
-from tablewright.plans import Plan, backfill
+from tablewright.plans import BackfillProgress, Plan, backfill
 from tablewright.policy import as_principal
 from tablewright.server import serving
-from tablewright.transport import Local
+from tablewright.transport import Local, Response
 from tablewright.verify import compare_stored
 from tests import commands
 
@@ -184,6 +184,31 @@ def test_a_new_index_is_refused_until_the_backfill(target: str) -> None:
     with connect(target, Second) as db:
         assert db._context.unready is None
         assert len(db.run(Task.owned("ann"))) == 4
+
+
+def test_a_backfill_of_one_entity_records_the_others(engine: Engine) -> None:
+    connect(engine, First).run(backfill(FirstNote))
+    db = connect(engine, Second, update=True)
+    assert not is_ready(db, Task.owned("ann"))
+    assert is_ready(db, Task.by_status("open"))
+
+
+def test_a_new_index_is_refused_after_an_interrupted_backfill(engine: Engine) -> None:
+    def in_pages(operation: str, request: dict[str, Any]) -> Response:
+        limit = {"Limit": 1} if operation == "Scan" else {}
+        return Local(engine).send(operation, request | limit)
+
+    def stop_later(progress: BackfillProgress) -> None:
+        if progress.items > 1:
+            raise KeyboardInterrupt
+
+    plan = backfill(First, progress=stop_later)
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, connect(engine, First)._context, in_pages)
+
+    db = connect(engine, Second, update=True)
+    assert not is_ready(db, Task.owned("ann"))
+    assert is_ready(db, Task.by_status("open"))
 
 
 def test_every_read_of_the_index_is_refused(engine: Engine) -> None:

@@ -26,8 +26,10 @@ from tablewright import (
     put,
     ttl,
 )
+from tablewright.backoff import Backoff
 from tablewright.designs.catalog import load
 from tablewright.errors import TableMismatch
+from tablewright.model import provision
 from tablewright.model.provision import Provision
 from tablewright.plan.plan import Context, run
 from tablewright.publish.infrastructure import cloudformation
@@ -190,7 +192,34 @@ class Stopping(Local):
         return super().send(operation, request)
 
 
-def test_a_table_whose_creation_was_interrupted_gets_its_ttl_with_update() -> None:
+def test_a_table_that_another_process_just_creates_is_no_mismatch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The other process has created the table, but not enabled its TTL yet."""
+    monkeypatch.setattr(provision, "TTL_FOLLOWS", Backoff(attempts=3, first=0.0, longest=0.0))
+    table = Sessions.__table__
+    context = Context(names={table: table.name}, secret=b"")
+    with Engine() as engine:
+        creating = Provision(table, create=True)
+        with pytest.raises(KeyboardInterrupt):
+            run(creating, context, Stopping(engine).send)
+
+        specification = {"AttributeName": "expires", "Enabled": True}
+        remaining = [{"TableName": "sessions", "TimeToLiveSpecification": specification}]
+
+        def send(operation: str, request: dict[str, Any]) -> Response:
+            answer = Local(engine).send(operation, request)
+            if operation == "DescribeTimeToLive" and remaining:
+                engine.call("UpdateTimeToLive", remaining.pop())
+            return answer
+
+        run(creating, context, send)
+
+
+def test_a_table_whose_creation_was_interrupted_gets_its_ttl_with_update(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(provision, "TTL_FOLLOWS", Backoff(attempts=3, first=0.0, longest=0.0))
     table = Sessions.__table__
     with Engine() as engine:
         context = Context(names={table: table.name}, secret=b"")

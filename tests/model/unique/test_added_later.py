@@ -206,6 +206,112 @@ def test_a_backfill_of_an_index_reserves_nothing(db: Database, engine: Engine) -
         db.run(create(User(user_id="2", email="b@x")))
 
 
+# -- rows below an item ----------------------------------------------------------------------------
+
+
+class OldMenus(Table, name="menus"):
+    pass
+
+
+class OldMenu(Entity, table=OldMenus, type_name="Menu"):
+    menu: Attr[str] = attr()
+    primary = key("MENU" / menu, "MENU")
+
+
+class OldDish(Entity, table=OldMenus, type_name="Dish"):
+    menu: Attr[str] = attr()
+    number: Attr[int] = attr(pad=3)
+    code: Attr[str | None] = attr(default=None)
+    primary = key("MENU" / menu, "MENU#DISH" / number)
+
+
+class Menus(Table, name="menus"):
+    pass
+
+
+class Menu(Entity, table=Menus):
+    menu: Attr[str] = attr()
+    primary = key("MENU" / menu, "MENU")
+
+
+class Dish(Entity, table=Menus):
+    menu: Attr[str] = attr()
+    number: Attr[int] = attr(pad=3)
+    code: Attr[str | None] = attr(default=None)
+    primary = key("MENU" / menu, "MENU#DISH" / number)
+    by_code = unique("CODE" / code)
+
+
+def test_a_move_in_several_transactions_is_refused_before_the_first(engine: Engine) -> None:
+    old = connect(engine, OldMenus, update=True)
+    old.run(put(OldMenu(menu="1")))
+    for number in range(60):
+        old.run(put(OldDish(menu="1", number=number)))
+    old.run(put(OldDish(menu="1", number=60, code="last")))
+    db = connect(engine, Menus)
+
+    with pytest.raises(UniqueNotReady):
+        db.run(Menu.primary("1").update(Menu.menu.set("2")))
+
+    assert len(db.run(Dish.primary.within("1"))) == 61
+
+
+# -- variants, which share a unique value ----------------------------------------------------------
+
+
+class OldAccounts(Table, name="accounts"):
+    pass
+
+
+class OldAccount(Entity, table=OldAccounts, variants=True):
+    name: Attr[str] = attr()
+    email: Attr[str] = attr()
+    primary = key("ACCOUNT" / name, "ACCOUNT")
+
+
+class OldMember(OldAccount, type_name="Member"):
+    pass
+
+
+class OldTeam(OldAccount, type_name="Team"):
+    pass
+
+
+class Accounts(Table, name="accounts"):
+    pass
+
+
+class Account(Entity, table=Accounts, variants=True):
+    name: Attr[str] = attr()
+    email: Attr[str] = attr()
+    primary = key("ACCOUNT" / name, "ACCOUNT")
+    by_email = unique("EMAIL" / email)
+
+
+class Member(Account):
+    pass
+
+
+class Team(Account):
+    pass
+
+
+def test_a_value_is_refused_until_all_variants_have_reserved_theirs(engine: Engine) -> None:
+    old = connect(engine, OldAccounts, update=True)
+    old.run(put(OldMember(name="ann", email="ann@x")))
+    old.run(put(OldTeam(name="team", email="team@x")))
+    db = connect(engine, Accounts)
+    again = create(Member(name="bob", email="team@x"))
+
+    db.run(backfill(Member))
+    with pytest.raises(UniqueNotReady):
+        db.run(again)
+
+    db.run(backfill(Team))
+    with pytest.raises(UniqueViolation):
+        db.run(again)
+
+
 # -- duplicates ------------------------------------------------------------------------------------
 
 
@@ -413,6 +519,36 @@ def test_duplicates_are_found_if_their_sentinels_are_equal(engine: Engine, dry_r
     db.run(backfill(Part))
     with pytest.raises(UniqueViolation):
         db.run(create(Part(box="3", part="1", serial="s")))
+
+
+class OldLogins(Table, name="logins"):
+    pass
+
+
+class OldLogin(Entity, table=OldLogins, type_name="Login"):
+    login: Attr[str] = attr()
+    email: Attr[str] = attr()
+    primary = key("LOGIN" / lower(login), "LOGIN")
+
+
+class Logins(Table, name="logins"):
+    pass
+
+
+class Login(Entity, table=Logins):
+    login: Attr[str] = attr()
+    email: Attr[str] = attr()
+    primary = key("LOGIN" / lower(login), "LOGIN")
+    by_email = unique("EMAIL" / email)
+
+
+def test_an_item_is_no_duplicate_of_itself_in_another_spelling(engine: Engine) -> None:
+    db = connect(engine, Logins, update=True)
+    db.run(create(Login(login="Ann", email="a@x")))
+    connect(engine, OldLogins).run(put(OldLogin(login="ann", email="a@x")))
+
+    assert db.run(backfill(Logins)) == 1
+    assert db.run(backfill(Logins)) == 0
 
 
 def test_a_sentinel_of_an_unknown_item_is_reported(engine: Engine) -> None:

@@ -32,7 +32,8 @@ from tablewright import (
     upsert,
 )
 from tablewright.database import Database
-from tablewright.errors import ConditionFailed, UniqueViolation
+from tablewright.errors import ConditionFailed, DuplicateValues, UniqueViolation
+from tablewright.plans import backfill
 from tests.model.unique.accounts import Account, Accounts, items
 from tests.transports import InterferingTransport, record_requests
 
@@ -288,6 +289,73 @@ def test_a_moved_item_moves_its_rows_and_leaves_the_sentinels_of_others(
     assert parts.run(Part.primary("9", "1")) is not None
     (reserved,) = (item for item in items(engine, "parts") if item["PK"] == "SERIAL#s")
     assert reserved["part"] == "2"
+
+
+class OldMembers(Table, name="members"):
+    pass
+
+
+class OldMember(Entity, table=OldMembers, type_name="Member"):
+    member_id: Attr[str] = attr()
+    email: Attr[str] = attr()
+    primary = key("MEMBER" / member_id, "MEMBER")
+    by_email = unique("EMAIL" / email, keep=(), type_name="Email")
+
+
+class Members(Table, name="members"):
+    pass
+
+
+class Member(Entity, table=Members):
+    member_id: Attr[str] = attr()
+    email: Attr[str] = attr()
+    primary = key("MEMBER" / member_id, "MEMBER")
+    by_email = unique("EMAIL" / email, type_name="Email")
+
+
+@pytest.fixture
+def members(engine: Engine) -> Database:
+    """With a member whose sentinel was written without the key, which is kept now."""
+    connect(engine, OldMembers, update=True).run(create(OldMember(member_id="1", email=EMAIL)))
+    return connect(engine, Members)
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        Member.primary("1").update(Member.email.set("new@x.ch")),
+        Member.primary("1").delete(),
+        put(Member(member_id="1", email="new@x.ch")),
+    ],
+    ids=repr,
+)
+def test_a_sentinel_that_names_no_entity_is_released(members: Database, release: Any) -> None:
+    with pytest.raises(UniqueViolation):
+        members.run(create(Member(member_id="2", email=EMAIL)))
+    members.run(release)
+    members.run(create(Member(member_id="2", email=EMAIL)))
+
+
+def test_a_backfill_names_the_entity_of_a_sentinel(members: Database) -> None:
+    assert members.run(backfill(Members)) == 1
+    found = members.run(Member.by_email(EMAIL))
+    assert found is not None
+    assert found.member_id == "1"
+    assert members.run(backfill(Members)) == 0
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_backfill_finds_duplicates_of_a_sentinel_that_names_no_entity(
+    members: Database, engine: Engine, dry_run: bool
+) -> None:
+    store_without_sentinels(engine, Member(member_id="2", email=EMAIL))
+
+    with pytest.raises(DuplicateValues) as refused:
+        members.run(backfill(Members, dry_run=dry_run))
+
+    (duplicate,) = refused.value.duplicates
+    found = {duplicate.key, duplicate.other}
+    assert found == {f'PK="MEMBER#{number}", SK="MEMBER"' for number in "12"}
 
 
 def test_a_sentinel_with_a_part_of_the_key_is_compared_as_a_whole(

@@ -269,10 +269,10 @@ class Load(Plan[T | None], Generic[T]):
             if entity is not None:
                 rows.append(MemberRow(entity, sort_key, item))
             elif found is None:
-                self._require_known(item)
+                rows += self._unknown_rows(item, sort_key)
         return rows
 
-    def _require_known(self, item: Item) -> None:
+    def _unknown_rows(self, item: Item, sort_key: str) -> list[MemberRow]:
         """Raise UnreadableItem for a row of no entity that may be one of a member: see `Pages`."""
         table, keys = self._entity.table, (self._key, *(p.key for p in self._layout.members))
         if (
@@ -281,6 +281,7 @@ class Load(Plan[T | None], Generic[T]):
             and any(key.begins_like(item) for key in keys)
         ):
             raise unknown_item(table, item)
+        return []
 
     def _sort_key(self, item: Item) -> str:
         return "".join(str(*item[sort].values()) for sort in self._key.sort_attributes)

@@ -29,6 +29,7 @@ from tablewright.errors import DeclarationError
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import Template
+from tablewright.mapping.unknown import UnknownItem
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.layout import MemberPlace, Place
@@ -155,13 +156,16 @@ class PagedLoad(Load[T], Generic[T]):
         values = ({"S": whole.low}, {"S": whole.high})
         return KeyCondition(partition, SortCondition(sort, "between", values))
 
+    def _start_of_page(self) -> str:
+        """Return the text that the sort keys of the page begin with."""
+        if not self._layout.is_below:
+            return self._member_sort.first_literal
+        return (self._root_sort_key() or "") + literal_behind(self._member_sort, self._root_sort)
+
     def _member_query(self) -> MemberQuery[Any]:
         """Return the query of the member alone."""
-        sort, theirs = self._member_sort, self._member_key
-        start, bound = sort.first_literal, 0
-        if self._layout.is_below:
-            start = (self._root_sort_key() or "") + literal_behind(sort, self._root_sort)
-            bound = len(self._root_sort.parts)
+        sort, theirs, start = self._member_sort, self._member_key, self._start_of_page()
+        bound = len(self._root_sort.parts) if self._layout.is_below else 0
         slots = {*theirs.partition.slots, *sort.slots[:bound]}
         (name,) = theirs.sort_attributes
         partition = self._key.partition_values(self._arguments)
@@ -226,6 +230,13 @@ class PagedLoad(Load[T], Generic[T]):
         elif last is None:
             return others, query.page_of(found, None, context)
         return others, query.page_of(found, query._position(found[-1]), context)
+
+    def _unknown_rows(self, item: Item, sort_key: str) -> list[MemberRow]:
+        """Return a row of no entity that lies in the page, which reports it."""
+        is_unknown = self._entity.table.is_unknown(item)
+        if is_unknown and sort_key.startswith(self._start_of_page()):
+            return [MemberRow(self._paged.entity, sort_key, UnknownItem(item))]
+        return super()._unknown_rows(item, sort_key)
 
     @property
     def _has_lists(self) -> bool:

@@ -153,11 +153,16 @@ def is_optional(action: Action) -> bool:
     return isinstance(action, SentinelAction) and action.is_optional
 
 
+def require_reserved(action: Action, context: Context) -> None:
+    """Raise UniqueNotReady if stored items may not have reserved the value of a sentinel yet."""
+    if isinstance(action, SentinelAction) and action.requires is not None:
+        context.require_reserved(*action.requires)
+
+
 def _body(action: Action, context: Context) -> dict[str, Any]:
+    require_reserved(action, context)
     body = {"TableName": context.name_of(action.table), **action.body}
     if isinstance(action, SentinelAction):
-        if action.requires is not None:
-            context.require_reserved(*action.requires)
         expressions = WriteExpressions()
         expressions.require_owned(action.table, action.owners)
         expressions.add_to(body)

@@ -44,6 +44,7 @@ from tablewright.plan.index_record import (
     BackfillPosition,
     IndexRecord,
     add_complete,
+    begin_record,
     describe,
     read_record,
     refuse_differences,
@@ -225,6 +226,8 @@ class Backfill(Plan[int]):
         if record is not None:
             yield from self._replace_descriptions(name, record)
         position = self._position(record, texts)
+        if position is None and record is not None and record.position and not self._dry_run:
+            yield from save_position(self._table, name, None)  # nothing continues that run
         if position is not None:
             request, items = request.next_page(position.last), position.items
         found = yield from describe_table(name)
@@ -275,10 +278,12 @@ class Backfill(Plan[int]):
 
     def _position(self, record: IndexRecord | None, texts: list[str]) -> BackfillPosition | None:
         """Return how far an earlier run is that this one continues."""
-        if self._dry_run or self._restart:
+        if record is None or self._dry_run or self._restart:
             return None
-        position = None if record is None else record.position
-        return position if position is not None and position.keys == texts else None
+        if record.position is None or record.position.keys != texts:
+            return None
+        # A backfill of another design may have changed the keys since.
+        return None if record.differences(self._members, self._indexes) else record.position
 
     def _keys_of(self, entity: EntityMap, keys: dict[EntityMap, _EntityKeys]) -> _EntityKeys:
         if entity not in keys:
@@ -310,26 +315,23 @@ class Backfill(Plan[int]):
     def _record(self, name: str, found: dict[str, Any]) -> Steps[None]:
         """Record that the indexes lack no items, and that those that exist are not awaited.
 
-        Of an entity that the record does not know, the other indexes that exist count as complete:
-        they were read before, too. The same is true of the unique values of an entity whose keys
-        the record does not describe, if only indexes were backfilled.
+        A table without a record gets one for all its entities. Of an entity that the record does
+        not know, the other indexes that exist count as complete: they were read before, too. The
+        same is true of the unique values of an entity whose keys the record does not describe, if
+        only indexes were backfilled.
         """
-        record = (yield from read_record(self._table, name)) or IndexRecord(frozenset())
         members = ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
         present = {each["IndexName"] for kind in members for each in found.get(kind, ())}
-        described = [each for each in self._members if record.describes(each)]
-        known = [each for each in self._members if record.knows(each) and each not in described]
-        unknown = [each for each in self._members if not record.knows(each)]
-        indexes = self._indexes
-        for entities, complete, uniques in (
-            (described, indexes, indexes is None),
-            (known, indexes, True),
-            (unknown, None if indexes is None else indexes | present, True),
-        ):
-            if entities:
-                yield from add_complete(
-                    self._table, name, entities, complete, uniques=uniques, ends_backfill=True
-                )
+        record = yield from read_record(self._table, name)
+        if record is None or not record.complete:
+            record = yield from begin_record(self._table, name, present)
+        for entity in self._members:
+            indexes, uniques = self._indexes, True
+            if record.describes(entity):
+                uniques = indexes is None
+            elif indexes is not None and not record.knows(entity):
+                indexes |= present
+            yield from add_complete(self._table, name, entity, indexes, uniques=uniques)
         yield from stop_awaiting(self._table, name, record.awaited & present)
 
     def _shape(self) -> Shape:

@@ -66,6 +66,13 @@ class WriteExpressions:
             absent = f"attribute_not_exists({self._marks.name(table.attributes[0])})"
             self._conditions.append(f"({absent} OR {_all_of(present)})")
 
+    def require_absent_or_equal(self, values: Item) -> None:
+        """Require that the item has no other values for these attributes."""
+        for name, value in values.items():
+            mark = self._marks.name(name)
+            equal = f"{mark} = {self._marks.value(value)}"
+            self._conditions.append(f"(attribute_not_exists({mark}) OR {equal})")
+
     def require_unchanged(self, read: Snapshot) -> None:
         """Require that attributes are still as they were read."""
         self._conditions += self._unchanged(read)

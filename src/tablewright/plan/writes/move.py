@@ -54,6 +54,7 @@ from tablewright.plan.writes.action import (
     Verdict,
     always_retry,
     is_optional,
+    require_reserved,
 )
 from tablewright.plan.writes.chunks import fit, joined, send_or_retry, take_fitting
 from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_effect
@@ -105,6 +106,8 @@ class Move(Update[E, E], Generic[E]):
                     f"{entity.name}: the {len(moves)} rows below it are too many to move in one "
                     "transaction with other writes; move it on its own"
                 )
+            for action in joined(own, *moves):
+                require_reserved(action, context)
             yield from _check_first(own, context)
             yield from _move_in_steps(own, moves, context)
             raise RetryWrite(has_written=True)  # and look for rows that were added meanwhile

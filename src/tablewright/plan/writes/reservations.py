@@ -5,6 +5,7 @@
     names the item                       nothing
     names another item with the value    a duplicate
     names an item without the value      it is replaced
+    names no item (another `keep`)       it is replaced
 
 Invariant: a sentinel is written in one transaction with a check of the item, and only if there is
 none, or one that no item has any more.
@@ -33,7 +34,7 @@ from tablewright.plan.writes.action import Action, RetryWrite, SentinelAction, a
 from tablewright.plan.writes.chunks import send_or_retry
 from tablewright.plan.writes.commit import CONTENTION
 from tablewright.plan.writes.effect import read_values, unique_names
-from tablewright.plan.writes.guard import Snapshot, WriteExpressions, key_text, snapshot
+from tablewright.plan.writes.guard import WriteExpressions, key_text, snapshot
 from tablewright.plan.writes.side_items import sentinel
 from tablewright.values import Item
 
@@ -204,7 +205,7 @@ class _Reserve(Plan[Outcome]):
 def _actions(claim: Claim, found: Item | None) -> list[Action]:
     """Return the actions that reserve a value, if the item has it and the sentinel is as it was."""
     entity, table = claim.entity, claim.entity.table
-    owners: list[Snapshot] = [] if found is None else [dict(found)]
+    owners = [] if found is None else [snapshot(found, sorted({*found, *claim.sentinel}))]
     names = {entity.attributes[name].stored for name in unique_names(claim.unique)}
     if table.type_attribute is not None:
         names.add(table.type_attribute)
@@ -222,6 +223,8 @@ def _actions(claim: Claim, found: Item | None) -> list[Action]:
 def _owner(claim: Claim, found: Item, context: Context) -> Steps[str | None]:
     """Return which item a stored sentinel belongs to; None if that does not have the value."""
     entity = claim.entity
+    if not any(attribute.stored in found for attribute in claim.unique.owned_by):
+        return None  # it names none, so it is that of the first item with the value
     if not claim.names_owner:
         return f"unknown item (the sentinel {key_text(claim.sentinel_key)} does not name it)"
     try:
@@ -232,6 +235,8 @@ def _owner(claim: Claim, found: Item, context: Context) -> Steps[str | None]:
         key = entity.key_of(kept)
     except (InvalidValue, UnreadableItem):
         return f"unreadable item (named by the sentinel {key_text(claim.sentinel_key)})"
+    if key == claim.key:
+        return None  # the item itself, whose values were spelled in another way
     other = yield from read_item(context, entity, key)
     theirs = None if other is None else _claim_of(claim, other)
     has_value = theirs is not None and theirs.sentinel_key == claim.sentinel_key

@@ -30,7 +30,8 @@ def _sentinel_action(
     """Return the action that reserves a value, releases it, or changes what its sentinel keeps.
 
     An item that was stored without a sentinel has not reserved its value, so another entity may
-    have: then its sentinel stays, and the item can be changed and deleted nevertheless.
+    have: then its sentinel stays, and the item can be changed and deleted nevertheless. A sentinel
+    that names no entity, because its unique value was declared with another `keep`, is its own.
     """
     table = effect.entity.table
     kind, body = (
@@ -42,7 +43,7 @@ def _sentinel_action(
         table,
         body,
         always_retry if new is None else _on_violation(effect, unique, new),
-        owners=[] if old is None else [snapshot(old, names)],
+        owners=[] if old is None else [snapshot(old, names), snapshot(None, names)],
         is_optional=old is not None,
         requires=None if new is None else (unique, effect.entity),
     )
