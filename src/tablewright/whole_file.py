@@ -65,9 +65,14 @@ def rename_whole(partial: Path, path: Path) -> None:
     _sync(path.parent)
 
 
+def partial_path(path: Path) -> Path:
+    """Return the name that a file has in `create_whole` until it is complete."""
+    return path.with_name(path.name + PARTIAL)
+
+
 def _clear_partial(path: Path) -> Path:
     """Remove what a killed process has left, with the logs of a database; return its name."""
-    partial = path.with_name(path.name + PARTIAL)
+    partial = partial_path(path)
     for ending in ("", "-wal", "-shm"):
         Path(f"{partial}{ending}").unlink(missing_ok=True)
     return partial

@@ -174,6 +174,13 @@ def test_a_repaired_file_never_gets_the_log_of_another_file(tmp_path: Path) -> N
     assert not (tmp_path / "new.db").exists()
 
 
+def test_a_repair_never_removes_its_source(tmp_path: Path) -> None:
+    notes = make_file(tmp_path / "new.db.partial", 1)
+    with pytest.raises(CannotOpen, match=r"new\.db\.partial first, which is the file to read"):
+        repair(tmp_path / "new.db.partial", tmp_path / "new.db")
+    assert notes_in(tmp_path / "new.db.partial") == notes
+
+
 @pytest.mark.parametrize("content", [b"", b"not a database", b"SQLite format 3\x00" + bytes(5000)])
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "old.db").write_bytes(content)

@@ -99,7 +99,7 @@ def repair(path: str | Path, new_path: str | Path) -> RepairReport:
     """
     if not Path(path).is_file():
         raise CannotOpen(f"{path}: {'is a directory' if Path(path).is_dir() else 'no such file'}")
-    if problem := name_problem(Path(new_path)):
+    if problem := name_problem(Path(new_path), Path(path)):
         raise CannotOpen(problem)
     try:
         with create_whole(Path(new_path)) as partial_path:

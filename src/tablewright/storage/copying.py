@@ -27,7 +27,7 @@ def back_up(connection: apsw.Connection, copy: Path) -> None:
     Runs in one read transaction: writers do not wait, and later writes are not in the copy. The
     copy gets its name after it is complete and synced; a killed backup leaves `COPY.partial`.
     """
-    if problem := name_problem(copy):
+    if problem := name_problem(copy, Path(connection.filename)):
         raise StoreFailed(problem)
     try:
         with create_whole(copy) as partial:
