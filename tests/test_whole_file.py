@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -94,3 +97,64 @@ def test_a_pipe_is_written_to() -> None:
     os.close(write)
     with os.fdopen(read, "rb") as file:
         assert file.read() == b"text"
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_an_open_file_is_appended_to(tmp_path: Path, is_link: bool) -> None:
+    with tempfile.TemporaryFile() as file:  # a file without a name
+        file.write(b"old ")
+        file.flush()
+        path = Path(f"/dev/fd/{file.fileno()}")
+        if is_link:
+            (tmp_path / "link").symlink_to(path)
+            path = tmp_path / "link"
+        replace_whole(path, b"new")
+        file.seek(0)
+        assert file.read() == b"old new"
+
+
+@contextmanager
+def shared_file(folder_mode: int) -> Iterator[Path]:
+    """A file that everybody can write, in a folder with a mode, for a user other than root."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        file = Path(folder, "file")
+        file.write_text("old")
+        file.chmod(0o666)
+        Path(folder).chmod(folder_mode)
+        is_root = os.geteuid() == 0
+        if is_root:
+            os.seteuid(65534)
+        try:
+            yield file
+        finally:
+            if is_root:
+                os.seteuid(0)
+            Path(folder).chmod(0o700)
+
+
+@pytest.mark.parametrize("folder_mode", [0o555, 0o333, 0o1777])
+def test_a_writable_file_is_written_whatever_its_folder_allows(folder_mode: int) -> None:
+    with shared_file(folder_mode) as file:
+        replace_whole(file, b"new")
+        assert file.read_text() == "new"
+
+
+def test_a_file_that_cannot_be_written_is_named() -> None:
+    with shared_file(0o555) as file, pytest.raises(PermissionError, match="absent'"):
+        replace_whole(file.with_name("absent"), b"new")
+
+
+def test_a_partial_file_has_the_mode_of_the_file_from_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a"
+    file.write_text("old")
+    file.chmod(0o600)
+    modes: list[int] = []
+
+    def fsync(_descriptor: int) -> None:
+        modes.extend(path.stat().st_mode & 0o777 for path in tmp_path.iterdir())
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    replace_whole(file, b"new")
+    assert set(modes) == {0o600}

@@ -7,15 +7,16 @@ replaces.
 
 from __future__ import annotations
 
+import errno
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tablewright.private_file import open_private
-
 PARTIAL = ".partial"
+#: A file cannot be created in a folder, or cannot be replaced there.
+_FOLDER_REFUSES = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}
+_MAX_LINKS = 40
 
 
 @contextmanager
@@ -37,26 +38,54 @@ def create_whole(path: Path) -> Iterator[Path]:
 def replace_whole(path: Path, content: bytes, *, private: bool = False) -> None:
     """Create a file, or replace its content; it keeps its mode.
 
-    A `private` file gets the mode 0600 and replaces a link; otherwise the link stays, and a device
-    or a pipe is written to.
+    A `private` file gets the mode 0600 and replaces a link; otherwise the link stays, a device, a
+    pipe or an open file (`/dev/stdout`) is appended to, and a file that can be written in a folder
+    that cannot be changed is overwritten.
     """
-    if not private:
-        if path.exists() and not path.is_file():
-            path.write_bytes(content)
-            return
+    if private:
+        _replace(path, content, 0o600)
+    elif _is_open_file(path) or (path.exists() and not path.is_file()):
+        with path.open("ab") as file:
+            file.write(content)
+    else:
         path = path.resolve()
+        try:
+            _replace(path, content, path.stat().st_mode & 0o7777 if path.exists() else None)
+        except OSError as error:
+            if error.errno not in _FOLDER_REFUSES:
+                raise
+            path.write_bytes(content)
+            _sync(path)
+
+
+def _replace(path: Path, content: bytes, mode: int | None) -> None:
+    def create(name: str, flags: int) -> int:
+        return os.open(name, flags, 0o666 if mode is None else mode)
+
     partial = _clear_partial(path)
     try:
-        with open_private(partial, "xb") if private else partial.open("xb") as file:
+        with open(partial, "xb", opener=create) as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)  # also what the umask removes
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        if path.exists() and not private:
-            shutil.copymode(path, partial)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
     _sync(path.parent)
+
+
+def _is_open_file(path: Path) -> bool:
+    """Return whether a path is, or links to, the name of an open file or a file of the kernel."""
+    for _ in range(_MAX_LINKS):
+        path = path.parent.resolve() / path.name
+        if path.is_relative_to("/proc") or path.is_relative_to("/dev/fd"):
+            return True
+        if not path.is_symlink():
+            break
+        path = path.parent / path.readlink()
+    return False
 
 
 def rename_whole(partial: Path, path: Path) -> None:
@@ -79,7 +108,11 @@ def _clear_partial(path: Path) -> Path:
 
 
 def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+    """Sync a file or a folder, if it can be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except PermissionError:
+        return
     try:
         os.fsync(descriptor)
     finally:
