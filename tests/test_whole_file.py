@@ -50,19 +50,38 @@ def test_a_kill_at_any_moment_leaves_the_old_content_or_the_new(tmp_path: Path, 
         if ended.returncode == 0:
             break
     assert 3 < call < 49
-    assert list(tmp_path.iterdir()) == [file]  # what the killed runs left was replaced
+    left = [path for path in tmp_path.iterdir() if path != file]
+    assert all(path.match(f".victim.*{PARTIAL}") for path in left)
+    assert way == "replace" or not left  # what the killed runs left was replaced
 
 
 def test_a_left_partial_file_is_replaced(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / f"{name}{PARTIAL}").write_text("half")
-    replace_whole(tmp_path / "a", b"whole")
-    with create_whole(tmp_path / "b") as partial:
+    (tmp_path / f"a{PARTIAL}").write_text("half")
+    with create_whole(tmp_path / "a") as partial:
         partial.write_text("whole")
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
-        "a": "whole",
-        "b": "whole",
-    }
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "whole"}
+
+
+def test_a_file_is_replaced_while_another_process_replaces_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a"
+    fsync = os.fsync
+
+    def replace_meanwhile(descriptor: int) -> None:
+        monkeypatch.setattr(os, "fsync", fsync)
+        replace_whole(file, b"other")
+        assert file.read_bytes() == b"other"
+
+    monkeypatch.setattr(os, "fsync", replace_meanwhile)
+    replace_whole(file, b"own")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"a": b"own"}
+
+
+@pytest.mark.parametrize("name", ["n" * 255, "ü" * 127])
+def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path: Path, name: str) -> None:
+    replace_whole(tmp_path / name, b"text")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_an_error_leaves_the_old_content_and_nothing_else(tmp_path: Path) -> None:

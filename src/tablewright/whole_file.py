@@ -1,14 +1,17 @@
 """Files that appear whole: a process that is killed while it writes leaves the old file, or none.
 
-A file is written under another name in the same folder, `NAME.partial`, and synced; then it gets
-its name, and the folder is synced. A killed process may leave `NAME.partial`, which the next run
-replaces.
+A file is written under another name in the same folder and synced; then it gets its name, and the
+folder is synced. The other name is
+- `NAME.partial` for a new file. A killed process may leave it; the next run replaces it.
+- `.NAME.RANDOM.partial` for a file that is replaced, so that several processes can replace it at
+  once: the last one wins. A killed process may leave it; nothing reads it, and it can be deleted.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +20,8 @@ PARTIAL = ".partial"
 #: A file cannot be created in a folder, or cannot be replaced there.
 _FOLDER_REFUSES = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}
 _MAX_LINKS = 40
+#: The characters of a name that a partial file has, too; a name has at most 255 bytes.
+_NAME_PART = 50
 
 
 @contextmanager
@@ -62,7 +67,7 @@ def _replace(path: Path, content: bytes, mode: int | None) -> None:
     def create(name: str, flags: int) -> int:
         return os.open(name, flags, 0o666 if mode is None else mode)
 
-    partial = _clear_partial(path)
+    partial = path.with_name(f".{path.name[:_NAME_PART]}.{secrets.token_hex(4)}{PARTIAL}")
     try:
         with open(partial, "xb", opener=create) as file:
             if mode is not None:

@@ -194,8 +194,10 @@ def test_a_dump_that_fails_leaves_the_one_before(tmp_path: Path, source: Engine)
 def test_what_is_left_of_a_killed_dump_is_replaced(tmp_path: Path, source: Engine) -> None:
     source.call("CreateTable", PLAIN)
     (tmp_path / "all.part").mkdir()
-    for end in ("", ".part", ".manifest", ".manifest.partial"):
-        (tmp_path / f"all.part/things.json.gz{end}").write_text("half")
+    data = "things.json.gz"
+    left = (data, f"{data}.part", f"{data}.manifest", f".{data}.manifest.0123abcd.partial")
+    for name in left:
+        (tmp_path / "all.part" / name).write_text("half")
     compared(dump_all(Local(source), tmp_path / "all"))
     assert [path.name for path in tmp_path.iterdir()] == ["all"]
 

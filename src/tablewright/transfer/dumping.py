@@ -37,7 +37,7 @@ from tablewright.wire.lines import encode_lines
 #: Between two reports of the progress.
 ROWS_AT_ONCE = 1000
 #: Matches the names of files that a killed dump leaves in its folder.
-_LEFT = re.compile(r".+\.json\.gz(\.part|\.manifest(\..+)?)?").fullmatch
+_LEFT = re.compile(r".+\.json\.gz(\.part|\.manifest)?|\..+\.[0-9a-f]{8}\.partial").fullmatch
 
 
 def dump_all(
