@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -93,6 +94,21 @@ def test_an_error_leaves_the_old_content_and_nothing_else(tmp_path: Path) -> Non
         partial.write_text(None)  # type: ignore[arg-type]
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     assert file.read_text() == "old"
+
+
+@pytest.mark.parametrize("error", [errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP])
+def test_a_file_is_created_on_a_file_system_without_hard_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    def link(*_paths: Path) -> None:
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr(os, "link", link)
+    with create_whole(tmp_path / "a") as partial:
+        partial.write_text("first")
+    with pytest.raises(FileExistsError), create_whole(tmp_path / "a") as partial:
+        partial.write_text("second")
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a": "first"}
 
 
 def test_a_replaced_file_keeps_its_mode_and_its_link(tmp_path: Path) -> None:

@@ -19,6 +19,8 @@ from pathlib import Path
 PARTIAL = ".partial"
 #: A file cannot be created in a folder, or cannot be replaced there.
 _FOLDER_REFUSES = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY}
+#: The file system has no hard links.
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP}
 _MAX_LINKS = 40
 #: The characters of a name that a partial file has, too; a name has at most 255 bytes.
 _NAME_PART = 50
@@ -34,10 +36,25 @@ def create_whole(path: Path) -> Iterator[Path]:
     try:
         yield partial
         _sync(partial)
-        os.link(partial, path)  # unlike a rename, a link never replaces a file
+        _name_new(partial, path)
     finally:
         _clear_partial(path)
     _sync(path.parent)
+
+
+def _name_new(partial: Path, path: Path) -> None:
+    """Rename a file to a new name.
+
+    Without hard links, a file that another process creates in the same moment is replaced.
+    """
+    try:
+        os.link(partial, path)  # unlike a rename, a link never replaces a file
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+        partial.rename(path)
 
 
 def replace_whole(path: Path, content: bytes, *, private: bool = False) -> None:
