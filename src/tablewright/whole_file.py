@@ -93,6 +93,9 @@ def _replace(path: Path, content: bytes, mode: int | None) -> None:
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None  # not a random name
+        raise
     finally:
         partial.unlink(missing_ok=True)
     _sync(path.parent)
