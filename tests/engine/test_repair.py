@@ -165,6 +165,22 @@ def test_an_existing_file_is_not_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "new.db").read_text() == "mine"
 
 
+def test_a_repaired_file_never_gets_the_log_of_another_file(tmp_path: Path) -> None:
+    make_file(tmp_path / "old.db", 1)
+    (tmp_path / "new.db-wal").write_text("mine")
+    with pytest.raises(CannotOpen, match=r"new\.db-wal: is the log of another file.*move it away"):
+        repair(tmp_path / "old.db", tmp_path / "new.db")
+    assert (tmp_path / "new.db-wal").read_text() == "mine"
+    assert not (tmp_path / "new.db").exists()
+
+
+def test_a_repair_never_removes_its_source(tmp_path: Path) -> None:
+    notes = make_file(tmp_path / "new.db.partial", 1)
+    with pytest.raises(CannotOpen, match=r"new\.db\.partial first, which is the file to read"):
+        repair(tmp_path / "new.db.partial", tmp_path / "new.db")
+    assert notes_in(tmp_path / "new.db.partial") == notes
+
+
 @pytest.mark.parametrize("content", [b"", b"not a database", b"SQLite format 3\x00" + bytes(5000)])
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "old.db").write_bytes(content)

@@ -61,6 +61,26 @@ def test_a_backup_never_replaces_a_file(store: Store, tmp_path: Path) -> None:
     assert copy.read_text() == "precious"
 
 
+def test_a_backup_never_gets_the_log_of_another_file(store: Store, tmp_path: Path) -> None:
+    copy, log = tmp_path / "copy.db", tmp_path / "copy.db-wal"
+    log.write_text("precious")
+    with pytest.raises(StoreFailed, match=r"copy\.db-wal: is the log of another file"):
+        store.back_up(copy)
+    assert log.read_text() == "precious"
+    assert not copy.exists()
+
+
+def test_a_backup_never_removes_its_source(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "copy.db.partial")) as store:
+        store.write(lambda tx: tx.create_tree(TREE))
+        with pytest.raises(
+            StoreFailed, match=r"copy\.db\.partial first, which is the file to read"
+        ):
+            store.back_up(tmp_path / "copy.db")
+    with closing(Store(tmp_path / "copy.db.partial")) as store:
+        assert count(store) == 0
+
+
 def test_a_backup_that_cannot_be_written_names_the_copy(store: Store, tmp_path: Path) -> None:
     copy = tmp_path / "missing" / "copy.db"
     with pytest.raises(StoreFailed, match=r"missing/copy\.db: No such file or directory"):

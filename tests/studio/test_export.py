@@ -53,8 +53,9 @@ def test_other_files_in_the_folder_are_kept(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
-def test_pages_can_be_written_again(tmp_path: Path) -> None:
+def test_pages_can_be_written_again_also_after_a_kill(tmp_path: Path) -> None:
     first = export(open_workspace(["commerce"]), tmp_path)
+    (tmp_path / ".index.html.0123abcd.partial").write_text("half")
     assert export(open_workspace(["commerce"]), tmp_path) == first
 
 

@@ -169,7 +169,7 @@ def test_a_reader_that_leaves_ends_the_dump_quietly(tmp_path: Path) -> None:
             ["copy", "a.db", "b.db", "--table", "thing"],
             "a.db has no table 'thing'; did you mean 'things'?",
         ),
-        (["copy", "a.db", "b.db", "--state", "absent/s"], "absent/s.partial: no such file"),
+        (["copy", "a.db", "b.db", "--state", "absent/s"], "absent/s: no such file"),
         (["copy", "a.db", "b.db", "--state", "x.json"], "x.json: not the state of a transfer"),
         (["dump", "a.db", "absent/x.json"], "absent/x.json.part: no such file"),
         (["dump", "a.db", "full"], "full: exists and is not an empty folder"),

@@ -194,9 +194,24 @@ def test_a_dump_that_fails_leaves_the_one_before(tmp_path: Path, source: Engine)
 def test_what_is_left_of_a_killed_dump_is_replaced(tmp_path: Path, source: Engine) -> None:
     source.call("CreateTable", PLAIN)
     (tmp_path / "all.part").mkdir()
-    (tmp_path / "all.part/things.json.gz").write_text("half")
+    data = "things.json.gz"
+    left = (data, f"{data}.part", f"{data}.manifest", f".{data}.manifest.0123abcd.partial")
+    for name in left:
+        (tmp_path / "all.part" / name).write_text("half")
     compared(dump_all(Local(source), tmp_path / "all"))
     assert [path.name for path in tmp_path.iterdir()] == ["all"]
+
+
+@pytest.mark.parametrize("mine", ["thesis.txt", "dump.json.gz/thesis.txt"])
+def test_a_folder_that_no_dump_has_left_is_kept(tmp_path: Path, source: Engine, mine: str) -> None:
+    source.call("CreateTable", PLAIN)
+    left, file = tmp_path / "all.part/things.json.gz", tmp_path / "all.part" / mine
+    file.parent.mkdir(parents=True)
+    for path in (left, file):
+        path.write_text("mine")
+    with pytest.raises(TransferRefused, match="no dump has written this"):
+        compared(dump_all(Local(source), tmp_path / "all"))
+    assert (left.read_text(), file.read_text()) == ("mine", "mine")
 
 
 def test_a_running_dump_is_not_disturbed(tmp_path: Path, source: Engine) -> None:

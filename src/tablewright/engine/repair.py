@@ -46,6 +46,7 @@ from tablewright.storage import (
     Store,
     Tree,
     WriteTransaction,
+    name_problem,
     require_current_log,
 )
 from tablewright.whole_file import create_whole
@@ -98,8 +99,8 @@ def repair(path: str | Path, new_path: str | Path) -> RepairReport:
     """
     if not Path(path).is_file():
         raise CannotOpen(f"{path}: {'is a directory' if Path(path).is_dir() else 'no such file'}")
-    if Path(new_path).exists():
-        raise CannotOpen(f"{new_path}: the file exists; choose another name for the new file")
+    if problem := name_problem(Path(new_path), Path(path)):
+        raise CannotOpen(problem)
     try:
         with create_whole(Path(new_path)) as partial_path:
             return _save_all(path, partial_path)

@@ -10,6 +10,7 @@
 
 from tablewright.storage.file import APPLICATION_ID
 from tablewright.storage.log import require_current_log
+from tablewright.storage.new_file import name_problem
 from tablewright.storage.sandbox import Sandbox
 from tablewright.storage.store import BUSY_SECONDS, Durability, Store
 from tablewright.storage.transaction import (
@@ -36,5 +37,6 @@ __all__ = [
     "Store",
     "Tree",
     "WriteTransaction",
+    "name_problem",
     "require_current_log",
 ]

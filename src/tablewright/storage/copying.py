@@ -17,6 +17,7 @@ from tablewright.errors import StoreFailed
 from tablewright.private_file import open_private
 from tablewright.storage.checksum import TAG_BITS, UNTAGGED, make_tag
 from tablewright.storage.log import log_path, note_log, read_salts
+from tablewright.storage.new_file import name_problem
 from tablewright.whole_file import create_whole
 
 
@@ -26,8 +27,8 @@ def back_up(connection: apsw.Connection, copy: Path) -> None:
     Runs in one read transaction: writers do not wait, and later writes are not in the copy. The
     copy gets its name after it is complete and synced; a killed backup leaves `COPY.partial`.
     """
-    if copy.exists():
-        raise StoreFailed(f"{copy}: the file exists; choose another name for the copy")
+    if problem := name_problem(copy, Path(connection.filename)):
+        raise StoreFailed(problem)
     try:
         with create_whole(copy) as partial:
             open_private(partial, "xb").close()

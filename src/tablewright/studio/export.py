@@ -38,7 +38,7 @@ def export(workspace: Workspace, folder: Path, *, data: bool = False) -> list[Pa
     static = workspace.as_static(("Design", "Items") if data else ("Design",))
     files = dict(_files(static, DESIGN + DATA if data else DESIGN))
     folder.mkdir(parents=True, exist_ok=True)
-    present = {path.name.removesuffix(PARTIAL) for path in folder.iterdir()}
+    present = {path.name for path in folder.iterdir() if path.suffix != PARTIAL}
     others = sorted(present - files.keys())
     if others:
         raise InvalidValue(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -35,6 +36,8 @@ from tablewright.wire.lines import encode_lines
 
 #: Between two reports of the progress.
 ROWS_AT_ONCE = 1000
+#: Matches the names of files that a killed dump leaves in its folder.
+_LEFT = re.compile(r".+\.json\.gz(\.part|\.manifest)?|\..+\.[0-9a-f]{8}\.partial").fullmatch
 
 
 def dump_all(
@@ -60,7 +63,10 @@ def dump_all(
 
 @contextmanager
 def _locked_folder(part: Path) -> Iterator[Path]:
-    """Create an empty folder, lock it, and remove it at the end, unless it is renamed."""
+    """Create an empty folder, lock it, and remove it at the end, unless it is renamed.
+
+    Raises `TransferRefused` if it contains anything that no killed dump leaves.
+    """
     part.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(part, os.O_RDONLY)
     try:
@@ -68,9 +74,16 @@ def _locked_folder(part: Path) -> Iterator[Path]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise TransferRefused(f"{part}: another dump is running; wait until it ends") from None
+        left = list(part.iterdir())  # by a killed dump
+        for path in left:
+            if path.is_dir() or not _LEFT(path.name):
+                raise TransferRefused(
+                    f"{path}: no dump has written this, and {part} would be removed; move it away, "
+                    "or choose another folder for the dump"
+                )
         try:
-            for left in part.iterdir():  # by a killed dump
-                left.unlink()
+            for path in left:
+                path.unlink()
             yield part
         finally:
             shutil.rmtree(part, ignore_errors=True)
