@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -165,3 +166,23 @@ def test_many_large_items_are_checked_and_deleted_in_one_transaction(large_items
     large_items.call("TransactWriteItems", transaction("ConditionCheck", condition, 12))
     large_items.call("TransactWriteItems", transaction("Delete", condition, 12))
     assert large_items.call("Scan", {"TableName": LARGE})["Count"] == 0
+
+
+@pytest.mark.slow
+def test_a_batch_does_not_keep_decoded_items_of_refused_statements() -> None:
+    """A list of 400 KB takes 50 MB when it is decoded."""
+    with Engine(":memory:") as engine:
+        for definition in expressions.tables():
+            engine.call("CreateTable", definition)
+        empty = {"L": [{"S": ""}] * (MAX_ITEM_SIZE // 8)}
+        for number in range(20):
+            item = {"pk": {"S": str(number)}, "a": empty}
+            engine.run(engine.prepare("PutItem", {"TableName": LARGE, "Item": item}))
+        text = "UPDATE large SET x=a SET y=a SET z=a SET u=a SET v=a SET w=a SET t=a WHERE pk='{}'"
+        statements = [{"Statement": text.format(number)} for number in range(20)]
+        step = engine.prepare("BatchExecuteStatement", {"Statements": statements})
+        tracemalloc.start()
+        assert engine.run(step).count(b"ValidationError") == 20
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 100_000_000

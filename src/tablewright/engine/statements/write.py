@@ -93,9 +93,12 @@ class StatementWrite(TransactionWrite):
     def run(self, tx: WriteTransaction) -> Charge:
         """Write the item alone and return the charge; raise before anything has changed."""
         self.read(tx)
-        self.evaluate()
-        charge = Charge(self.table, name=self.table_name)
-        self.apply(tx, charge)
+        try:
+            self.evaluate()
+            charge = Charge(self.table, name=self.table_name)
+            self.apply(tx, charge)
+        finally:
+            self.release()  # a batch keeps 25 of them
         return charge
 
     def returned(self) -> ItemOut | None:
