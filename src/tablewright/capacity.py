@@ -1,4 +1,4 @@
-"""Capacity units: what DynamoDB charges for a read or a write of so many bytes.
+"""Capacity units: what DynamoDB charges for a read or a write of a given size.
 
 A read costs half a unit per started 4 KB, one unit if consistent, two in a transaction; a write
 costs one unit per started KB, two in a transaction. A read that finds nothing costs as much as the
