@@ -13,7 +13,7 @@ BROWSER  := .browser
 CHROMIUM ?= chromium
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-browser screenshots test-pythons test-targets chromium check format docs site bench bench-big bench-peers performance torture torture-big mutants lock clean
+.PHONY: help setup run test test-slow test-browser screenshots test-pythons test-targets chromium check format docs site bench bench-big bench-peers counts performance torture torture-big mutants lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -132,6 +132,9 @@ bench-big: $(READY) ## measure 1,000 to 10,000,000 items, write benchmarks/resul
 bench-peers: $(READY) $(PEERS)/.ready ## compare with other servers and libraries, write benchmarks/results/peers.*
 	@$(BIN)/python -m compileall -q src  # as pip does: it is part of a cold start
 	@$(BIN)/python -m benchmarks.peers $(ARGS)
+
+counts: $(READY) ## count what makes the code hard to read or slow: private names, lines, calls
+	@$(BIN)/python -m benchmarks.counts $(ARGS)
 
 performance: $(READY) ## write the tables and the chart of the documentation from peers.json
 	@$(BIN)/python -m benchmarks.peers.report
