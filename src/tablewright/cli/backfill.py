@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.commands import DESIGNS, add_command
 from tablewright.cli.designs import Name, load_or_fail, tables_named
 from tablewright.cli.failures import clean_interrupts, fail
+from tablewright.cli.options import argument, flag, option
 from tablewright.cli.transfer import WHERE, exit_on_error, progress_bars
 
 if TYPE_CHECKING:
@@ -20,44 +21,24 @@ if TYPE_CHECKING:
     from tablewright.plans import BackfillProgress
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def backfill(
     name: Name,
-    target: Annotated[
-        str, typer.Argument(metavar="TARGET", help=f"Where the tables are: {WHERE}.")
-    ],
-    index: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Write only the keys of this index, and reserve no unique values; repeatable. "
-            "Default: everything.",
-        ),
-    ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option(
-            help="The name of the table, if it differs from the design or is one of several."
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Write nothing; count what would change, and list duplicates."
-        ),
-    ] = False,
-    restart: Annotated[
-        bool,
-        typer.Option("--restart", help="Read all items again, also after an interrupted run."),
-    ] = False,
-    prepare: Annotated[
-        bool,
-        typer.Option(
-            "--prepare",
-            help="Write no keys; record the existing indexes as complete. Programs can then "
-            "connect before the other global indexes exist, but cannot read them.",
-        ),
-    ] = False,
+    target: str = argument("TARGET", f"Where the tables are: {WHERE}."),
+    index: list[str] | None = option(
+        "Write only the keys of this index, and reserve no unique values; repeatable. Default: "
+        "everything.",
+        metavar="NAME",
+    ),
+    table: str | None = option(
+        "The name of the table, if it differs from the design or is one of several."
+    ),
+    dry_run: bool = flag("Write nothing; count what would change, and list duplicates."),
+    restart: bool = flag("Read all items again, also after an interrupted run."),
+    prepare: bool = flag(
+        "Write no keys; record the existing indexes as complete. Programs can then connect "
+        "before the other global indexes exist, but cannot read them."
+    ),
 ) -> None:
     """Give stored items the index keys and unique values that were declared after them.
 

@@ -15,8 +15,9 @@ from typing import Annotated
 
 import typer
 
-from tablewright.cli.commands import SERVER, app
+from tablewright.cli.commands import SERVER, add_command, app
 from tablewright.cli.failures import fail
+from tablewright.cli.options import argument, option
 
 credentials = typer.Typer(help="Manage the users of `tablewright serve`.", no_args_is_help=True)
 app.add_typer(credentials, name="credentials", rich_help_panel=SERVER)
@@ -24,37 +25,22 @@ app.add_typer(credentials, name="credentials", rich_help_panel=SERVER)
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The credentials file.")]
 
 
-@credentials.command()
+@add_command(to=credentials)
 def add(
     file: File,
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="The name of the user. An existing user gets another key."
-        ),
-    ],
-    policy: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="A JSON file with an IAM policy; repeatable. Without it, a new user may do "
-            "everything.",
-        ),
-    ] = None,
-    tag: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="A tag of the user, which policies read as aws:PrincipalTag/NAME; repeatable.",
-        ),
-    ] = None,
-    access_key_id: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID",
-            help="Add this key instead of a random one. Its secret is read from standard input.",
-        ),
-    ] = None,
+    name: str = argument("NAME", "The name of the user. An existing user gets another key."),
+    policy: list[Path] | None = option(
+        "A JSON file with an IAM policy; repeatable. Without it, a new user may do everything.",
+        metavar="FILE",
+    ),
+    tag: list[str] | None = option(
+        "A tag of the user, which policies read as aws:PrincipalTag/NAME; repeatable.",
+        metavar="NAME=VALUE",
+    ),
+    access_key_id: str | None = option(
+        "Add this key instead of a random one. Its secret is read from standard input.",
+        metavar="ID",
+    ),
 ) -> None:
     """Add a user with a random key, and print the secret once. Create the file if it is missing.
 
@@ -81,7 +67,7 @@ def add(
         typer.echo(f"tablewright: added {name} to {file}", err=True)
 
 
-@credentials.command(name="list")
+@add_command(to=credentials, name="list")
 def list_users(file: File) -> None:
     """List users and their keys, without secrets."""
     from datetime import UTC, datetime
@@ -114,12 +100,10 @@ def list_users(file: File) -> None:
     console.print(overview)
 
 
-@credentials.command()
+@add_command(to=credentials)
 def remove(
     file: File,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A user, or the access key id of one key.")
-    ],
+    name: str = argument("NAME", "A user, or the access key id of one key."),
 ) -> None:
     """Remove a user with all its keys, or one key. A running server notices within a second."""
     from tablewright.server import credentials_edit

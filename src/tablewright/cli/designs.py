@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.cli import report
-from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.commands import DESIGNS, add_command
 from tablewright.cli.failures import clean_interrupts, fail
+from tablewright.cli.options import argument, flag, option
 from tablewright.cli.transfer import WHERE, Target, exit_on_error
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ MEMBERS = (
 )
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def designs() -> None:
     """List the bundled designs: complete single-table designs to read and copy."""
     from rich.console import Console
@@ -58,38 +59,27 @@ def designs() -> None:
     typer.echo("Next: tablewright verify NAME runs its checks, tablewright docs NAME documents it.")
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def verify(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="DESIGN",
-            help="Bundled designs, module names or paths of Python files. Default: all bundled "
-            "designs.",
-        ),
-    ] = None,
-    target: Annotated[
-        str,
-        typer.Option(
-            help="Where to run the checks, in tables of their own that are removed afterwards: "
-            f"':memory:', {WHERE}."
-        ),
-    ] = ":memory:",
-    stored: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TARGET", help=f"Compare the design with the items that are stored at {WHERE}."
-        ),
-    ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option(help="With --stored: the name of the table, if it differs from the design."),
-    ] = None,
-    details: Annotated[
-        bool, typer.Option("--details", help="Print pattern, request and cost of each check.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
-    brief: Annotated[bool, typer.Option("--brief", help="Print one line for each design.")] = False,
+    names: list[str] | None = argument(
+        "DESIGN",
+        "Bundled designs, module names or paths of Python files. Default: all bundled designs.",
+        default=None,
+    ),
+    target: str = option(
+        "Where to run the checks, in tables of their own that are removed afterwards: "
+        f"':memory:', {WHERE}.",
+        default=":memory:",
+    ),
+    stored: str | None = option(
+        f"Compare the design with the items that are stored at {WHERE}.", metavar="TARGET"
+    ),
+    table: str | None = option(
+        "With --stored: the name of the table, if it differs from the design."
+    ),
+    details: bool = flag("Print pattern, request and cost of each check."),
+    json: bool = flag("Print the results as JSON."),
+    brief: bool = flag("Print one line for each design."),
 ) -> None:
     """Run the access patterns of a design and compare each result with a scan.
 
@@ -160,7 +150,7 @@ def _summary(results: list[Result]) -> str:
     return f"{checks} passed; {scanned}"
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def seed(name: Name, target: Target) -> None:
     """Create the tables of a design and load its sample data.
 
@@ -189,18 +179,14 @@ def seed(name: Name, target: Target) -> None:
         typer.echo(f"{table}: {items}{f' ({counts})' if counts else ''}")
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def docs(
     name: Name,
     output: Output = None,
-    html: Annotated[
-        bool,
-        typer.Option(
-            "--html",
-            help="Write one HTML page with the diagrams drawn, which needs no other file. "
-            "Default: Markdown, with diagrams for Mermaid.",
-        ),
-    ] = False,
+    html: bool = flag(
+        "Write one HTML page with the diagrams drawn, which needs no other file. Default: "
+        "Markdown, with diagrams for Mermaid."
+    ),
 ) -> None:
     """Write the document of a design: diagrams, keys, patterns, sample items."""
     from tablewright.errors import TablewrightError

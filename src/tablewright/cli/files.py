@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import FILES, app
+from tablewright.cli.commands import FILES, add_command
 from tablewright.cli.failures import describe_error, fail
+from tablewright.cli.options import argument
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 DatabaseFile = Annotated[Path, typer.Argument(metavar="FILE", help="A database file.")]
 
 
-@app.command(rich_help_panel=FILES)
+@add_command(FILES)
 def check_file(file: DatabaseFile) -> None:
     """Check that tables and indexes agree and that no row is damaged.
 
@@ -38,10 +39,10 @@ def check_file(file: DatabaseFile) -> None:
     typer.echo("all tables and indexes agree")
 
 
-@app.command(rich_help_panel=FILES)
+@add_command(FILES)
 def backup(
     file: DatabaseFile,
-    copy: Annotated[Path, typer.Argument(metavar="COPY", help="The new file; it must not exist.")],
+    copy: Path = argument("COPY", "The new file; it must not exist."),
 ) -> None:
     """Copy a database file while it is in use, and check the copy.
 
@@ -53,15 +54,10 @@ def backup(
     check_copy(copy)
 
 
-@app.command(rich_help_panel=FILES)
+@add_command(FILES)
 def restore(
-    copy: Annotated[
-        Path, typer.Argument(metavar="BACKUP", help="A file written by `tablewright backup`.")
-    ],
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="The database file to create; it must not exist."),
-    ],
+    copy: Path = argument("BACKUP", "A file written by `tablewright backup`."),
+    file: Path = argument("FILE", "The database file to create; it must not exist."),
 ) -> None:
     """Create a database file from a backup, and check it.
 
@@ -76,7 +72,7 @@ def restore(
     check_copy(file)
 
 
-@app.command(rich_help_panel=FILES)
+@add_command(FILES)
 def compact(file: DatabaseFile) -> None:
     """Return the space of deleted items and tables to the file system.
 
@@ -90,12 +86,10 @@ def compact(file: DatabaseFile) -> None:
     typer.echo(f"{file}: {before:,} bytes before, {after:,} bytes now")
 
 
-@app.command(rich_help_panel=FILES)
+@add_command(FILES)
 def repair(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A damaged database file. It is not changed.")
-    ],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="The new file; it must not exist.")],
+    file: Path = argument("FILE", "A damaged database file. It is not changed."),
+    new: Path = argument("NEW", "The new file; it must not exist."),
 ) -> None:
     """Save the readable items of a damaged file to a new file, and list the lost items.
 

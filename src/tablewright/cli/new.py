@@ -13,12 +13,12 @@ import re
 import sys
 from pathlib import Path
 from string import Template
-from typing import Annotated
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.commands import DESIGNS, add_command
 from tablewright.cli.failures import describe_error, fail
+from tablewright.cli.options import argument
 
 DESIGN = Template('''\
 """$title: customers and their orders, in one table.
@@ -191,11 +191,9 @@ def test_an_order_moves_to_its_new_status(tablewright_db):
 TAKEN = frozenset(re.findall(r"\b[A-Z]\w+", DESIGN.template))
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def new(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The name of the module and of its table.")
-    ],
+    name: str = argument("NAME", "The name of the module and of its table."),
 ) -> None:
     """Write a small design, NAME.py, with its checks, and a test of it, test_NAME.py.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.commands import DESIGNS, add_command, app
 from tablewright.cli.designs import Name, Output, load_or_fail, write
 from tablewright.cli.failures import fail
+from tablewright.cli.options import flag, option
 from tablewright.cli.revision import run_at
 
 if TYPE_CHECKING:
@@ -23,25 +24,18 @@ publish = typer.Typer(
 app.add_typer(publish, name="publish", rich_help_panel=DESIGNS)
 
 
-@publish.command()
+@add_command(to=publish)
 def cloudformation(
     name: Name,
     output: Output = None,
-    global_table: Annotated[
-        bool,
-        typer.Option(
-            "--global-table",
-            help="Write AWS::DynamoDB::GlobalTable, with one replica in the region of the stack.",
-        ),
-    ] = False,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REVISION|FILE",
-            help="Write the templates that lead from a git revision, or from a template, to the "
-            "design, and a runbook, into the folder of --output.",
-        ),
-    ] = None,
+    global_table: bool = flag(
+        "Write AWS::DynamoDB::GlobalTable, with one replica in the region of the stack."
+    ),
+    since: str | None = option(
+        "Write the templates that lead from a git revision, or from a template, to the design, "
+        "and a runbook, into the folder of --output.",
+        metavar="REVISION|FILE",
+    ),
 ) -> None:
     """Write a CloudFormation template, as JSON.
 
@@ -62,7 +56,7 @@ def cloudformation(
         _write_stages(design, name, _published_since(since, name), template, output)
 
 
-@publish.command()
+@add_command(to=publish)
 def cdk(name: Name, output: Output = None) -> None:
     """Write an application of the AWS Cloud Development Kit, in Python.
 
@@ -73,14 +67,13 @@ def cdk(name: Name, output: Output = None) -> None:
     write(cdk(load_or_fail(name)), output)
 
 
-@publish.command()
+@add_command(to=publish)
 def terraform(
     name: Name,
     output: Output = None,
-    import_existing: Annotated[
-        bool,
-        typer.Option("--import", help="Add a block that imports each table, if it exists already."),
-    ] = False,
+    import_existing: bool = flag(
+        "Add a block that imports each table, if it exists already.", "--import"
+    ),
 ) -> None:
     """Write a Terraform file, for version 6 of the AWS provider."""
     from tablewright.publish.infrastructure import terraform
@@ -88,7 +81,7 @@ def terraform(
     write(terraform(load_or_fail(name), import_existing=import_existing), output)
 
 
-@publish.command()
+@add_command(to=publish)
 def boto3(name: Name, output: Output = None) -> None:
     """Write the CreateTable request of each table, as a JSON list.
 
@@ -99,7 +92,7 @@ def boto3(name: Name, output: Output = None) -> None:
     _write_json(create_table_requests(load_or_fail(name)), output)
 
 
-@publish.command(name="nosql-workbench")
+@add_command(to=publish, name="nosql-workbench")
 def nosql_workbench(name: Name, output: Output = None) -> None:
     """Write a model file of NoSQL Workbench, as JSON, with the sample data.
 
@@ -118,34 +111,21 @@ def nosql_workbench(name: Name, output: Output = None) -> None:
     _write_json(made.model, output)
 
 
-@publish.command()
+@add_command(to=publish)
 def iam(
     name: Name,
     output: Output = None,
-    role: Annotated[
-        str | None,
-        typer.Option(help="Write the policy of one role. Default: an object with all roles."),
-    ] = None,
-    tenant: Annotated[
-        bool,
-        typer.Option(
-            "--tenant", help="Write the policy that limits each tenant to its own partitions."
-        ),
-    ] = False,
-    variable: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="With --tenant: the policy variable with the id of the tenant, as it is stored in "
-            "keys. Default: aws:PrincipalTag/ with the name of the tenancy. For Cognito: "
-            "cognito-identity.amazonaws.com:sub.",
-        ),
-    ] = None,
-    region: Annotated[str, typer.Option(help="The region in ARNs; * is any.")] = "*",
-    account: Annotated[str, typer.Option(help="The account in ARNs; * is any.")] = "*",
-    partition: Annotated[
-        str, typer.Option(help="The partition in ARNs: aws, aws-cn or aws-us-gov.")
-    ] = "aws",
+    role: str | None = option("Write the policy of one role. Default: an object with all roles."),
+    tenant: bool = flag("Write the policy that limits each tenant to its own partitions."),
+    variable: str | None = option(
+        "With --tenant: the policy variable with the id of the tenant, as it is stored in keys. "
+        "Default: aws:PrincipalTag/ with the name of the tenancy. For Cognito: "
+        "cognito-identity.amazonaws.com:sub.",
+        metavar="NAME",
+    ),
+    region: str = option("The region in ARNs; * is any.", default="*"),
+    account: str = option("The account in ARNs; * is any.", default="*"),
+    partition: str = option("The partition in ARNs: aws, aws-cn or aws-us-gov.", default="aws"),
 ) -> None:
     """Write least-privilege IAM policies, as JSON.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.commands import DESIGNS, add_command
 from tablewright.cli.designs import load_or_fail
 from tablewright.cli.failures import describe_error, describe_failure, fail, say
+from tablewright.cli.options import argument, flag, option
 
 if TYPE_CHECKING:
     from tablewright.studio.workspace import Workspace
@@ -18,47 +19,28 @@ if TYPE_CHECKING:
 DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def studio(
-    what: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[DESIGN] [TARGET]",
-            help="A design: a bundled one, a module name or the path of a Python file. A target: "
-            "':memory:', a database file, http://host:port or dynamodb://region. Default target: "
-            "the sample data of the design, in memory. Without a design, entities are inferred.",
-            show_default=False,
-        ),
-    ] = None,
-    port: Annotated[int, typer.Option(help="The port; 0 chooses a free one.")] = 0,
-    host: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The name in the link: 127.0.0.1, localhost or a name below localhost. Default: a "
-            "random name below localhost, so that no other server gets the session's cookie.",
-            show_default=False,
-        ),
-    ] = None,
-    write: Annotated[
-        bool,
-        typer.Option("--write", help="Allow changes at an endpoint; files always allow them."),
-    ] = False,
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Refuse every change of the data.")
-    ] = False,
-    export: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Write static pages of the design to this folder, and exit."
-        ),
-    ] = None,
-    data: Annotated[
-        bool, typer.Option("--data", help="With --export: also write the items of the target.")
-    ] = False,
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
-    ] = True,
+    what: list[str] | None = argument(
+        "[DESIGN] [TARGET]",
+        "A design: a bundled one, a module name or the path of a Python file. A target: "
+        "':memory:', a database file, http://host:port or dynamodb://region. Default target: "
+        "the sample data of the design, in memory. Without a design, entities are inferred.",
+        default=None,
+    ),
+    port: int = option("The port; 0 chooses a free one.", default=0),
+    host: str | None = option(
+        "The name in the link: 127.0.0.1, localhost or a name below localhost. Default: a "
+        "random name below localhost, so that no other server gets the session's cookie.",
+        metavar="NAME",
+    ),
+    write: bool = flag("Allow changes at an endpoint; files always allow them."),
+    read_only: bool = flag("Refuse every change of the data."),
+    export: Path | None = option(
+        "Write static pages of the design to this folder, and exit.", metavar="FOLDER"
+    ),
+    data: bool = flag("With --export: also write the items of the target."),
+    browser: bool = option("Open the page in the browser.", "--browser/--no-browser", default=True),
 ) -> None:
     """Show a design, its patterns and its data in the browser.
 
