@@ -12,6 +12,8 @@ from tablewright.cli.designs import Name, load_or_fail, tables_named
 from tablewright.cli.failures import clean_interrupts, fail
 from tablewright.cli.options import argument, flag, option
 from tablewright.cli.transfer import WHERE, exit_on_error, progress_bars
+from tablewright.errors import DuplicateValues, UnreadableItem
+from tablewright.hints import did_you_mean
 
 if TYPE_CHECKING:
     from tablewright import Table
@@ -51,7 +53,6 @@ def backfill(
     import secrets
 
     from tablewright.database import Database
-    from tablewright.errors import UnreadableItem
     from tablewright.model.provision import Prepare
     from tablewright.plan.plan import Context
     from tablewright.transfer.endpoints import open_source
@@ -95,7 +96,6 @@ def backfill(
 
 def _tables_with(indexes: list[str] | None, tables: list[type[Table]]) -> list[type[Table]]:
     """Return the tables that have one of the indexes, or all tables; fail for an unknown index."""
-    from tablewright.hints import did_you_mean
 
     if not indexes:
         return tables
@@ -116,7 +116,6 @@ def _run(
     restart: bool,
 ) -> tuple[DuplicateValue, ...]:
     """Run the backfill of a table, show its progress, and print its result; return duplicates."""
-    from tablewright.errors import DuplicateValues
     from tablewright.plans import backfill as backfill_plan
 
     names = {each.name for each in table.__table__.indexes.values()}

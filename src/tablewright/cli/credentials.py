@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tablewright.cli.commands import SERVER, add_command, app
-from tablewright.cli.failures import fail
+from tablewright.cli.failures import fail, failing_on
 from tablewright.cli.options import argument, option
+from tablewright.errors import CredentialsRefused
 
 credentials = typer.Typer(help="Manage the users of `tablewright serve`.", no_args_is_help=True)
 app.add_typer(credentials, name="credentials", rich_help_panel=SERVER)
@@ -57,7 +56,7 @@ def add(
         tags[key] = value
     secret = credentials_edit.new_secret() if access_key_id is None else read_secret()
     key_id = access_key_id or credentials_edit.new_access_key_id()
-    with exit_on_error():
+    with failing_on(CredentialsRefused):
         credentials_edit.add_key(file, name, key_id, secret, policies=policy or (), tags=tags)
     typer.echo(f"export AWS_ACCESS_KEY_ID={shlex.quote(key_id)}")
     if access_key_id is None:
@@ -77,7 +76,7 @@ def list_users(file: File) -> None:
 
     from tablewright.server.credentials_file import read_file
 
-    with exit_on_error():
+    with failing_on(CredentialsRefused):
         entries = read_file(file, lambda _: None)
     overview = Table("user", "access key id", "session token", "expires", "permissions", "tags")
     for entry in entries:
@@ -108,7 +107,7 @@ def remove(
     """Remove a user with all its keys, or one key. A running server notices within a second."""
     from tablewright.server import credentials_edit
 
-    with exit_on_error():
+    with failing_on(CredentialsRefused):
         removed = credentials_edit.remove_user_or_key(file, name)
     typer.echo(f"removed {', '.join(removed) or name}")
 
@@ -128,14 +127,3 @@ def read_secret() -> str:
             "input"
         )
     return secret
-
-
-@contextmanager
-def exit_on_error() -> Iterator[None]:
-    """Print a mistake in a credentials file and exit with code 2."""
-    from tablewright.errors import CredentialsRefused
-
-    try:
-        yield
-    except CredentialsRefused as error:
-        fail(str(error))

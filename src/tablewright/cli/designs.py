@@ -8,13 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from tablewright.cli import report
 from tablewright.cli.commands import DESIGNS, add_command
-from tablewright.cli.failures import clean_interrupts, fail
+from tablewright.cli.failures import clean_interrupts, fail, failing_on
 from tablewright.cli.options import argument, flag, option
 from tablewright.cli.transfer import WHERE, Target, exit_on_error
+from tablewright.errors import DesignLoadError, TablewrightError
+from tablewright.whole_file import replace_whole
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,7 +93,6 @@ def verify(
     With --stored, nothing is written: each item of an existing table must belong to an entity of
     the design, and its keys must be the ones that its values give. Exit code 1: an item differs.
     """
-    import msgspec
     from rich.console import Console
 
     from tablewright.designs.catalog import bundled
@@ -189,14 +191,11 @@ def docs(
     ),
 ) -> None:
     """Write the document of a design: diagrams, keys, patterns, sample items."""
-    from tablewright.errors import TablewrightError
     from tablewright.publish import document, html_document
 
     design = load_or_fail(name)
-    try:
+    with failing_on(TablewrightError):
         text = html_document(design) if html else document(design)
-    except TablewrightError as error:
-        fail(str(error))
     write(text, output)
 
 
@@ -205,8 +204,6 @@ def write(text: str, output: Path | None) -> None:
     if output is None:
         typer.echo(text, nl=False)
         return
-    from tablewright.whole_file import replace_whole
-
     try:
         replace_whole(output, text.encode())
     except OSError as error:
@@ -229,17 +226,13 @@ def tables_named(design: Design, name: str | None) -> list[type[Table]]:
 def load_or_fail(name: str) -> Design:
     """Load a design; if that fails, print why and exit with code 2."""
     from tablewright.designs.catalog import load
-    from tablewright.errors import TablewrightError
 
-    try:
+    with failing_on(TablewrightError):
         return load(name)
-    except TablewrightError as error:
-        fail(str(error))
 
 
 def _run(design: Design, target: str, console: Console) -> list[Result]:
     """Run the checks of a design and show the progress."""
-    from tablewright.errors import DesignLoadError, TablewrightError
     from tablewright.verify import verify as verify_design
     from tablewright.verify.temporary import temporary_tables
 
@@ -262,8 +255,6 @@ def _run(design: Design, target: str, console: Console) -> list[Result]:
 
 def _verify_stored(design: Design, target: str, name: str | None, *, json: bool) -> None:
     """Compare the tables of a design with their stored items and print the differences."""
-    import msgspec
-
     from tablewright import transfer
     from tablewright.cli.key_arguments import require_key
     from tablewright.cli.sessions import TableSession

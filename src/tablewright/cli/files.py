@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.cli.commands import FILES, add_command
-from tablewright.cli.failures import describe_error, fail
+from tablewright.cli.failures import describe_error, fail, failing_on
 from tablewright.cli.options import argument
+from tablewright.errors import DamagedFile, StoreFailed, TablewrightError
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
@@ -99,13 +100,9 @@ def repair(
     from rich.table import Table
 
     from tablewright.engine.repair import repair as repair_file
-    from tablewright.errors import TablewrightError
 
-    try:
-        with readable(file, new.parent) as path:
-            salvage = repair_file(path, new)
-    except TablewrightError as error:
-        fail(str(error))
+    with failing_on(TablewrightError), readable(file, new.parent) as path:
+        salvage = repair_file(path, new)
     overview = Table("table", "items saved", "from an index or log", "known to be lost")
     for table in salvage.tables:
         copies = table.from_indexes + table.from_log
@@ -130,7 +127,6 @@ def readable(file: Path, folder: Path | None = None) -> Iterator[Path]:
     SQLite writes even if it only reads: it locks the file, and creates files next to it. The copy
     is in a temporary folder in `folder`.
     """
-    from tablewright.errors import DamagedFile
     from tablewright.storage import require_current_log
 
     is_writable = os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
@@ -158,7 +154,6 @@ def readable(file: Path, folder: Path | None = None) -> Iterator[Path]:
 def open_existing(file: Path) -> Iterator[Engine]:
     """Open an existing file. An error, also in the block, is one line and an exit code."""
     from tablewright.engine import Engine
-    from tablewright.errors import DamagedFile, StoreFailed, TablewrightError
 
     try:
         if not file.is_file():
@@ -174,11 +169,8 @@ def open_existing(file: Path) -> Iterator[Engine]:
         raise typer.Exit(1) from None
     except TablewrightError as error:
         fail(str(error))
-    with engine:
-        try:
-            yield engine
-        except TablewrightError as error:
-            fail(str(error))
+    with engine, failing_on(TablewrightError):
+        yield engine
 
 
 def show_report(report: Report) -> None:

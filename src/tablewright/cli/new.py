@@ -19,6 +19,7 @@ import typer
 from tablewright.cli.commands import DESIGNS, add_command
 from tablewright.cli.failures import describe_error, fail
 from tablewright.cli.options import argument
+from tablewright.whole_file import create_whole
 
 DESIGN = Template('''\
 """$title: customers and their orders, in one table.
@@ -210,7 +211,6 @@ def new(
     if table in TAKEN:
         table += "Table"
     values = {"name": name, "title": title, "table": table}
-    from tablewright.whole_file import create_whole
 
     for file, template in files.items():
         try:

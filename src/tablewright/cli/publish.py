@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import typer
 
 from tablewright.cli.commands import DESIGNS, add_command, app
 from tablewright.cli.designs import Name, Output, load_or_fail, write
-from tablewright.cli.failures import fail
+from tablewright.cli.failures import fail, failing_on
 from tablewright.cli.options import flag, option
-from tablewright.cli.revision import run_at
+from tablewright.cli.revision import Published, published_at
+from tablewright.errors import InvalidValue, TableReplacement, TablewrightError
 
 if TYPE_CHECKING:
-    from tablewright.cli.published import Published
     from tablewright.verify import Design
 
 publish = typer.Typer(
@@ -99,13 +100,10 @@ def nosql_workbench(name: Name, output: Output = None) -> None:
     There is a facet for each entity. What the format cannot hold, such as local indexes and TTL, is
     listed on standard error.
     """
-    from tablewright.errors import TablewrightError
     from tablewright.publish.workbench import nosql_workbench
 
-    try:
+    with failing_on(TablewrightError):
         made = nosql_workbench(load_or_fail(name))
-    except TablewrightError as error:
-        fail(str(error))
     for each in made.left_out:
         typer.echo(f"left out: {each}", err=True)
     _write_json(made.model, output)
@@ -133,7 +131,6 @@ def iam(
     `all`, `read`, `write`, those of `@access_pattern(role=…)`, and `provision`, which creates the
     tables.
     """
-    from tablewright.errors import InvalidValue
     from tablewright.publish.iam import AwsAccount, policies, policy, tenant_policy
 
     design = load_or_fail(name)
@@ -143,7 +140,7 @@ def iam(
         fail("--variable is for --tenant; add --tenant")
     if variable is not None and set(variable) & set("${}"):
         fail(f"--variable {variable}: write the name alone, without ${{…}}")
-    try:
+    with failing_on(InvalidValue):
         where = AwsAccount(region, account, partition)
         if tenant:
             found = tenant_policy(design, where, variable=f"${{{variable}}}" if variable else None)
@@ -163,8 +160,6 @@ def iam(
         else:
             written = policies(design, where)
             _warn_of_length(written)
-    except InvalidValue as error:
-        fail(str(error))
     _write_json(written, output)
 
 
@@ -185,17 +180,12 @@ def _warn_of_length(by_role: dict[str, Any]) -> None:
 
 def _published_since(since: str, name: str) -> Published:
     """Return the template in a file, or what a design at a git revision yields."""
-    import msgspec
-
-    from tablewright.cli.published import Published
-
     file = Path(since)
     try:
         if file.is_file():
             found = Published(msgspec.json.decode(file.read_bytes(), type=dict[str, Any]))
         else:
-            text = run_at(since, name, module="tablewright.cli.published")
-            found = msgspec.json.decode(text, type=Published)
+            found = published_at(since, name)
     except OSError as error:
         fail(f"{file}: {error.strerror}")
     except (ValueError, msgspec.DecodeError):
@@ -208,13 +198,10 @@ def _published_since(since: str, name: str) -> Published:
 def _write_stages(
     design: Design, name: str, before: Published, after: dict[str, Any], folder: Path
 ) -> None:
-    from tablewright.errors import TableReplacement
     from tablewright.publish.infrastructure import key_changes, runbook, stages
 
-    try:
+    with failing_on(TableReplacement):
         found = stages(before.template, after)
-    except TableReplacement as error:
-        fail(str(error))
     created = [change for stage in found for change in stage.changes if change.is_created]
     keys = None
     if before.keys is not None:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tablewright import __version__
-from tablewright.cli.failures import describe_error, fail, say
-from tablewright.cli.opening import Durability, open_engine
+from tablewright.cli.failures import describe_error, fail, failing_on, say
 from tablewright.cli.options import flag, option
 from tablewright.cli.workers import check_workers, make_server, start_workers
+from tablewright.errors import CannotOpen, CredentialsRefused, StoreFailed, TemplateRefused
 
 if TYPE_CHECKING:
     import ssl
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tablewright.engine.realism import Realism
     from tablewright.server import Server
     from tablewright.server.authentication import Authenticator
+    from tablewright.server.isolation import IsolatedEngines
     from tablewright.templates import DeclaredTable
 
 #: How long a write waits for another process that holds the lock. SDKs time out after a minute.
@@ -32,6 +33,13 @@ ACCESS = "Who may connect"
 LIMITS = "Limits"
 OPERATION = "Operation"
 REALISM = "Realism"
+
+
+class Durability(enum.StrEnum):
+    """What an acknowledged write survives."""
+
+    full = "full"
+    normal = "normal"
 
 
 class LogLevel(enum.StrEnum):
@@ -181,7 +189,6 @@ def serve(
     import logging
 
     from tablewright.engine import Engine
-    from tablewright.errors import StoreFailed
     from tablewright.server import Hosts, Limits, Settings
     from tablewright.server.server import run_until_stopped
 
@@ -233,18 +240,22 @@ def serve(
 
     gc.freeze()  # imported objects stay: the collector need not look at them
     return_freed_memory()
-    forked = start_workers(workers, db, durability, BUSY_SECONDS, settings)
-    try:
-        engine = open_engine(
+    forked = start_workers(workers, db, durability.value, BUSY_SECONDS, settings)
+    open_path: type[Engine | IsolatedEngines] = Engine
+    if isolate_regions:
+        from tablewright.server.isolation import IsolatedEngines
+
+        open_path = IsolatedEngines
+    # StoreFailed: the disk is full, or another process holds the lock
+    with failing_on(CannotOpen, StoreFailed):
+        engine = open_path(
             db or ":memory:",
-            durability,
+            durability=durability.value,
             busy_seconds=BUSY_SECONDS,
+            sweep_seconds=None,  # the server sweeps, also the records of streams
             stream_shards=stream_shards,
             s3=s3,
-            isolate_regions=isolate_regions,
         )
-    except StoreFailed as error:  # the disk is full, or another process holds the lock
-        fail(str(error))
     try:
         create_declared(engine if isinstance(engine, Engine) else engine.default, declared)
         if realism is not None:
@@ -288,7 +299,6 @@ def read_templates(files: Sequence[Path], parameters: Sequence[str]) -> list[Dec
         if parameters:
             fail("--parameter needs --from with a CloudFormation template")
         return []
-    from tablewright.errors import TemplateRefused
     from tablewright.templates import read_tables
 
     given: dict[str, str] = {}
@@ -307,7 +317,6 @@ def create_declared(engine: Engine, tables: Sequence[DeclaredTable]) -> None:
     """Create the tables of templates; report what was done, and differences, on standard error."""
     if not tables:
         return
-    from tablewright.errors import TemplateRefused
     from tablewright.templates import create_tables
 
     try:
@@ -328,14 +337,11 @@ def read_credentials(credentials: Path | None, region: str | None) -> Authentica
         if region is not None:
             fail(f"--region {region}: add --credentials; without it, signatures are not verified")
         return None
-    from tablewright.errors import CredentialsRefused
     from tablewright.server.authentication import SignatureAuthenticator
     from tablewright.server.credentials import Credentials
 
-    try:
+    with failing_on(CredentialsRefused):
         known = Credentials(credentials)
-    except CredentialsRefused as error:
-        fail(str(error))
     if known.is_empty():
         say(
             f"tablewright: WARNING: {credentials} has no keys, so every request is refused; "

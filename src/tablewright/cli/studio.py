@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,9 @@ import typer
 
 from tablewright.cli.commands import DESIGNS, add_command
 from tablewright.cli.designs import load_or_fail
-from tablewright.cli.failures import describe_error, describe_failure, fail, say
+from tablewright.cli.failures import describe_error, describe_failure, fail, failing_on, say
 from tablewright.cli.options import argument, flag, option
+from tablewright.errors import EndpointUnavailable, TablewrightError
 
 if TYPE_CHECKING:
     from tablewright.studio.workspace import Workspace
@@ -127,18 +129,14 @@ def _check_file(target: str, designs: list[str]) -> None:
 
 def _opened(workspace: Workspace) -> Workspace:
     """Open the target, so that a mistake in its name is reported here; an endpoint may be away."""
-    from tablewright.errors import TablewrightError
 
-    try:
+    with failing_on(TablewrightError):
         _ = workspace.transport
-    except TablewrightError as error:
-        fail(str(error))
     return workspace
 
 
 def warn_if_unreachable(workspace: Workspace) -> None:
     """Print a warning if the target does not respond; the pages show it, too, and try again."""
-    from tablewright.errors import EndpointUnavailable, TablewrightError
     from tablewright.transfer.sending import send_request
 
     try:
@@ -153,17 +151,12 @@ def warn_if_unreachable(workspace: Workspace) -> None:
 
 
 def _export(workspace: Workspace, folder: Path, data: bool) -> None:
-    from tablewright.errors import TablewrightError
     from tablewright.studio.export import export
 
     if workspace.design is None:
         fail("--export writes the pages of a design; name the design")
-    try:
+    with closing(workspace), failing_on(TablewrightError, OSError):
         paths = export(workspace, folder, data=data)
-    except (TablewrightError, OSError) as error:
-        fail(str(error))
-    finally:
-        workspace.close()
     typer.echo(f"{paths[0]} and {len(paths) - 1} other files")
 
 

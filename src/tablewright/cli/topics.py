@@ -15,6 +15,7 @@ import typer
 from tablewright.cli.commands import HELP, add_command
 from tablewright.cli.failures import fail
 from tablewright.cli.options import argument
+from tablewright.hints import did_you_mean
 
 TARGETS = """\
 A target is where tables are:
@@ -152,7 +153,6 @@ def show_help(
     topic: str | None = argument("TOPIC", "A topic, or the name of a command.", default=None),
 ) -> None:
     """Show the help of a topic or of a command; list the topics."""
-    from tablewright.hints import did_you_mean
 
     parent: Any = context.parent
     if topic is None:

@@ -14,6 +14,7 @@ import typer
 from tablewright.cli.commands import TRANSFER, add_command
 from tablewright.cli.failures import INTERRUPTED, describe_error, describe_failure, fail
 from tablewright.cli.options import argument, option
+from tablewright.errors import TablewrightError, TransferRefused
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -309,7 +310,6 @@ def exit_on_error() -> Iterator[list[Path]]:
 
     Yields a list. Add the state file of the transfer to it, and the message says how to continue.
     """
-    from tablewright.errors import TablewrightError, TransferRefused
 
     state_files: list[Path] = []
 
