@@ -466,80 +466,61 @@ class RequestEntityTooLargeException(DynamoDBError):
     status = 413
 
 
-class ResourceNotFoundException(DynamoDBError):
-    pass
+class ResourceNotFoundException(DynamoDBError): ...
 
 
-class ResourceInUseException(DynamoDBError):
-    pass
+class ResourceInUseException(DynamoDBError): ...
 
 
-class TableNotFoundException(DynamoDBError):
-    pass
+class TableNotFoundException(DynamoDBError): ...
 
 
-class TableAlreadyExistsException(DynamoDBError):
-    pass
+class TableAlreadyExistsException(DynamoDBError): ...
 
 
-class TableInUseException(DynamoDBError):
-    pass
+class TableInUseException(DynamoDBError): ...
 
 
-class BackupNotFoundException(DynamoDBError):
-    pass
+class BackupNotFoundException(DynamoDBError): ...
 
 
-class PointInTimeRecoveryUnavailableException(DynamoDBError):
-    pass
+class PointInTimeRecoveryUnavailableException(DynamoDBError): ...
 
 
-class InvalidRestoreTimeException(DynamoDBError):
-    pass
+class InvalidRestoreTimeException(DynamoDBError): ...
 
 
-class InvalidExportTimeException(DynamoDBError):
-    pass
+class InvalidExportTimeException(DynamoDBError): ...
 
 
-class ExportNotFoundException(DynamoDBError):
-    pass
+class ExportNotFoundException(DynamoDBError): ...
 
 
-class ExportConflictException(DynamoDBError):
-    pass
+class ExportConflictException(DynamoDBError): ...
 
 
-class ImportNotFoundException(DynamoDBError):
-    pass
+class ImportNotFoundException(DynamoDBError): ...
 
 
-class ImportConflictException(DynamoDBError):
-    pass
+class ImportConflictException(DynamoDBError): ...
 
 
-class LimitExceededException(DynamoDBError):
-    pass
+class LimitExceededException(DynamoDBError): ...
 
 
-class PolicyNotFoundException(DynamoDBError):
-    pass
+class PolicyNotFoundException(DynamoDBError): ...
 
 
-class GlobalTableNotFoundException(DynamoDBError):
-    pass
+class GlobalTableNotFoundException(DynamoDBError): ...
 
 
-class ExpiredIteratorException(DynamoDBError):
-    pass
+class ExpiredIteratorException(DynamoDBError): ...
 
 
-class TrimmedDataAccessException(DynamoDBError):
-    pass
+class TrimmedDataAccessException(DynamoDBError): ...
 
 
-class IdempotentParameterMismatchException(DynamoDBError):
-    pass
+class IdempotentParameterMismatchException(DynamoDBError): ...
 
 
 class ConditionalCheckFailedException(DynamoDBError):

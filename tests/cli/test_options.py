@@ -18,7 +18,7 @@ def read_with_typer(arguments: list[str]) -> dict[str, Any]:
     """Return all options of `serve`, with their defaults."""
     command = typer.main.get_command(app).commands["serve"]  # type: ignore[attr-defined]
     with command.make_context("serve", list(arguments)) as context:
-        return dict(context.params)
+        return {name: None if each == () else each for name, each in context.params.items()}
 
 
 def example(kind: Any) -> str:
@@ -28,8 +28,7 @@ def example(kind: Any) -> str:
 
 
 def every_option() -> Iterator[list[str]]:
-    for name, (kind, option) in declared_options(serve).items():
-        flag = option.name or f"--{name.replace('_', '-')}"
+    for flag, (_, kind, _) in declared_options(serve).items():
         if kind is bool:
             yield [flag]
             continue
@@ -54,8 +53,7 @@ GIVEN = [
 def test_what_is_read_without_typer_is_what_typer_reads(arguments: list[str]) -> None:
     given = read_options(serve, arguments)
     assert given is not None
-    expected = read_with_typer(arguments)
-    assert expected == read_with_typer([]) | given
+    assert given == read_with_typer(arguments)
 
 
 LEFT = [

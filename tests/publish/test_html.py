@@ -18,7 +18,7 @@ from tablewright.publish.erd import RELATION_COLUMNS, Attribute, Erd, Node, Rela
 from tablewright.publish.html.element import Markup, element, escape
 from tablewright.publish.html.erd_svg import erd_svg
 from tablewright.publish.html.layers import layers
-from tablewright.publish.html.measure import width, wrap
+from tablewright.publish.html.svg import width, wrap
 from tablewright.verify import Design
 from tests.commands import run
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+import msgspec
 import typer
 
 from tablewright.cli import report
-from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.commands import DESIGNS, add_command
 from tablewright.cli.designs import Name, load_or_fail
-from tablewright.cli.failures import fail
+from tablewright.cli.failures import fail, failing_on
+from tablewright.cli.options import flag, option
+from tablewright.errors import TablewrightError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,20 +23,14 @@ if TYPE_CHECKING:
 STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def advise(
     name: Name,
-    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
-    sarif: Annotated[
-        bool, typer.Option("--sarif", help="Print SARIF 2.1.0, for code scanning in CI.")
-    ] = False,
-    rates: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A TOML file with the calls per second of each pattern, as for `cost`.",
-        ),
-    ] = None,
+    json: bool = flag("Print the findings as JSON."),
+    sarif: bool = flag("Print SARIF 2.1.0, for code scanning in CI."),
+    rates: Path | None = option(
+        "A TOML file with the calls per second of each pattern, as for `cost`.", metavar="FILE"
+    ),
 ) -> None:
     """Find what could be better in a design: hot partitions, unused indexes, needless units.
 
@@ -41,20 +38,16 @@ def advise(
     `# tablewright: allow(RULE, "REASON")` in or above a declaration allows one. Exit code 1: there
     are errors or warnings that no comment allows.
     """
-    import msgspec
     from rich.console import Console
 
-    from tablewright.errors import TablewrightError
     from tablewright.publish import advice
     from tablewright.publish.cost import load_rates
 
     if json and sarif:
         fail("--json and --sarif exclude each other; choose one")
     design = load_or_fail(name)
-    try:
+    with failing_on(TablewrightError):
         findings = advice.advise(design, load_rates(design, rates))
-    except TablewrightError as error:
-        fail(str(error))
     if json or sarif:
         value = advice.sarif(findings, advice.RULES) if sarif else findings
         typer.echo(msgspec.json.format(msgspec.json.encode(value), indent=2))

@@ -2,52 +2,48 @@
 
 from __future__ import annotations
 
-from tablewright.cli import advise as _advise  # registers its commands
-from tablewright.cli import backfill as _backfill
-from tablewright.cli import cost as _cost
-from tablewright.cli import credentials as _credentials
-from tablewright.cli import designs as _designs
-from tablewright.cli import explain as _explain
-from tablewright.cli import files as _files
-from tablewright.cli import infer as _infer
-from tablewright.cli import new as _new
-from tablewright.cli import patterns as _patterns
-from tablewright.cli import publish as _publish
-from tablewright.cli import read_items as _read_items
-from tablewright.cli import serve_command as _serve_command
-from tablewright.cli import shell as _shell
-from tablewright.cli import shell_completion as _shell_completion
-from tablewright.cli import sql as _sql
-from tablewright.cli import studio as _studio
-from tablewright.cli import tables as _tables
-from tablewright.cli import topics as _topics
-from tablewright.cli import transfer as _transfer
-from tablewright.cli import write_items as _write_items
-from tablewright.cli.commands import app, use_plain_help
+import functools
+import inspect
+from importlib import import_module
+from typing import Any
 
-__all__ = [
-    "_advise",
-    "_backfill",
-    "_cost",
-    "_credentials",
-    "_designs",
-    "_explain",
-    "_files",
-    "_infer",
-    "_new",
-    "_patterns",
-    "_publish",
-    "_read_items",
-    "_serve_command",
-    "_shell",
-    "_shell_completion",
-    "_sql",
-    "_studio",
-    "_tables",
-    "_topics",
-    "_transfer",
-    "_write_items",
-    "app",
-]
+import typer
 
+from tablewright.cli.commands import SERVER, app, typer_signature, use_plain_help
+from tablewright.cli.failures import fail
+from tablewright.cli.serve import serve
+
+__all__ = ["app"]
+
+
+@functools.wraps(serve)
+def run_serve(context: typer.Context, **given: Any) -> None:
+    if context.args:  # other commands take a file as an argument
+        fail(f"the database file is an option: tablewright serve --db {context.args[0]}")
+    serve(**given)
+
+
+def add_serve() -> None:
+    """Add `serve`, which is declared without typer and so does not add itself."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    context = inspect.Parameter("context", kind, annotation=typer.Context)
+    signature = typer_signature(serve)
+    shown: Any = run_serve
+    shown.__signature__ = signature.replace(parameters=[context, *signature.parameters.values()])
+    app.command("serve", rich_help_panel=SERVER, context_settings={"allow_extra_args": True})(
+        run_serve
+    )
+
+
+#: The modules with commands; `serve` is added at its place among them.
+MODULES = (
+    *("advise", "backfill", "cost", "credentials", "designs", "explain", "files", "infer", "new"),
+    *("patterns", "publish", "read_items", "serve", "shell", "shell_completion", "sql", "studio"),
+    *("tables", "topics", "transfer", "write_items"),
+)
+for name in MODULES:
+    if name == "serve":
+        add_serve()
+    else:
+        import_module(f"tablewright.cli.{name}")
 use_plain_help(app)

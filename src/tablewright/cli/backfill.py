@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.commands import DESIGNS, add_command
 from tablewright.cli.designs import Name, load_or_fail, tables_named
 from tablewright.cli.failures import clean_interrupts, fail
+from tablewright.cli.options import argument, flag, option
 from tablewright.cli.transfer import WHERE, exit_on_error, progress_bars
+from tablewright.errors import DuplicateValues, UnreadableItem
+from tablewright.hints import did_you_mean
 
 if TYPE_CHECKING:
     from tablewright import Table
@@ -20,44 +23,24 @@ if TYPE_CHECKING:
     from tablewright.plans import BackfillProgress
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def backfill(
     name: Name,
-    target: Annotated[
-        str, typer.Argument(metavar="TARGET", help=f"Where the tables are: {WHERE}.")
-    ],
-    index: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Write only the keys of this index, and reserve no unique values; repeatable. "
-            "Default: everything.",
-        ),
-    ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option(
-            help="The name of the table, if it differs from the design or is one of several."
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", help="Write nothing; count what would change, and list duplicates."
-        ),
-    ] = False,
-    restart: Annotated[
-        bool,
-        typer.Option("--restart", help="Read all items again, also after an interrupted run."),
-    ] = False,
-    prepare: Annotated[
-        bool,
-        typer.Option(
-            "--prepare",
-            help="Write no keys; record the existing indexes as complete. Programs can then "
-            "connect before the other global indexes exist, but cannot read them.",
-        ),
-    ] = False,
+    target: str = argument("TARGET", f"Where the tables are: {WHERE}."),
+    index: list[str] | None = option(
+        "Write only the keys of this index, and reserve no unique values; repeatable. Default: "
+        "everything.",
+        metavar="NAME",
+    ),
+    table: str | None = option(
+        "The name of the table, if it differs from the design or is one of several."
+    ),
+    dry_run: bool = flag("Write nothing; count what would change, and list duplicates."),
+    restart: bool = flag("Read all items again, also after an interrupted run."),
+    prepare: bool = flag(
+        "Write no keys; record the existing indexes as complete. Programs can then connect "
+        "before the other global indexes exist, but cannot read them."
+    ),
 ) -> None:
     """Give stored items the index keys and unique values that were declared after them.
 
@@ -70,7 +53,6 @@ def backfill(
     import secrets
 
     from tablewright.database import Database
-    from tablewright.errors import UnreadableItem
     from tablewright.model.provision import Prepare
     from tablewright.plan.plan import Context
     from tablewright.transfer.endpoints import open_source
@@ -114,7 +96,6 @@ def backfill(
 
 def _tables_with(indexes: list[str] | None, tables: list[type[Table]]) -> list[type[Table]]:
     """Return the tables that have one of the indexes, or all tables; fail for an unknown index."""
-    from tablewright.hints import did_you_mean
 
     if not indexes:
         return tables
@@ -135,7 +116,6 @@ def _run(
     restart: bool,
 ) -> tuple[DuplicateValue, ...]:
     """Run the backfill of a table, show its progress, and print its result; return duplicates."""
-    from tablewright.errors import DuplicateValues
     from tablewright.plans import backfill as backfill_plan
 
     names = {each.name for each in table.__table__.indexes.values()}

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
 
 import typer
 import typer.core
 
 from tablewright import __version__
+from tablewright.cli.options import Declared, names_of
+
+F = TypeVar("F", bound=Callable[..., None])
 
 DESIGNS = "Designs"
 FILES = "Database files"
@@ -60,6 +65,48 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # a traceback is a bug of ours; show it as Python does
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def add_command(
+    panel: str | None = None, *, to: typer.Typer = app, **settings: Any
+) -> Callable[[F], F]:
+    """Add a command to the application, or to a group of it."""
+
+    def add(function: F) -> F:
+        shown: Any = function
+        shown.__signature__ = typer_signature(function)
+        to.command(rich_help_panel=panel, **settings)(function)
+        return function
+
+    return add
+
+
+def typer_signature(function: Callable[..., None]) -> inspect.Signature:
+    """Return the signature of a command, with its parameters declared as typer does."""
+    signature = inspect.signature(function, eval_str=True)
+    parameters = [
+        each.replace(default=_typer_parameter(each.name, each.default))
+        if isinstance(each.default, Declared)
+        else each
+        for each in signature.parameters.values()
+    ]
+    return signature.replace(parameters=parameters)
+
+
+def _typer_parameter(name: str, declared: Declared) -> Any:
+    default, names = declared.default, declared.names
+    if declared.is_argument:
+        return typer.Argument(default, help=declared.help, metavar=declared.metavar)
+    if default is False:  # a flag without a name would also get the name --no-…
+        names = names_of(name, declared)
+    return typer.Option(
+        *(default, *names),
+        help=declared.help,
+        min=declared.min,
+        max=declared.max,
+        metavar=declared.metavar,
+        rich_help_panel=declared.panel,
+    )
 
 
 def use_plain_help(commands: typer.Typer) -> None:

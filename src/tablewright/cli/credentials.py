@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tablewright.cli.commands import SERVER, app
-from tablewright.cli.failures import fail
+from tablewright.cli.commands import SERVER, add_command, app
+from tablewright.cli.failures import fail, failing_on
+from tablewright.cli.options import argument, option
+from tablewright.errors import CredentialsRefused
 
 credentials = typer.Typer(help="Manage the users of `tablewright serve`.", no_args_is_help=True)
 app.add_typer(credentials, name="credentials", rich_help_panel=SERVER)
@@ -24,37 +24,22 @@ app.add_typer(credentials, name="credentials", rich_help_panel=SERVER)
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The credentials file.")]
 
 
-@credentials.command()
+@add_command(to=credentials)
 def add(
     file: File,
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="The name of the user. An existing user gets another key."
-        ),
-    ],
-    policy: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="A JSON file with an IAM policy; repeatable. Without it, a new user may do "
-            "everything.",
-        ),
-    ] = None,
-    tag: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="A tag of the user, which policies read as aws:PrincipalTag/NAME; repeatable.",
-        ),
-    ] = None,
-    access_key_id: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID",
-            help="Add this key instead of a random one. Its secret is read from standard input.",
-        ),
-    ] = None,
+    name: str = argument("NAME", "The name of the user. An existing user gets another key."),
+    policy: list[Path] | None = option(
+        "A JSON file with an IAM policy; repeatable. Without it, a new user may do everything.",
+        metavar="FILE",
+    ),
+    tag: list[str] | None = option(
+        "A tag of the user, which policies read as aws:PrincipalTag/NAME; repeatable.",
+        metavar="NAME=VALUE",
+    ),
+    access_key_id: str | None = option(
+        "Add this key instead of a random one. Its secret is read from standard input.",
+        metavar="ID",
+    ),
 ) -> None:
     """Add a user with a random key, and print the secret once. Create the file if it is missing.
 
@@ -71,7 +56,7 @@ def add(
         tags[key] = value
     secret = credentials_edit.new_secret() if access_key_id is None else read_secret()
     key_id = access_key_id or credentials_edit.new_access_key_id()
-    with exit_on_error():
+    with failing_on(CredentialsRefused):
         credentials_edit.add_key(file, name, key_id, secret, policies=policy or (), tags=tags)
     typer.echo(f"export AWS_ACCESS_KEY_ID={shlex.quote(key_id)}")
     if access_key_id is None:
@@ -81,7 +66,7 @@ def add(
         typer.echo(f"tablewright: added {name} to {file}", err=True)
 
 
-@credentials.command(name="list")
+@add_command(to=credentials, name="list")
 def list_users(file: File) -> None:
     """List users and their keys, without secrets."""
     from datetime import UTC, datetime
@@ -91,7 +76,7 @@ def list_users(file: File) -> None:
 
     from tablewright.server.credentials_file import read_file
 
-    with exit_on_error():
+    with failing_on(CredentialsRefused):
         entries = read_file(file, lambda _: None)
     overview = Table("user", "access key id", "session token", "expires", "permissions", "tags")
     for entry in entries:
@@ -114,17 +99,15 @@ def list_users(file: File) -> None:
     console.print(overview)
 
 
-@credentials.command()
+@add_command(to=credentials)
 def remove(
     file: File,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A user, or the access key id of one key.")
-    ],
+    name: str = argument("NAME", "A user, or the access key id of one key."),
 ) -> None:
     """Remove a user with all its keys, or one key. A running server notices within a second."""
     from tablewright.server import credentials_edit
 
-    with exit_on_error():
+    with failing_on(CredentialsRefused):
         removed = credentials_edit.remove_user_or_key(file, name)
     typer.echo(f"removed {', '.join(removed) or name}")
 
@@ -144,14 +127,3 @@ def read_secret() -> str:
             "input"
         )
     return secret
-
-
-@contextmanager
-def exit_on_error() -> Iterator[None]:
-    """Print a mistake in a credentials file and exit with code 2."""
-    from tablewright.errors import CredentialsRefused
-
-    try:
-        yield
-    except CredentialsRefused as error:
-        fail(str(error))

@@ -8,12 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from tablewright.cli import report
-from tablewright.cli.commands import DESIGNS, app
-from tablewright.cli.failures import clean_interrupts, fail
+from tablewright.cli.commands import DESIGNS, add_command
+from tablewright.cli.failures import clean_interrupts, fail, failing_on
+from tablewright.cli.options import argument, flag, option
 from tablewright.cli.transfer import WHERE, Target, exit_on_error
+from tablewright.errors import DesignLoadError, TablewrightError
+from tablewright.whole_file import replace_whole
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +44,7 @@ MEMBERS = (
 )
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def designs() -> None:
     """List the bundled designs: complete single-table designs to read and copy."""
     from rich.console import Console
@@ -58,38 +62,27 @@ def designs() -> None:
     typer.echo("Next: tablewright verify NAME runs its checks, tablewright docs NAME documents it.")
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def verify(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="DESIGN",
-            help="Bundled designs, module names or paths of Python files. Default: all bundled "
-            "designs.",
-        ),
-    ] = None,
-    target: Annotated[
-        str,
-        typer.Option(
-            help="Where to run the checks, in tables of their own that are removed afterwards: "
-            f"':memory:', {WHERE}."
-        ),
-    ] = ":memory:",
-    stored: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TARGET", help=f"Compare the design with the items that are stored at {WHERE}."
-        ),
-    ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option(help="With --stored: the name of the table, if it differs from the design."),
-    ] = None,
-    details: Annotated[
-        bool, typer.Option("--details", help="Print pattern, request and cost of each check.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
-    brief: Annotated[bool, typer.Option("--brief", help="Print one line for each design.")] = False,
+    names: list[str] | None = argument(
+        "DESIGN",
+        "Bundled designs, module names or paths of Python files. Default: all bundled designs.",
+        default=None,
+    ),
+    target: str = option(
+        "Where to run the checks, in tables of their own that are removed afterwards: "
+        f"':memory:', {WHERE}.",
+        default=":memory:",
+    ),
+    stored: str | None = option(
+        f"Compare the design with the items that are stored at {WHERE}.", metavar="TARGET"
+    ),
+    table: str | None = option(
+        "With --stored: the name of the table, if it differs from the design."
+    ),
+    details: bool = flag("Print pattern, request and cost of each check."),
+    json: bool = flag("Print the results as JSON."),
+    brief: bool = flag("Print one line for each design."),
 ) -> None:
     """Run the access patterns of a design and compare each result with a scan.
 
@@ -100,7 +93,6 @@ def verify(
     With --stored, nothing is written: each item of an existing table must belong to an entity of
     the design, and its keys must be the ones that its values give. Exit code 1: an item differs.
     """
-    import msgspec
     from rich.console import Console
 
     from tablewright.designs.catalog import bundled
@@ -160,7 +152,7 @@ def _summary(results: list[Result]) -> str:
     return f"{checks} passed; {scanned}"
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def seed(name: Name, target: Target) -> None:
     """Create the tables of a design and load its sample data.
 
@@ -189,28 +181,21 @@ def seed(name: Name, target: Target) -> None:
         typer.echo(f"{table}: {items}{f' ({counts})' if counts else ''}")
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def docs(
     name: Name,
     output: Output = None,
-    html: Annotated[
-        bool,
-        typer.Option(
-            "--html",
-            help="Write one HTML page with the diagrams drawn, which needs no other file. "
-            "Default: Markdown, with diagrams for Mermaid.",
-        ),
-    ] = False,
+    html: bool = flag(
+        "Write one HTML page with the diagrams drawn, which needs no other file. Default: "
+        "Markdown, with diagrams for Mermaid."
+    ),
 ) -> None:
     """Write the document of a design: diagrams, keys, patterns, sample items."""
-    from tablewright.errors import TablewrightError
     from tablewright.publish import document, html_document
 
     design = load_or_fail(name)
-    try:
+    with failing_on(TablewrightError):
         text = html_document(design) if html else document(design)
-    except TablewrightError as error:
-        fail(str(error))
     write(text, output)
 
 
@@ -219,8 +204,6 @@ def write(text: str, output: Path | None) -> None:
     if output is None:
         typer.echo(text, nl=False)
         return
-    from tablewright.whole_file import replace_whole
-
     try:
         replace_whole(output, text.encode())
     except OSError as error:
@@ -243,17 +226,13 @@ def tables_named(design: Design, name: str | None) -> list[type[Table]]:
 def load_or_fail(name: str) -> Design:
     """Load a design; if that fails, print why and exit with code 2."""
     from tablewright.designs.catalog import load
-    from tablewright.errors import TablewrightError
 
-    try:
+    with failing_on(TablewrightError):
         return load(name)
-    except TablewrightError as error:
-        fail(str(error))
 
 
 def _run(design: Design, target: str, console: Console) -> list[Result]:
     """Run the checks of a design and show the progress."""
-    from tablewright.errors import DesignLoadError, TablewrightError
     from tablewright.verify import verify as verify_design
     from tablewright.verify.temporary import temporary_tables
 
@@ -276,8 +255,6 @@ def _run(design: Design, target: str, console: Console) -> list[Result]:
 
 def _verify_stored(design: Design, target: str, name: str | None, *, json: bool) -> None:
     """Compare the tables of a design with their stored items and print the differences."""
-    import msgspec
-
     from tablewright import transfer
     from tablewright.cli.key_arguments import require_key
     from tablewright.cli.sessions import TableSession

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
+from tablewright.errors import DynamoDBError
+
 INTERRUPTED = 128 + signal.SIGINT  # the exit code after Ctrl-C
 TERMINATED = 128 + signal.SIGTERM
 
@@ -41,11 +43,18 @@ def describe_error(error: OSError) -> str:
 
 def describe_failure(error: Exception) -> str:
     """Return the reason of a failed request in one line; a DynamoDBError begins with its code."""
-    from tablewright.errors import DynamoDBError
-
     text = f"{error.code}: {error.message}" if isinstance(error, DynamoDBError) else str(error)
     text = text.replace(":\n", ": ").replace("\n", "; ")  # a list of differences
     return " ".join(text.split())
+
+
+@contextmanager
+def failing_on(*kinds: type[Exception]) -> Iterator[None]:
+    """Let errors of these kinds in the block end the command: one line, and exit code 2."""
+    try:
+        yield
+    except kinds as error:
+        fail(str(error))
 
 
 class Terminated(KeyboardInterrupt):

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import FILES, app
-from tablewright.cli.failures import describe_error, fail
+from tablewright.cli.commands import FILES, add_command
+from tablewright.cli.failures import describe_error, fail, failing_on
+from tablewright.cli.options import argument
+from tablewright.errors import DamagedFile, StoreFailed, TablewrightError
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 DatabaseFile = Annotated[Path, typer.Argument(metavar="FILE", help="A database file.")]
 
 
-@app.command(rich_help_panel=FILES)
+@add_command(FILES)
 def check_file(file: DatabaseFile) -> None:
     """Check that tables and indexes agree and that no row is damaged.
 
@@ -38,10 +40,10 @@ def check_file(file: DatabaseFile) -> None:
     typer.echo("all tables and indexes agree")
 
 
-@app.command(rich_help_panel=FILES)
+@add_command(FILES)
 def backup(
     file: DatabaseFile,
-    copy: Annotated[Path, typer.Argument(metavar="COPY", help="The new file; it must not exist.")],
+    copy: Path = argument("COPY", "The new file; it must not exist."),
 ) -> None:
     """Copy a database file while it is in use, and check the copy.
 
@@ -53,15 +55,10 @@ def backup(
     check_copy(copy)
 
 
-@app.command(rich_help_panel=FILES)
+@add_command(FILES)
 def restore(
-    copy: Annotated[
-        Path, typer.Argument(metavar="BACKUP", help="A file written by `tablewright backup`.")
-    ],
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="The database file to create; it must not exist."),
-    ],
+    copy: Path = argument("BACKUP", "A file written by `tablewright backup`."),
+    file: Path = argument("FILE", "The database file to create; it must not exist."),
 ) -> None:
     """Create a database file from a backup, and check it.
 
@@ -76,7 +73,7 @@ def restore(
     check_copy(file)
 
 
-@app.command(rich_help_panel=FILES)
+@add_command(FILES)
 def compact(file: DatabaseFile) -> None:
     """Return the space of deleted items and tables to the file system.
 
@@ -90,12 +87,10 @@ def compact(file: DatabaseFile) -> None:
     typer.echo(f"{file}: {before:,} bytes before, {after:,} bytes now")
 
 
-@app.command(rich_help_panel=FILES)
+@add_command(FILES)
 def repair(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A damaged database file. It is not changed.")
-    ],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="The new file; it must not exist.")],
+    file: Path = argument("FILE", "A damaged database file. It is not changed."),
+    new: Path = argument("NEW", "The new file; it must not exist."),
 ) -> None:
     """Save the readable items of a damaged file to a new file, and list the lost items.
 
@@ -105,13 +100,9 @@ def repair(
     from rich.table import Table
 
     from tablewright.engine.repair import repair as repair_file
-    from tablewright.errors import TablewrightError
 
-    try:
-        with readable(file, new.parent) as path:
-            salvage = repair_file(path, new)
-    except TablewrightError as error:
-        fail(str(error))
+    with failing_on(TablewrightError), readable(file, new.parent) as path:
+        salvage = repair_file(path, new)
     overview = Table("table", "items saved", "from an index or log", "known to be lost")
     for table in salvage.tables:
         copies = table.from_indexes + table.from_log
@@ -136,7 +127,6 @@ def readable(file: Path, folder: Path | None = None) -> Iterator[Path]:
     SQLite writes even if it only reads: it locks the file, and creates files next to it. The copy
     is in a temporary folder in `folder`.
     """
-    from tablewright.errors import DamagedFile
     from tablewright.storage import require_current_log
 
     is_writable = os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
@@ -164,7 +154,6 @@ def readable(file: Path, folder: Path | None = None) -> Iterator[Path]:
 def open_existing(file: Path) -> Iterator[Engine]:
     """Open an existing file. An error, also in the block, is one line and an exit code."""
     from tablewright.engine import Engine
-    from tablewright.errors import DamagedFile, StoreFailed, TablewrightError
 
     try:
         if not file.is_file():
@@ -180,11 +169,8 @@ def open_existing(file: Path) -> Iterator[Engine]:
         raise typer.Exit(1) from None
     except TablewrightError as error:
         fail(str(error))
-    with engine:
-        try:
-            yield engine
-        except TablewrightError as error:
-            fail(str(error))
+    with engine, failing_on(TablewrightError):
+        yield engine
 
 
 def show_report(report: Report) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tablewright.cli.key_arguments import check_symbol, compare
-from tablewright.errors import InvalidValue
+from tablewright.errors import InvalidValue, ValidationException
 
 if TYPE_CHECKING:
     from tablewright.values import Value
@@ -95,7 +95,6 @@ def read_literal(text: str) -> Value:
     >>> read_literal("5"), read_literal("'5'"), read_literal("PAID")
     ({'N': '5'}, {'S': '5'}, {'S': 'PAID'})
     """
-    from tablewright.errors import ValidationException
     from tablewright.partiql.parser import parse_value
 
     try:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.commands import DESIGNS, add_command
 from tablewright.cli.designs import write
 from tablewright.cli.failures import fail
+from tablewright.cli.options import argument, option
 from tablewright.cli.transfer import WHERE, exit_on_error
 from tablewright.cli.views import count_items
 
@@ -17,25 +17,16 @@ from tablewright.cli.views import count_items
 SAMPLE_SIZE = 1000
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def infer(
-    target: Annotated[
-        str,
-        typer.Argument(
-            metavar="TARGET",
-            help=f"Where the table is: {WHERE}; or a model file of NoSQL Workbench.",
-        ),
-    ],
-    table: Annotated[
-        str | None, typer.Option(help="The table. Default: the only one of the target.")
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", help="The file to write; it must not exist. Default: standard output."
-        ),
-    ] = None,
-    sample: Annotated[int, typer.Option(min=1, help="The number of items to read.")] = SAMPLE_SIZE,
+    target: str = argument(
+        "TARGET", f"Where the table is: {WHERE}; or a model file of NoSQL Workbench."
+    ),
+    table: str | None = option("The table. Default: the only one of the target."),
+    output: Path | None = option(
+        "The file to write; it must not exist. Default: standard output.", "-o", "--output"
+    ),
+    sample: int = option("The number of items to read.", default=SAMPLE_SIZE, min=1),
 ) -> None:
     """Write a first design of an existing table, from a sample of its items.
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import typer
 
 from tablewright.cli.key_arguments import TableKeyAttribute, encode_key_value
@@ -106,8 +107,6 @@ def encode_plain(value: Any) -> Value:
 
 def print_json(values: Sequence[Any]) -> None:
     """Print one value on each line."""
-    import msgspec
-
     for value in values:
         typer.echo(msgspec.json.encode(value).decode())
 

@@ -1,14 +1,15 @@
-"""Options of a command that starts without typer, declared as values.
+"""Parameters of commands, declared as values, and a reader of options without typer.
 
-A command declares `port: Annotated[int, Option(help="The port.", min=0)] = 8000`. `read_options`
-reads its usual arguments. It returns None for all others (help, mistakes, rare notations): then
-typer reads the same declarations, and prints the help or the error. typer and pydantic, which it
-uses, take longer to import than the server, and 14 MB of memory.
+A command declares `port: int = option("The port.", default=8000, min=0)`. `commands` shows these
+declarations to typer. `serve` starts without it: `read_options` reads its usual arguments, and
+returns None for all others (help, mistakes, rare notations), which are then left to typer. typer
+and pydantic, which it uses, take longer to import than the server, and 14 MB of memory.
 """
 
 from __future__ import annotations
 
 import enum
+import inspect
 import re
 import types
 from collections.abc import Callable, Sequence
@@ -19,41 +20,59 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 _NUMBERS = {int: re.compile(r"[0-9]{1,9}"), float: re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")}
 
 
-class Option(NamedTuple):
-    """An option of a command: the arguments of `typer.Option`."""
+class Declared(NamedTuple):
+    """An option or an argument of a command; the default is `...` if it is required."""
 
-    #: Its name on the command line; None: `--` and the name of the parameter.
-    name: str | None = None
-    help: str = ""
+    default: Any
+    help: str
+    #: Its names on the command line. Default: `--` and the name of the parameter.
+    names: tuple[str, ...] = ()
+    is_argument: bool = False
     min: float | None = None
     max: float | None = None
     metavar: str | None = None
-    rich_help_panel: str | None = None
+    panel: str | None = None
 
 
-def declared_options(command: Callable[..., None]) -> dict[str, tuple[Any, Option]]:
-    """Return the type and the option of each parameter of a command."""
-    hints = get_type_hints(command, include_extras=True)
+def option(help: str, *names: str, default: Any = None, **settings: Any) -> Any:  # noqa: A002
+    """Declare an option; the settings are members of `Declared`."""
+    return Declared(default, help, names, **settings)
+
+
+def flag(help: str, *names: str, **settings: Any) -> Any:  # noqa: A002
+    """Declare an option without a value, which is False unless it is given."""
+    return Declared(False, help, names, **settings)
+
+
+def argument(metavar: str, help: str, default: Any = ...) -> Any:  # noqa: A002
+    """Declare an argument; it is required unless it has a default."""
+    return Declared(default, help, is_argument=True, metavar=metavar)
+
+
+def names_of(parameter: str, declared: Declared) -> tuple[str, ...]:
+    """Return the names of an option on the command line."""
+    return declared.names or (f"--{parameter.replace('_', '-')}",)
+
+
+def declared_options(command: Callable[..., None]) -> dict[str, tuple[str, Any, Declared]]:
+    """Return the parameter, the type and the declaration of each option, by its name."""
+    kinds = get_type_hints(command)
     return {
-        name: (hint.__origin__, hint.__metadata__[0])
-        for name, hint in hints.items()
-        if name != "return"
+        names_of(name, each.default)[0]: (name, kinds[name], each.default)
+        for name, each in inspect.signature(command).parameters.items()
     }
 
 
 def read_options(command: Callable[..., None], arguments: Sequence[str]) -> dict[str, Any] | None:
-    """Return the given options of a command by parameter; None if typer must read them."""
-    named = {
-        option.name or f"--{name.replace('_', '-')}": (name, kind, option)
-        for name, (kind, option) in declared_options(command).items()
-    }
-    given: dict[str, Any] = {}
+    """Return all options of a command by parameter; None if typer must read them."""
+    named = declared_options(command)
+    given: dict[str, Any] = {name: declared.default for name, _, declared in named.values()}
     rest = iter(arguments)
-    for argument in rest:
-        flag, equals, text = argument.partition("=")
+    for each in rest:
+        flag, equals, text = each.partition("=")
         if flag not in named:
             return None
-        name, kind, option = named[flag]
+        name, kind, declared = named[flag]
         if kind is bool:
             if equals:
                 return None
@@ -64,17 +83,14 @@ def read_options(command: Callable[..., None], arguments: Sequence[str]) -> dict
         if isinstance(kind, types.UnionType):  # X | None
             kind, _ = get_args(kind)
         is_list = get_origin(kind) is list
-        value = _read_value(text, get_args(kind)[0] if is_list else kind, option)
+        value = _read_value(text, get_args(kind)[0] if is_list else kind, declared)
         if value is None:
             return None
-        if is_list:
-            given.setdefault(name, []).append(value)
-        else:
-            given[name] = value
+        given[name] = [*(given[name] or ()), value] if is_list else value
     return given
 
 
-def _read_value(text: str, kind: Any, option: Option) -> Any:
+def _read_value(text: str, kind: Any, declared: Declared) -> Any:
     if not text or text.startswith("-"):
         return None
     if kind is str or kind is Path:
@@ -84,6 +100,6 @@ def _read_value(text: str, kind: Any, option: Option) -> Any:
     if not _NUMBERS[kind].fullmatch(text):
         return None
     value = kind(text)
-    is_low = option.min is not None and value < option.min
-    is_high = option.max is not None and value > option.max
+    is_low = declared.min is not None and value < declared.min
+    is_high = declared.max is not None and value > declared.max
     return None if is_low or is_high else value

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import typer
 
-from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.commands import DESIGNS, add_command, app
 from tablewright.cli.designs import Name, Output, load_or_fail, write
-from tablewright.cli.failures import fail
-from tablewright.cli.revision import run_at
+from tablewright.cli.failures import fail, failing_on
+from tablewright.cli.options import flag, option
+from tablewright.cli.revision import Published, published_at
+from tablewright.errors import InvalidValue, TableReplacement, TablewrightError
 
 if TYPE_CHECKING:
-    from tablewright.cli.published import Published
     from tablewright.verify import Design
 
 publish = typer.Typer(
@@ -23,25 +25,18 @@ publish = typer.Typer(
 app.add_typer(publish, name="publish", rich_help_panel=DESIGNS)
 
 
-@publish.command()
+@add_command(to=publish)
 def cloudformation(
     name: Name,
     output: Output = None,
-    global_table: Annotated[
-        bool,
-        typer.Option(
-            "--global-table",
-            help="Write AWS::DynamoDB::GlobalTable, with one replica in the region of the stack.",
-        ),
-    ] = False,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REVISION|FILE",
-            help="Write the templates that lead from a git revision, or from a template, to the "
-            "design, and a runbook, into the folder of --output.",
-        ),
-    ] = None,
+    global_table: bool = flag(
+        "Write AWS::DynamoDB::GlobalTable, with one replica in the region of the stack."
+    ),
+    since: str | None = option(
+        "Write the templates that lead from a git revision, or from a template, to the design, "
+        "and a runbook, into the folder of --output.",
+        metavar="REVISION|FILE",
+    ),
 ) -> None:
     """Write a CloudFormation template, as JSON.
 
@@ -62,7 +57,7 @@ def cloudformation(
         _write_stages(design, name, _published_since(since, name), template, output)
 
 
-@publish.command()
+@add_command(to=publish)
 def cdk(name: Name, output: Output = None) -> None:
     """Write an application of the AWS Cloud Development Kit, in Python.
 
@@ -73,14 +68,13 @@ def cdk(name: Name, output: Output = None) -> None:
     write(cdk(load_or_fail(name)), output)
 
 
-@publish.command()
+@add_command(to=publish)
 def terraform(
     name: Name,
     output: Output = None,
-    import_existing: Annotated[
-        bool,
-        typer.Option("--import", help="Add a block that imports each table, if it exists already."),
-    ] = False,
+    import_existing: bool = flag(
+        "Add a block that imports each table, if it exists already.", "--import"
+    ),
 ) -> None:
     """Write a Terraform file, for version 6 of the AWS provider."""
     from tablewright.publish.infrastructure import terraform
@@ -88,7 +82,7 @@ def terraform(
     write(terraform(load_or_fail(name), import_existing=import_existing), output)
 
 
-@publish.command()
+@add_command(to=publish)
 def boto3(name: Name, output: Output = None) -> None:
     """Write the CreateTable request of each table, as a JSON list.
 
@@ -99,53 +93,37 @@ def boto3(name: Name, output: Output = None) -> None:
     _write_json(create_table_requests(load_or_fail(name)), output)
 
 
-@publish.command(name="nosql-workbench")
+@add_command(to=publish, name="nosql-workbench")
 def nosql_workbench(name: Name, output: Output = None) -> None:
     """Write a model file of NoSQL Workbench, as JSON, with the sample data.
 
     There is a facet for each entity. What the format cannot hold, such as local indexes and TTL, is
     listed on standard error.
     """
-    from tablewright.errors import TablewrightError
     from tablewright.publish.workbench import nosql_workbench
 
-    try:
+    with failing_on(TablewrightError):
         made = nosql_workbench(load_or_fail(name))
-    except TablewrightError as error:
-        fail(str(error))
     for each in made.left_out:
         typer.echo(f"left out: {each}", err=True)
     _write_json(made.model, output)
 
 
-@publish.command()
+@add_command(to=publish)
 def iam(
     name: Name,
     output: Output = None,
-    role: Annotated[
-        str | None,
-        typer.Option(help="Write the policy of one role. Default: an object with all roles."),
-    ] = None,
-    tenant: Annotated[
-        bool,
-        typer.Option(
-            "--tenant", help="Write the policy that limits each tenant to its own partitions."
-        ),
-    ] = False,
-    variable: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="With --tenant: the policy variable with the id of the tenant, as it is stored in "
-            "keys. Default: aws:PrincipalTag/ with the name of the tenancy. For Cognito: "
-            "cognito-identity.amazonaws.com:sub.",
-        ),
-    ] = None,
-    region: Annotated[str, typer.Option(help="The region in ARNs; * is any.")] = "*",
-    account: Annotated[str, typer.Option(help="The account in ARNs; * is any.")] = "*",
-    partition: Annotated[
-        str, typer.Option(help="The partition in ARNs: aws, aws-cn or aws-us-gov.")
-    ] = "aws",
+    role: str | None = option("Write the policy of one role. Default: an object with all roles."),
+    tenant: bool = flag("Write the policy that limits each tenant to its own partitions."),
+    variable: str | None = option(
+        "With --tenant: the policy variable with the id of the tenant, as it is stored in keys. "
+        "Default: aws:PrincipalTag/ with the name of the tenancy. For Cognito: "
+        "cognito-identity.amazonaws.com:sub.",
+        metavar="NAME",
+    ),
+    region: str = option("The region in ARNs; * is any.", default="*"),
+    account: str = option("The account in ARNs; * is any.", default="*"),
+    partition: str = option("The partition in ARNs: aws, aws-cn or aws-us-gov.", default="aws"),
 ) -> None:
     """Write least-privilege IAM policies, as JSON.
 
@@ -153,7 +131,6 @@ def iam(
     `all`, `read`, `write`, those of `@access_pattern(role=…)`, and `provision`, which creates the
     tables.
     """
-    from tablewright.errors import InvalidValue
     from tablewright.publish.iam import AwsAccount, policies, policy, tenant_policy
 
     design = load_or_fail(name)
@@ -163,7 +140,7 @@ def iam(
         fail("--variable is for --tenant; add --tenant")
     if variable is not None and set(variable) & set("${}"):
         fail(f"--variable {variable}: write the name alone, without ${{…}}")
-    try:
+    with failing_on(InvalidValue):
         where = AwsAccount(region, account, partition)
         if tenant:
             found = tenant_policy(design, where, variable=f"${{{variable}}}" if variable else None)
@@ -183,8 +160,6 @@ def iam(
         else:
             written = policies(design, where)
             _warn_of_length(written)
-    except InvalidValue as error:
-        fail(str(error))
     _write_json(written, output)
 
 
@@ -205,17 +180,12 @@ def _warn_of_length(by_role: dict[str, Any]) -> None:
 
 def _published_since(since: str, name: str) -> Published:
     """Return the template in a file, or what a design at a git revision yields."""
-    import msgspec
-
-    from tablewright.cli.published import Published
-
     file = Path(since)
     try:
         if file.is_file():
             found = Published(msgspec.json.decode(file.read_bytes(), type=dict[str, Any]))
         else:
-            text = run_at(since, name, module="tablewright.cli.published")
-            found = msgspec.json.decode(text, type=Published)
+            found = published_at(since, name)
     except OSError as error:
         fail(f"{file}: {error.strerror}")
     except (ValueError, msgspec.DecodeError):
@@ -228,13 +198,10 @@ def _published_since(since: str, name: str) -> Published:
 def _write_stages(
     design: Design, name: str, before: Published, after: dict[str, Any], folder: Path
 ) -> None:
-    from tablewright.errors import TableReplacement
     from tablewright.publish.infrastructure import key_changes, runbook, stages
 
-    try:
+    with failing_on(TableReplacement):
         found = stages(before.template, after)
-    except TableReplacement as error:
-        fail(str(error))
     created = [change for stage in found for change in stage.changes if change.is_created]
     keys = None
     if before.keys is not None:

@@ -1,7 +1,9 @@
-"""Revisions: run a module of this program on another revision of the working tree.
+"""Revisions: run this program on another revision of the working tree.
 
-The revision is extracted into a temporary folder, and the module runs there in a process of its
+The revision is extracted into a temporary folder, and the program runs there in a process of its
 own, with the same working directory relative to the repository. Nothing is checked out.
+
+`python -m tablewright.cli.revision DESIGN` prints what `publish --since` compares.
 """
 
 from __future__ import annotations
@@ -12,8 +14,26 @@ import tarfile
 import tempfile
 from io import BytesIO
 from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
 
 from tablewright.cli.failures import fail
+
+
+class Published(Struct, frozen=True):
+    """A version of a design, as it was published: its template, and what its keys are made of."""
+
+    template: dict[str, Any]
+    #: By table; None if only the template is known.
+    keys: dict[str, dict[str, str]] | None = None
+
+
+def published_at(revision: str, design: str) -> Published:
+    """Return what a design yields at a revision; exit if it fails."""
+    text = run_at(revision, design, module=__name__)
+    return msgspec.json.decode(text, type=Published)
 
 
 def run_at(revision: str, *arguments: str, module: str = "tablewright") -> str:
@@ -45,3 +65,16 @@ def _git(*arguments: str, problem: str = "") -> bytes:
         reason = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
         fail(f"{arguments[-1].partition('^')[0]} {problem}" if problem else f"git: {reason}")
     return done.stdout
+
+
+def _print_published(name: str) -> None:
+    from tablewright.cli.designs import load_or_fail
+    from tablewright.publish.infrastructure import cloudformation, key_texts
+
+    design = load_or_fail(name)
+    published = Published(cloudformation(design), key_texts(design))
+    sys.stdout.buffer.write(msgspec.json.encode(published))
+
+
+if __name__ == "__main__":
+    _print_published(sys.argv[1])

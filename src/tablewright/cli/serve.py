@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from tablewright import __version__
-from tablewright.cli.failures import describe_error, fail, say
-from tablewright.cli.opening import Durability, open_engine
-from tablewright.cli.options import Option
+from tablewright.cli.failures import describe_error, fail, failing_on, say
+from tablewright.cli.options import flag, option
 from tablewright.cli.workers import check_workers, make_server, start_workers
+from tablewright.errors import CannotOpen, CredentialsRefused, StoreFailed, TemplateRefused
 
 if TYPE_CHECKING:
     import ssl
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tablewright.engine.realism import Realism
     from tablewright.server import Server
     from tablewright.server.authentication import Authenticator
+    from tablewright.server.isolation import IsolatedEngines
     from tablewright.templates import DeclaredTable
 
 #: How long a write waits for another process that holds the lock. SDKs time out after a minute.
@@ -32,6 +33,13 @@ ACCESS = "Who may connect"
 LIMITS = "Limits"
 OPERATION = "Operation"
 REALISM = "Realism"
+
+
+class Durability(enum.StrEnum):
+    """What an acknowledged write survives."""
+
+    full = "full"
+    normal = "normal"
 
 
 class LogLevel(enum.StrEnum):
@@ -50,196 +58,125 @@ M_MMAP_THRESHOLD = -3  # of <malloc.h>
 
 
 def serve(
-    db: Annotated[
-        Path | None,
-        Option(help="The database file, created if it is missing. Default: a database in memory."),
-    ] = None,
-    host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, Option(min=0, max=65535, help="The port; 0 chooses a free one.")] = 8000,
-    durability: Annotated[
-        Durability,
-        Option(
-            help="What an acknowledged write survives. full: a power loss; normal: a killed "
-            "process."
-        ),
-    ] = Durability.full,
-    sweep_seconds: Annotated[
-        float,
-        Option(
-            min=0.01,
-            metavar="SECONDS",
-            help="The time between deletions of items past their TTL and of old stream records.",
-        ),
-    ] = 60.0,
-    workers: Annotated[
-        int,
-        Option(
-            min=1,
-            max=64,
-            help="The number of processes that serve connections and read. With more than one, "
-            "another process writes; needs --db.",
-        ),
-    ] = 1,
-    stream_shards: Annotated[
-        int, Option(min=1, max=1000, help="The number of shards of new streams.")
-    ] = 1,
-    from_: Annotated[
-        list[Path] | None,
-        Option(
-            "--from",
-            metavar="FILE",
-            help="Create the tables of a CloudFormation template, a folder of `cdk synth`, or the "
-            "output of `terraform show -json`; repeatable. Existing tables are kept.",
-        ),
-    ] = None,
-    isolate_regions: Annotated[
-        bool,
-        Option(
-            "--isolate-regions",
-            help="Keep the tables of each region and account apart, as AWS does. With --db, each "
-            "has a file of its own, beside that of --db.",
-            rich_help_panel=REALISM,
-        ),
-    ] = False,
-    realistic: Annotated[
-        bool,
-        Option(
-            "--realistic",
-            help="Behave as slowly as AWS, to test deployment and retry code: tables take time to "
-            "change, eventually consistent reads lag, requests are throttled.",
-            rich_help_panel=REALISM,
-        ),
-    ] = False,
-    control_delay: Annotated[
-        float | None,
-        Option(
-            min=0,
-            metavar="SECONDS",
-            help="With --realistic: how long tables stay CREATING, UPDATING and DELETING. "
-            "Default: 1.",
-            rich_help_panel=REALISM,
-        ),
-    ] = None,
-    read_lag: Annotated[
-        float | None,
-        Option(
-            min=0,
-            metavar="SECONDS",
-            help="With --realistic: how much eventually consistent reads lag. Default: 0.1.",
-            rich_help_panel=REALISM,
-        ),
-    ] = None,
-    parameter: Annotated[
-        list[str] | None,
-        Option(
-            metavar="NAME=VALUE",
-            help="With --from: a parameter of the CloudFormation template; repeatable.",
-        ),
-    ] = None,
-    s3: Annotated[
-        Path | None,
-        Option(
-            metavar="DIR",
-            help="An existing folder that stands for S3 in exports and imports: each folder in it "
-            "is a bucket.",
-        ),
-    ] = None,
-    credentials: Annotated[
-        Path | None,
-        Option(
-            help="Accept only requests signed by a user in this file. Create it with "
-            "`tablewright credentials add`.",
-            rich_help_panel=ACCESS,
-        ),
-    ] = None,
-    region: Annotated[
-        str | None,
-        Option(
-            help="With --credentials: accept only signatures for this region. Default: any region.",
-            rich_help_panel=ACCESS,
-        ),
-    ] = None,
-    tls_cert: Annotated[
-        Path | None,
-        Option(help="Certificate chain (PEM) for HTTPS.", rich_help_panel=ACCESS),
-    ] = None,
-    tls_key: Annotated[
-        Path | None, Option(help="Private key (PEM) for HTTPS.", rich_help_panel=ACCESS)
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        Option(
-            metavar="NAME",
-            help="Also accept this name in the Host header; repeatable. Loopback names and the "
-            "server's own address are always accepted. Not needed with --credentials.",
-            rich_help_panel=ACCESS,
-        ),
-    ] = None,
-    cors: Annotated[
-        list[str] | None,
-        Option(
-            metavar="ORIGIN",
-            help="Accept requests from web pages of this origin, such as http://localhost:3000; "
-            "repeatable. `*` allows all origins.",
-            rich_help_panel=ACCESS,
-        ),
-    ] = None,
-    insecure: Annotated[
-        bool,
-        Option(
-            "--insecure",
-            help="Allow a --host other than loopback without credentials or without TLS.",
-            rich_help_panel=ACCESS,
-        ),
-    ] = False,
-    max_connections: Annotated[
-        int,
-        Option(min=1, help="The maximum number of open connections.", rich_help_panel=LIMITS),
-    ] = 1000,
-    idle_timeout: Annotated[
-        float,
-        Option(
-            min=0.01,
-            metavar="SECONDS",
-            help="Close a connection that sends no request for this time.",
-            rich_help_panel=LIMITS,
-        ),
-    ] = 180.0,
-    max_buffered_mb: Annotated[
-        int,
-        Option(
-            min=16,
-            metavar="MB",
-            help="The memory for requests and responses of all clients together.",
-            rich_help_panel=LIMITS,
-        ),
-    ] = 256,
-    access_log: Annotated[
-        str | None,
-        Option(
-            metavar="FILE|-",
-            help="Append one JSON line for each request to this file; `-` is standard output.",
-            rich_help_panel=OPERATION,
-        ),
-    ] = None,
-    log: Annotated[
-        LogLevel,
-        Option(
-            help="What to log on standard error. info: also one line for each request; debug: also "
-            "the texts of errors, which may contain values of items.",
-            rich_help_panel=OPERATION,
-        ),
-    ] = LogLevel.warning,
-    metrics_port: Annotated[
-        int | None,
-        Option(
-            min=0,
-            max=65535,
-            help="Serve /metrics, /ready and /live on this port of 127.0.0.1; 0 chooses a free "
-            "one.",
-            rich_help_panel=OPERATION,
-        ),
-    ] = None,
+    db: Path | None = option(
+        "The database file, created if it is missing. Default: a database in memory."
+    ),
+    host: str = option("The address to listen on.", default="127.0.0.1"),
+    port: int = option("The port; 0 chooses a free one.", default=8000, min=0, max=65535),
+    durability: Durability = option(
+        "What an acknowledged write survives. full: a power loss; normal: a killed process.",
+        default=Durability.full,
+    ),
+    sweep_seconds: float = option(
+        "The time between deletions of items past their TTL and of old stream records.",
+        default=60.0,
+        min=0.01,
+        metavar="SECONDS",
+    ),
+    workers: int = option(
+        "The number of processes that serve connections and read. With more than one, another "
+        "process writes; needs --db.",
+        default=1,
+        min=1,
+        max=64,
+    ),
+    stream_shards: int = option("The number of shards of new streams.", default=1, min=1, max=1000),
+    from_: list[Path] | None = option(
+        "Create the tables of a CloudFormation template, a folder of `cdk synth`, or the output "
+        "of `terraform show -json`; repeatable. Existing tables are kept.",
+        "--from",
+        metavar="FILE",
+    ),
+    isolate_regions: bool = flag(
+        "Keep the tables of each region and account apart, as AWS does. With --db, each has a "
+        "file of its own, beside that of --db.",
+        panel=REALISM,
+    ),
+    realistic: bool = flag(
+        "Behave as slowly as AWS, to test deployment and retry code: tables take time to "
+        "change, eventually consistent reads lag, requests are throttled.",
+        panel=REALISM,
+    ),
+    control_delay: float | None = option(
+        "With --realistic: how long tables stay CREATING, UPDATING and DELETING. Default: 1.",
+        min=0,
+        metavar="SECONDS",
+        panel=REALISM,
+    ),
+    read_lag: float | None = option(
+        "With --realistic: how much eventually consistent reads lag. Default: 0.1.",
+        min=0,
+        metavar="SECONDS",
+        panel=REALISM,
+    ),
+    parameter: list[str] | None = option(
+        "With --from: a parameter of the CloudFormation template; repeatable.", metavar="NAME=VALUE"
+    ),
+    s3: Path | None = option(
+        "An existing folder that stands for S3 in exports and imports: each folder in it is a "
+        "bucket.",
+        metavar="DIR",
+    ),
+    credentials: Path | None = option(
+        "Accept only requests signed by a user in this file. Create it with `tablewright "
+        "credentials add`.",
+        panel=ACCESS,
+    ),
+    region: str | None = option(
+        "With --credentials: accept only signatures for this region. Default: any region.",
+        panel=ACCESS,
+    ),
+    tls_cert: Path | None = option("Certificate chain (PEM) for HTTPS.", panel=ACCESS),
+    tls_key: Path | None = option("Private key (PEM) for HTTPS.", panel=ACCESS),
+    allow_host: list[str] | None = option(
+        "Also accept this name in the Host header; repeatable. Loopback names and the server's "
+        "own address are always accepted. Not needed with --credentials.",
+        metavar="NAME",
+        panel=ACCESS,
+    ),
+    cors: list[str] | None = option(
+        "Accept requests from web pages of this origin, such as http://localhost:3000; "
+        "repeatable. `*` allows all origins.",
+        metavar="ORIGIN",
+        panel=ACCESS,
+    ),
+    insecure: bool = flag(
+        "Allow a --host other than loopback without credentials or without TLS.", panel=ACCESS
+    ),
+    max_connections: int = option(
+        "The maximum number of open connections.", default=1000, min=1, panel=LIMITS
+    ),
+    idle_timeout: float = option(
+        "Close a connection that sends no request for this time.",
+        default=180.0,
+        min=0.01,
+        metavar="SECONDS",
+        panel=LIMITS,
+    ),
+    max_buffered_mb: int = option(
+        "The memory for requests and responses of all clients together.",
+        default=256,
+        min=16,
+        metavar="MB",
+        panel=LIMITS,
+    ),
+    access_log: str | None = option(
+        "Append one JSON line for each request to this file; `-` is standard output.",
+        metavar="FILE|-",
+        panel=OPERATION,
+    ),
+    log: LogLevel = option(
+        "What to log on standard error. info: also one line for each request; debug: also the "
+        "texts of errors, which may contain values of items.",
+        default=LogLevel.warning,
+        panel=OPERATION,
+    ),
+    metrics_port: int | None = option(
+        "Serve /metrics, /ready and /live on this port of 127.0.0.1; 0 chooses a free one.",
+        min=0,
+        max=65535,
+        panel=OPERATION,
+    ),
 ) -> None:
     """Serve a database over HTTP to boto3, the AWS CLI and every AWS SDK.
 
@@ -252,7 +189,6 @@ def serve(
     import logging
 
     from tablewright.engine import Engine
-    from tablewright.errors import StoreFailed
     from tablewright.server import Hosts, Limits, Settings
     from tablewright.server.server import run_until_stopped
 
@@ -304,18 +240,22 @@ def serve(
 
     gc.freeze()  # imported objects stay: the collector need not look at them
     return_freed_memory()
-    forked = start_workers(workers, db, durability, BUSY_SECONDS, settings)
-    try:
-        engine = open_engine(
+    forked = start_workers(workers, db, durability.value, BUSY_SECONDS, settings)
+    open_path: type[Engine | IsolatedEngines] = Engine
+    if isolate_regions:
+        from tablewright.server.isolation import IsolatedEngines
+
+        open_path = IsolatedEngines
+    # StoreFailed: the disk is full, or another process holds the lock
+    with failing_on(CannotOpen, StoreFailed):
+        engine = open_path(
             db or ":memory:",
-            durability,
+            durability=durability.value,
             busy_seconds=BUSY_SECONDS,
+            sweep_seconds=None,  # the server sweeps, also the records of streams
             stream_shards=stream_shards,
             s3=s3,
-            isolate_regions=isolate_regions,
         )
-    except StoreFailed as error:  # the disk is full, or another process holds the lock
-        fail(str(error))
     try:
         create_declared(engine if isinstance(engine, Engine) else engine.default, declared)
         if realism is not None:
@@ -359,7 +299,6 @@ def read_templates(files: Sequence[Path], parameters: Sequence[str]) -> list[Dec
         if parameters:
             fail("--parameter needs --from with a CloudFormation template")
         return []
-    from tablewright.errors import TemplateRefused
     from tablewright.templates import read_tables
 
     given: dict[str, str] = {}
@@ -378,7 +317,6 @@ def create_declared(engine: Engine, tables: Sequence[DeclaredTable]) -> None:
     """Create the tables of templates; report what was done, and differences, on standard error."""
     if not tables:
         return
-    from tablewright.errors import TemplateRefused
     from tablewright.templates import create_tables
 
     try:
@@ -399,14 +337,11 @@ def read_credentials(credentials: Path | None, region: str | None) -> Authentica
         if region is not None:
             fail(f"--region {region}: add --credentials; without it, signatures are not verified")
         return None
-    from tablewright.errors import CredentialsRefused
     from tablewright.server.authentication import SignatureAuthenticator
     from tablewright.server.credentials import Credentials
 
-    try:
+    with failing_on(CredentialsRefused):
         known = Credentials(credentials)
-    except CredentialsRefused as error:
-        fail(str(error))
     if known.is_empty():
         say(
             f"tablewright: WARNING: {credentials} has no keys, so every request is refused; "

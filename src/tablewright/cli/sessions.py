@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tablewright.cli.transfer import WHERE, exit_on_error
+from tablewright.errors import DynamoDBError, ResourceNotFoundException
+from tablewright.hints import did_you_mean
 
 if TYPE_CHECKING:
     from tablewright.transport import Transport
@@ -49,8 +51,6 @@ class TableSession:
 
         `table` is the name of the table if the request has no `TableName`.
         """
-        from tablewright.errors import DynamoDBError, ResourceNotFoundException
-        from tablewright.hints import did_you_mean
         from tablewright.transfer.sending import send_request
 
         try:

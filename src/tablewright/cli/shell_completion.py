@@ -10,11 +10,12 @@ from __future__ import annotations
 import enum
 import inspect
 from collections.abc import Iterator
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import typer
 
-from tablewright.cli.commands import HELP, app
+from tablewright.cli.commands import HELP, add_command, app
+from tablewright.cli.options import argument
 from tablewright.cli.topics import TOPICS
 
 PROGRAM = "tablewright"
@@ -82,9 +83,9 @@ class Command(NamedTuple):
     takes_design: bool
 
 
-@app.command(rich_help_panel=HELP)
+@add_command(HELP)
 def completion(
-    shell: Annotated[CompletionShell, typer.Argument(metavar="bash|zsh|fish", help="The shell.")],
+    shell: CompletionShell = argument("bash|zsh|fish", "The shell."),
 ) -> None:
     """Print the script that completes commands, options, designs and files in a shell.
 

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import STATEMENTS, app
+from tablewright.cli.commands import STATEMENTS, add_command
 from tablewright.cli.failures import fail
 from tablewright.cli.filters import read_literal
 from tablewright.cli.item_json import print_json
 from tablewright.cli.item_tables import print_table
+from tablewright.cli.options import argument, flag, option
 from tablewright.cli.sessions import Json, Target
 from tablewright.cli.statements import StatementSession, open_statements
 from tablewright.cli.views import count_items, count_units, note
@@ -23,30 +24,21 @@ NoScan = Annotated[
 ]
 
 
-@app.command(rich_help_panel=STATEMENTS)
+@add_command(STATEMENTS)
 def sql(
     target: Target,
-    statement: Annotated[
-        str, typer.Argument(metavar="STATEMENT", help="A SELECT, INSERT, UPDATE or DELETE.")
-    ],
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--parameter",
-            "-p",
-            metavar="VALUE",
-            help="The value of the next ? in the statement: a literal such as 5, 'text' or "
-            "[1, 2]; anything else is a string.",
-        ),
-    ] = None,
+    statement: str = argument("STATEMENT", "A SELECT, INSERT, UPDATE or DELETE."),
+    parameter: list[str] | None = option(
+        "The value of the next ? in the statement: a literal such as 5, 'text' or [1, 2]; "
+        "anything else is a string.",
+        "--parameter",
+        "-p",
+        metavar="VALUE",
+    ),
     json: Json = False,
     no_scan: NoScan = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show what the statement would do, and stop.")
-    ] = False,
-    limit: Annotated[
-        int, typer.Option(min=0, help="The maximum number of items to print; 0 means all.")
-    ] = 1000,
+    explain: bool = flag("Show what the statement would do, and stop."),
+    limit: int = option("The maximum number of items to print; 0 means all.", default=1000, min=0),
 ) -> None:
     """Run a PartiQL statement (DynamoDB's SQL).
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.commands import DESIGNS, add_command
 from tablewright.cli.designs import load_or_fail
-from tablewright.cli.failures import describe_error, describe_failure, fail, say
+from tablewright.cli.failures import describe_error, describe_failure, fail, failing_on, say
+from tablewright.cli.options import argument, flag, option
+from tablewright.errors import EndpointUnavailable, TablewrightError
 
 if TYPE_CHECKING:
     from tablewright.studio.workspace import Workspace
@@ -18,47 +21,28 @@ if TYPE_CHECKING:
 DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def studio(
-    what: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[DESIGN] [TARGET]",
-            help="A design: a bundled one, a module name or the path of a Python file. A target: "
-            "':memory:', a database file, http://host:port or dynamodb://region. Default target: "
-            "the sample data of the design, in memory. Without a design, entities are inferred.",
-            show_default=False,
-        ),
-    ] = None,
-    port: Annotated[int, typer.Option(help="The port; 0 chooses a free one.")] = 0,
-    host: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The name in the link: 127.0.0.1, localhost or a name below localhost. Default: a "
-            "random name below localhost, so that no other server gets the session's cookie.",
-            show_default=False,
-        ),
-    ] = None,
-    write: Annotated[
-        bool,
-        typer.Option("--write", help="Allow changes at an endpoint; files always allow them."),
-    ] = False,
-    read_only: Annotated[
-        bool, typer.Option("--read-only", help="Refuse every change of the data.")
-    ] = False,
-    export: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Write static pages of the design to this folder, and exit."
-        ),
-    ] = None,
-    data: Annotated[
-        bool, typer.Option("--data", help="With --export: also write the items of the target.")
-    ] = False,
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
-    ] = True,
+    what: list[str] | None = argument(
+        "[DESIGN] [TARGET]",
+        "A design: a bundled one, a module name or the path of a Python file. A target: "
+        "':memory:', a database file, http://host:port or dynamodb://region. Default target: "
+        "the sample data of the design, in memory. Without a design, entities are inferred.",
+        default=None,
+    ),
+    port: int = option("The port; 0 chooses a free one.", default=0),
+    host: str | None = option(
+        "The name in the link: 127.0.0.1, localhost or a name below localhost. Default: a "
+        "random name below localhost, so that no other server gets the session's cookie.",
+        metavar="NAME",
+    ),
+    write: bool = flag("Allow changes at an endpoint; files always allow them."),
+    read_only: bool = flag("Refuse every change of the data."),
+    export: Path | None = option(
+        "Write static pages of the design to this folder, and exit.", metavar="FOLDER"
+    ),
+    data: bool = flag("With --export: also write the items of the target."),
+    browser: bool = option("Open the page in the browser.", "--browser/--no-browser", default=True),
 ) -> None:
     """Show a design, its patterns and its data in the browser.
 
@@ -145,18 +129,14 @@ def _check_file(target: str, designs: list[str]) -> None:
 
 def _opened(workspace: Workspace) -> Workspace:
     """Open the target, so that a mistake in its name is reported here; an endpoint may be away."""
-    from tablewright.errors import TablewrightError
 
-    try:
+    with failing_on(TablewrightError):
         _ = workspace.transport
-    except TablewrightError as error:
-        fail(str(error))
     return workspace
 
 
 def warn_if_unreachable(workspace: Workspace) -> None:
     """Print a warning if the target does not respond; the pages show it, too, and try again."""
-    from tablewright.errors import EndpointUnavailable, TablewrightError
     from tablewright.transfer.sending import send_request
 
     try:
@@ -171,17 +151,12 @@ def warn_if_unreachable(workspace: Workspace) -> None:
 
 
 def _export(workspace: Workspace, folder: Path, data: bool) -> None:
-    from tablewright.errors import TablewrightError
     from tablewright.studio.export import export
 
     if workspace.design is None:
         fail("--export writes the pages of a design; name the design")
-    try:
+    with closing(workspace), failing_on(TablewrightError, OSError):
         paths = export(workspace, folder, data=data)
-    except (TablewrightError, OSError) as error:
-        fail(str(error))
-    finally:
-        workspace.close()
     typer.echo(f"{paths[0]} and {len(paths) - 1} other files")
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from tablewright.cli.commands import HELP, app
+from tablewright.cli.commands import HELP, add_command
 from tablewright.cli.failures import fail
+from tablewright.cli.options import argument
+from tablewright.hints import did_you_mean
 
 TARGETS = """\
 A target is where tables are:
@@ -145,15 +147,12 @@ TOPICS: dict[str, tuple[str, str | Callable[[], str]]] = {
 }
 
 
-@app.command("help", rich_help_panel=HELP)
+@add_command(HELP, name="help")
 def show_help(
     context: typer.Context,
-    topic: Annotated[
-        str | None, typer.Argument(metavar="TOPIC", help="A topic, or the name of a command.")
-    ] = None,
+    topic: str | None = argument("TOPIC", "A topic, or the name of a command.", default=None),
 ) -> None:
     """Show the help of a topic or of a command; list the topics."""
-    from tablewright.hints import did_you_mean
 
     parent: Any = context.parent
     if topic is None:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import TRANSFER, app
+from tablewright.cli.commands import TRANSFER, add_command
 from tablewright.cli.failures import INTERRUPTED, describe_error, describe_failure, fail
+from tablewright.cli.options import argument, option
+from tablewright.errors import TablewrightError, TransferRefused
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,7 +67,7 @@ STANDARD_STREAM = "-"
 FILE_ENDINGS = (".json", ".jsonl", ".ndjson", ".gz")
 
 
-@app.command(rich_help_panel=TRANSFER)
+@add_command(TRANSFER)
 def copy(
     source: Source,
     target: Target,
@@ -108,16 +110,12 @@ def copy(
     print_comparison(found)
 
 
-@app.command(rich_help_panel=TRANSFER)
+@add_command(TRANSFER)
 def dump(
     source: Source,
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="A file (.json, .json.gz), a folder for all tables, or - (standard output).",
-        ),
-    ],
+    file: str = argument(
+        "FILE", "A file (.json, .json.gz), a folder for all tables, or - (standard output)."
+    ),
     table: OneTable = None,
     parallel: Parallel = None,
 ) -> None:
@@ -145,20 +143,15 @@ def dump(
     print_comparison(found, to_stderr=file == STANDARD_STREAM)
 
 
-@app.command(rich_help_panel=TRANSFER)
+@add_command(TRANSFER)
 def load(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="A dump, a folder of dumps, an export to S3, or - (standard input).",
-        ),
-    ],
-    target: Target,
-    table: Annotated[
-        str | None,
-        typer.Option(help="The table to load into. For a folder of dumps: load only this table."),
-    ] = None,
+    file: str = argument(
+        "FILE", "A dump, a folder of dumps, an export to S3, or - (standard input)."
+    ),
+    target: str = argument("TARGET", f"Where to write the tables: {WHERE}."),
+    table: str | None = option(
+        "The table to load into. For a folder of dumps: load only this table."
+    ),
     state: StateFile = None,
     parallel: Parallel = None,
     overwrite: Overwrite = False,
@@ -317,7 +310,6 @@ def exit_on_error() -> Iterator[list[Path]]:
 
     Yields a list. Add the state file of the transfer to it, and the message says how to continue.
     """
-    from tablewright.errors import TablewrightError, TransferRefused
 
     state_files: list[Path] = []
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import msgspec
 import typer
 
 from tablewright.cli import report
@@ -22,6 +23,7 @@ from tablewright.cli.item_tables import (
     print_columns,
     print_table,
 )
+from tablewright.errors import UnreadableItem
 
 if TYPE_CHECKING:
     import pydantic
@@ -123,7 +125,6 @@ class EntityView:
 
     def see(self, item: Item) -> SeenItem:
         """Return the entity of an item and its attributes."""
-        from tablewright.errors import UnreadableItem
 
         entity = self._table.entity_of(item)
         if entity is None:
@@ -209,8 +210,6 @@ def _adapter(kind: Any) -> pydantic.TypeAdapter[Any]:
 
 def format_json(value: Any) -> str:
     """Return a JSON value for a cell: a text as it is, anything else as JSON."""
-    import msgspec
-
     if value is None:
         return ""
     return escape_controls(value if isinstance(value, str) else msgspec.json.encode(value).decode())

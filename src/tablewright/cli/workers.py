@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tablewright.cli.failures import fail, say
-from tablewright.cli.opening import Durability
+from tablewright.errors import CannotOpen, StoreFailed
 
 if TYPE_CHECKING:
     import socket
@@ -53,7 +53,7 @@ def check_workers(
 def start_workers(
     workers: int,
     db: Path | None,
-    durability: Durability,
+    durability: Literal["full", "normal"],
     busy_seconds: float,
     settings: Settings,
 ) -> Workers | None:
@@ -72,7 +72,7 @@ def start_workers(
 
 def _run_worker(
     db: Path,
-    durability: Durability,
+    durability: Literal["full", "normal"],
     busy_seconds: float,
     settings: Settings,
     relay: socket.socket,
@@ -81,12 +81,11 @@ def _run_worker(
     """Run a worker; return its exit code."""
     import asyncio
 
-    from tablewright.errors import CannotOpen, StoreFailed
     from tablewright.server.worker import WorkerEngine, WorkerServer
 
     try:
         with WorkerEngine(
-            db, durability=durability.value, busy_seconds=busy_seconds, background=False
+            db, durability=durability, busy_seconds=busy_seconds, background=False
         ) as engine:
             asyncio.run(WorkerServer(engine, settings, relay, connections).run())
     except (StoreFailed, CannotOpen, OSError) as error:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tablewright.cli.commands import STATEMENTS, app
+from tablewright.cli.commands import STATEMENTS, add_command
 from tablewright.cli.failures import fail
 from tablewright.cli.item_json import read_items
 from tablewright.cli.key_arguments import TableKeyAttribute, describe_key, find_key, parse_key
+from tablewright.cli.options import argument
 from tablewright.cli.read_items import Key, make_view
 from tablewright.cli.sessions import TableName, Target, open_session
 from tablewright.cli.views import count_items, note
@@ -28,18 +29,15 @@ if TYPE_CHECKING:
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
-@app.command(rich_help_panel=STATEMENTS)
+@add_command(STATEMENTS)
 def put(
     target: Target,
     table: TableName,
-    item: Annotated[
-        str,
-        typer.Argument(
-            metavar="ITEM",
-            help="JSON, the path of a file with JSON, or - (standard input): plain JSON or "
-            "DynamoDB's JSON; one item, a list, or one item on each line.",
-        ),
-    ],
+    item: str = argument(
+        "ITEM",
+        "JSON, the path of a file with JSON, or - (standard input): plain JSON or DynamoDB's "
+        "JSON; one item, a list, or one item on each line.",
+    ),
     yes: Yes = False,
 ) -> None:
     """Put items into a table; ask before an existing item is replaced."""
@@ -76,7 +74,7 @@ def put(
         note(f"{table}: {created:,} created, {len(existing):,} replaced")
 
 
-@app.command(rich_help_panel=STATEMENTS)
+@add_command(STATEMENTS)
 def delete(target: Target, table: TableName, key: Key, yes: Yes = False) -> None:
     """Delete the item with a key, after showing it and asking.
 

@@ -1,16 +1,15 @@
 """Infer: write a first design of an existing table from a sample of its items.
 
     sample      items, keys and indexes of the table
-    classes     items divided by type attribute or key
+    classes     items divided by type attribute or key, and their variants
     structure   literals and variables of key texts
     kinds       types of attributes
     spellings   formats of values in keys
     conditions  what distinguishes the items in an index, or in one of its places
     attributes  what the items of a class store, and what that explains
     declaration attributes, keys and places, as the module will declare them
-    drafts      keys before attributes explain their variables
+    key_paths   keys, before and after attributes explain their variables
     entity      the declarations of one class of items
-    variants    classes of items with different types at one key
     design      all entities, without collisions, and their names
     module      the source text
     literals    values as source text

@@ -10,6 +10,7 @@ each other.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from tablewright.infer.declaration import Attribute, InferredCondition
@@ -24,7 +25,7 @@ def find_condition(
     attributes: Iterable[Attribute], inside: Sequence[int], outside: Sequence[int]
 ) -> InferredCondition | None:
     """Return what is true of all items inside of an index, and of none of the others."""
-    found = _find(list(attributes), [inside], outside)
+    found = find_alternatives(attributes, [inside], outside)
     return found[0] if found else None
 
 
@@ -32,22 +33,11 @@ def find_alternatives(
     attributes: Iterable[Attribute], groups: Sequence[Sequence[int]], outside: Sequence[int]
 ) -> list[InferredCondition]:
     """Return a condition for each group that is true of its items alone; none if there are none."""
-    return _find(list(attributes), groups, outside)
-
-
-def _find(
-    attributes: Sequence[Attribute], groups: Sequence[Sequence[int]], outside: Sequence[int]
-) -> list[InferredCondition]:
-    for attribute in attributes:
-        found = _presence(attribute, groups, outside)
-        if found:
-            return found
-    ranked = sorted(attributes, key=lambda each: snake_case(each.stored) not in _STATES)
-    for attribute in ranked:
-        found = _equality(attribute, groups, outside)
-        if found:
-            return found
-    return []
+    known = list(attributes)
+    ranked = sorted(known, key=lambda each: snake_case(each.stored) not in _STATES)
+    present = (_presence(each, groups, outside) for each in known)
+    equal = (_equality(each, groups, outside) for each in ranked)
+    return next(filter(None, chain(present, equal)), [])
 
 
 def _presence(

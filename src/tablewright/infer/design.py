@@ -14,7 +14,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from tablewright.infer.classes import ItemClass, divide, find_type_attribute
+from tablewright.infer.classes import (
+    ItemClass,
+    divide,
+    find_type_attribute,
+    join_classes,
+    split_variants,
+)
 from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Use
 from tablewright.infer.entity import infer_entity
 from tablewright.infer.kinds import DATE, DATETIME, STR
@@ -32,7 +38,6 @@ from tablewright.infer.names import (
 from tablewright.infer.sample import Sample
 from tablewright.infer.spellings import Spelling
 from tablewright.infer.structure import find_delimiter
-from tablewright.infer.variants import join_classes, split_variants
 from tablewright.mapping.converters import converter
 from tablewright.mapping.delimiter import MARK, Delimiter
 from tablewright.mapping.parts import KeyPart, natural_part

@@ -15,13 +15,8 @@ from collections.abc import Sequence
 from tablewright.infer.attributes import StoredAttributes
 from tablewright.infer.classes import ItemClass
 from tablewright.infer.conditions import find_alternatives, find_condition
-from tablewright.infer.declaration import (
-    InferredEntity,
-    InferredPath,
-    Place,
-)
-from tablewright.infer.drafts import Draft, Placement, join_if_ragged
-from tablewright.infer.key_paths import KeyPaths
+from tablewright.infer.declaration import InferredEntity, InferredPath, Place
+from tablewright.infer.key_paths import Draft, KeyPaths, Placement, join_if_ragged
 from tablewright.infer.kinds import DATETIME, STR, text_kinds
 from tablewright.infer.names import has_own_name
 from tablewright.infer.sample import Sample, SampleIndex

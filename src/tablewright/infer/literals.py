@@ -8,7 +8,7 @@ A container that does not fit on its line has one member on each. Texts become l
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -37,18 +37,26 @@ def write_assignment(target: str, value: Any, indent: str = "", end: str = "") -
 def write_call(function: str, arguments: Mapping[str, Any], indent: str, end: str = "") -> str:
     """Return a call with keyword arguments."""
     flat = [f"{name}={_flat(value)}" for name, value in arguments.items()]
-    line = f"{indent}{function}({', '.join(flat)}){end}"
     inner = indent + "    "
-    body = f"{inner}{', '.join(flat)}"
+    lines = [write_assignment(f"{name}=", value, inner, ",") for name, value in arguments.items()]
+    return _wrapped(function, flat, lines, indent, end)
+
+
+def wrap_call(start: str, arguments: Iterable[str], indent: str = "", end: str = "") -> str:
+    """Return a call on one line, or with its arguments on lines of their own."""
+    given = list(arguments)
+    return _wrapped(start, given, [f"{indent}    {each}," for each in given], indent, end)
+
+
+def _wrapped(start: str, flat: Sequence[str], lines: list[str], indent: str, end: str) -> str:
+    """Return a call on one line, with all arguments on a second one, or with these lines."""
+    arguments = ", ".join(flat)
+    line = f"{indent}{start}({arguments}){end}"
     if len(line) <= WIDTH:
         return line
-    if len(body) <= WIDTH:
-        lines = [body]
-    else:
-        lines = [
-            write_assignment(f"{name}=", value, inner, ",") for name, value in arguments.items()
-        ]
-    return "\n".join([f"{indent}{function}(", *lines, f"{indent}){end}"])
+    if len(f"{indent}    {arguments}") <= WIDTH:
+        lines = [f"{indent}    {arguments}"]
+    return "\n".join([f"{indent}{start}(", *lines, f"{indent}){end}"])
 
 
 def can_write(value: Any) -> bool:

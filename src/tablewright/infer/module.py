@@ -7,7 +7,7 @@ is formatted as ruff does at its default width of 88 columns.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from tablewright import formats
 from tablewright.infer.declaration import (
@@ -18,7 +18,7 @@ from tablewright.infer.declaration import (
     Place,
 )
 from tablewright.infer.design import InferredDesign
-from tablewright.infer.literals import WIDTH
+from tablewright.infer.literals import WIDTH, wrap_call
 from tablewright.infer.names import quoted, snake_case, unused
 from tablewright.infer.sample import SampleIndex
 from tablewright.mapping.settings import Provisioned
@@ -84,19 +84,6 @@ def _import(module: str, names: Sequence[str]) -> str:
     if len(line) <= WIDTH:
         return line
     return "\n".join([f"from {module} import (", *(f"    {name}," for name in names), ")"])
-
-
-def wrap_call(start: str, arguments: Iterable[str], indent: str = "", end: str = "") -> str:
-    """Return a call on one line, or with its arguments on lines of their own."""
-    given = list(arguments)
-    line = f"{indent}{start}({', '.join(given)}){end}"
-    if len(line) <= WIDTH:
-        return line
-    inner = f"{indent}    {', '.join(given)}"
-    if len(inner) <= WIDTH:
-        return f"{indent}{start}(\n{inner}\n{indent}){end}"
-    lines = "".join(f"{indent}    {argument},\n" for argument in given)
-    return f"{indent}{start}(\n{lines}{indent}){end}"
 
 
 # -- the table -----------------------------------------------------------------------------------

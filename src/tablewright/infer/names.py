@@ -16,66 +16,20 @@ import unicodedata
 from collections.abc import Container
 
 #: Names that the body of a class uses, or that an entity has itself.
-RESERVED = frozenset(
-    {
-        "attr",
-        "bool",
-        "bytes",
-        "datetime",
-        "dict",
-        "index",
-        "int",
-        "key",
-        "l",
-        "list",
-        "model_config",
-        "primary",
-        "scan",
-        "set",
-        "str",
-        "ttl",
-        "where",
-    }
-)
+RESERVED = frozenset({
+    "attr", "bool", "bytes", "datetime", "dict", "index", "int", "key", "l", "list", "model_config",
+    "primary", "scan", "set", "str", "ttl", "where",
+})  # fmt: skip
 #: Names of classes that a module imports.
 IMPORTED = frozenset({"Any", "Attr", "Decimal", "Entity", "GSI", "LSI", "Table"})
 #: Literals that say nothing of what the item is.
 GENERIC = frozenset({"a", "data", "details", "info", "item", "meta", "metadata", "root", "self"})
 #: Literals that name the value behind them: `NAME#Ann` has a name, not a name_id.
-VALUES = frozenset(
-    {
-        "at",
-        "category",
-        "city",
-        "code",
-        "country",
-        "created",
-        "date",
-        "day",
-        "email",
-        "hour",
-        "month",
-        "name",
-        "number",
-        "phone",
-        "price",
-        "score",
-        "sku",
-        "slug",
-        "state",
-        "status",
-        "time",
-        "title",
-        "type",
-        "updated",
-        "url",
-        "username",
-        "version",
-        "week",
-        "year",
-        "zip",
-    }
-)
+VALUES = frozenset({
+    "at", "category", "city", "code", "country", "created", "date", "day", "email", "hour", "month",
+    "name", "number", "phone", "price", "score", "sku", "slug", "state", "status", "time", "title",
+    "type", "updated", "url", "username", "version", "week", "year", "zip",
+})  # fmt: skip
 #: Key attributes that have no name of their own.
 _KEY_ATTRIBUTE = re.compile(
     r"((gsi|lsi|idx|index|g|l)?[\d_-]*)?(pk|sk|hk|rk|(partition|sort|hash|range)_?key)?[\d_-]*"

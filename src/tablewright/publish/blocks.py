@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from tablewright.mapping.table import TableMap
 from tablewright.publish.erd import Erd, mermaid
-from tablewright.publish.key_map import key_map
 
 
 class Code(str):
@@ -106,7 +105,7 @@ def _markdown(block: Block) -> str:
         case ErdDiagram(_, erd):
             return f"```mermaid\n{mermaid(erd)}\n```"
         case KeyMapDiagram(table):
-            return f"```mermaid\n{key_map(table)}\n```"
+            return f"```mermaid\n{_key_map(table)}\n```"
 
 
 def _markdown_table(chart: Chart) -> str:
@@ -132,3 +131,22 @@ def _markdown_table(chart: Chart) -> str:
 def _cell(text: str) -> str:
     shown = f"`{text}`" if isinstance(text, Code) else text
     return shown.replace("|", "\\|").replace("\n", " ")
+
+
+def _key_map(table: TableMap) -> str:
+    """Return a flowchart of the keys of each entity in the table and its indexes."""
+    lines = ["flowchart LR", f'  base["{table.name}"]']
+    lines += [f'  {_index_node(name)}["{name}"]' for name in table.indexes]
+    for entity in table.entities:
+        lines.append(f'  {entity.name}["{entity.name}"]')
+        for key in (entity.primary, *entity.indexes):
+            target = "base" if key.index is None else _index_node(key.index.name)
+            label = "<br/>".join(
+                f"{name} {template.show()}" for name, template in key.templates.items()
+            )
+            lines.append(f'  {entity.name} -->|"{label}"| {target}')
+    return "\n".join(lines)
+
+
+def _index_node(name: str) -> str:
+    return "index_" + "".join(c if c.isalnum() else "_" for c in name)

@@ -19,9 +19,8 @@ from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.publish.erd import owners
 from tablewright.publish.html.element import Markup, element
-from tablewright.publish.html.measure import SANS, width, wrap
 from tablewright.publish.html.style import hue
-from tablewright.publish.html.svg import image, path, rectangle, text
+from tablewright.publish.html.svg import SANS, image, path, rectangle, text, width, wrap
 
 SIZE, LINE, PAD = 12, 20, 12
 #: The widest name of a key attribute and of an entity, in pixels.

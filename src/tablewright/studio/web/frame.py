@@ -9,7 +9,7 @@ from importlib.resources import files
 from msgspec import Struct
 
 from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.publish.html.style import DIAGRAM
+from tablewright.publish.html.style import rules
 from tablewright.studio.workspace import Workspace
 
 #: The views: their name, URL and the letter after "g" that leads to them.
@@ -93,7 +93,7 @@ def document(title: str, body: list[Markup], head: list[Markup]) -> bytes:
 def static_file(name: str) -> bytes:
     """Return a file of the folder `static`, or the style of diagrams."""
     if name == "diagram.css":
-        return DIAGRAM.encode()
+        return rules("diagram").encode()
     return (files("tablewright.studio") / "static" / name).read_bytes()
 
 
