@@ -17,10 +17,10 @@ On the finished class they are called with values and return typed plans:
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from tablewright.errors import DeclarationError
-from tablewright.model.attribute import Attr, KeyPath, Piece, RepeatedPiece
+from tablewright.model.attribute import Attr, KeyPath, PathOf, Piece, RepeatedPiece
 from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.table import GSI, LSI
 from tablewright.plan.condition import Condition
@@ -40,17 +40,26 @@ P_co = TypeVar("P_co", covariant=True)
 S_co = TypeVar("S_co", covariant=True)
 
 
-class _NoPath:
-    """Has no instances. With a bound that is a path alone, pyright takes the last part as Any."""
+#: A key without values: a text, a number, or a value that the key has already.
+LiteralSide: TypeAlias = str | int | RepeatedPiece
+#: The attributes of a key that has several.
+Pn = TypeVar("Pn", bound=tuple[Piece[Any], ...])
+Sn = TypeVar("Sn", bound=tuple[Piece[Any], ...])
 
 
-#: Paths, in functions that also take other arguments.
-P_ = TypeVar("P_", bound=KeyPath[*tuple[Any, ...]] | _NoPath)
-S_ = TypeVar("S_", bound=KeyPath[*tuple[Any, ...]] | _NoPath)
-#: The same, or the attributes of a key that has several.
-Pn = TypeVar("Pn", bound=KeyPath[*tuple[Any, ...]] | tuple[Piece[Any], ...])
-Sn = TypeVar("Sn", bound=KeyPath[*tuple[Any, ...]] | tuple[Piece[Any], ...])
-Ts = TypeVarTuple("Ts")
+class PlaceOptions(TypedDict, total=False):
+    """The options of `index`."""
+
+    when: Condition[Any] | None
+    delimiter: str | None
+
+
+class UniqueOptions(TypedDict, total=False):
+    """The options of `unique`."""
+
+    keep: tuple[Attr[Any], ...] | None
+    type_name: str | None
+    delimiter: str | None
 
 
 def _path(path: Any) -> KeyPath[Any]:
@@ -129,21 +138,12 @@ class PrimaryKey(Generic[P, S]):
 
     @overload
     def local(
-        self,
-        index: LSI,
-        sort: str | int | RepeatedPiece,
-        /,
-        *,
-        when: Condition[Any] | None = None,
+        self, index: LSI, sort: LiteralSide, /, *, when: Condition[Any] | None = None
     ) -> IndexPlace[P, KeyPath[()]]: ...
     @overload
     def local(
-        self, index: LSI, sort: Piece[T], /, *, when: Condition[Any] | None = None
-    ) -> IndexPlace[P, KeyPath[T]]: ...
-    @overload
-    def local(
-        self, index: LSI, sort: S_, /, *, when: Condition[Any] | None = None
-    ) -> IndexPlace[P, S_]: ...
+        self, index: LSI, sort: PathOf[T], /, *, when: Condition[Any] | None = None
+    ) -> IndexPlace[P, T]: ...
     def local(self, index: LSI, sort: Any, /, *, when: Condition[Any] | None = None) -> Any:
         """Declare a place in a local index: the same partition key, another sort key.
 
@@ -211,58 +211,20 @@ class History:
 
 @overload
 def key(
-    partition: str, sort: str | int, /, *, delimiter: str | None = None
+    partition: str, sort: LiteralSide, /, *, delimiter: str | None = None
 ) -> PrimaryKey[KeyPath[()], KeyPath[()]]: ...
 @overload
 def key(
-    partition: str, sort: RepeatedPiece, /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[()], KeyPath[()]]: ...
+    partition: str, sort: PathOf[S], /, *, delimiter: str | None = None
+) -> PrimaryKey[KeyPath[()], S]: ...
 @overload
 def key(
-    partition: str, sort: Piece[T], /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[()], KeyPath[T]]: ...
+    partition: PathOf[P], sort: LiteralSide | None = None, /, *, delimiter: str | None = None
+) -> PrimaryKey[P, KeyPath[()]]: ...
 @overload
 def key(
-    partition: str, sort: S_, /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[()], S_]: ...
-@overload
-def key(
-    partition: Piece[A], sort: None = None, /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[A], KeyPath[()]]: ...
-@overload
-def key(
-    partition: Piece[A], sort: str | int, /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[A], KeyPath[()]]: ...
-@overload
-def key(
-    partition: Piece[A], sort: RepeatedPiece, /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[A], KeyPath[()]]: ...
-@overload
-def key(
-    partition: Piece[A], sort: Piece[T], /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[A], KeyPath[T]]: ...
-@overload
-def key(
-    partition: Piece[A], sort: S_, /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[A], S_]: ...
-@overload
-def key(
-    partition: P_, sort: None = None, /, *, delimiter: str | None = None
-) -> PrimaryKey[P_, KeyPath[()]]: ...
-@overload
-def key(
-    partition: P_, sort: str | int, /, *, delimiter: str | None = None
-) -> PrimaryKey[P_, KeyPath[()]]: ...
-@overload
-def key(
-    partition: P_, sort: RepeatedPiece, /, *, delimiter: str | None = None
-) -> PrimaryKey[P_, KeyPath[()]]: ...
-@overload
-def key(
-    partition: P_, sort: Piece[T], /, *, delimiter: str | None = None
-) -> PrimaryKey[P_, KeyPath[T]]: ...
-@overload
-def key(partition: P_, sort: S_, /, *, delimiter: str | None = None) -> PrimaryKey[P_, S_]: ...
+    partition: PathOf[P], sort: PathOf[S], /, *, delimiter: str | None = None
+) -> PrimaryKey[P, S]: ...
 def key(partition: Any, sort: Any = None, /, *, delimiter: str | None = None) -> Any:
     """Declare the primary key: the partition key and the sort key.
 
@@ -273,93 +235,43 @@ def key(partition: Any, sort: Any = None, /, *, delimiter: str | None = None) ->
 
 @overload
 def index(
-    index: GSI,
-    partition: str,
-    sort: str | int | None = None,
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
+    index: GSI, partition: str, sort: str | int | None = None, /, **options: Unpack[PlaceOptions]
 ) -> IndexPlace[KeyPath[()], KeyPath[()]]: ...
 @overload
 def index(
-    index: GSI,
-    partition: str,
-    sort: Piece[T],
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
-) -> IndexPlace[KeyPath[()], KeyPath[T]]: ...
+    index: GSI, partition: str, sort: PathOf[S], /, **options: Unpack[PlaceOptions]
+) -> IndexPlace[KeyPath[()], S]: ...
 @overload
 def index(
-    index: GSI,
-    partition: str,
-    sort: Sn,
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
+    index: GSI, partition: str, sort: Sn, /, **options: Unpack[PlaceOptions]
 ) -> IndexPlace[KeyPath[()], Sn]: ...
 @overload
 def index(
     index: GSI,
-    partition: Piece[A],
-    sort: str | int | RepeatedPiece | None = None,
+    partition: PathOf[P],
+    sort: LiteralSide | None = None,
     /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
-) -> IndexPlace[KeyPath[A], KeyPath[()]]: ...
+    **options: Unpack[PlaceOptions],
+) -> IndexPlace[P, KeyPath[()]]: ...
 @overload
 def index(
-    index: GSI,
-    partition: Piece[A],
-    sort: Piece[T],
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
-) -> IndexPlace[KeyPath[A], KeyPath[T]]: ...
+    index: GSI, partition: PathOf[P], sort: PathOf[S], /, **options: Unpack[PlaceOptions]
+) -> IndexPlace[P, S]: ...
 @overload
 def index(
-    index: GSI,
-    partition: Piece[A],
-    sort: Sn,
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
-) -> IndexPlace[KeyPath[A], Sn]: ...
+    index: GSI, partition: PathOf[P], sort: Sn, /, **options: Unpack[PlaceOptions]
+) -> IndexPlace[P, Sn]: ...
 @overload
 def index(
-    index: GSI,
-    partition: Pn,
-    sort: str | int | RepeatedPiece | None = None,
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
+    index: GSI, partition: Pn, sort: LiteralSide | None = None, /, **options: Unpack[PlaceOptions]
 ) -> IndexPlace[Pn, KeyPath[()]]: ...
 @overload
 def index(
-    index: GSI,
-    partition: Pn,
-    sort: Piece[T],
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
-) -> IndexPlace[Pn, KeyPath[T]]: ...
+    index: GSI, partition: Pn, sort: PathOf[S], /, **options: Unpack[PlaceOptions]
+) -> IndexPlace[Pn, S]: ...
 @overload
 def index(
-    index: GSI,
-    partition: Pn,
-    sort: Sn,
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
+    index: GSI, partition: Pn, sort: Sn, /, **options: Unpack[PlaceOptions]
 ) -> IndexPlace[Pn, Sn]: ...
 def index(
     index: GSI,
@@ -398,84 +310,16 @@ def _check_when(when: object, function: str) -> None:
 
 @overload
 def unique(
-    partition: str,
-    sort: Piece[T],
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[KeyPath[()], KeyPath[T]]: ...
+    partition: str, sort: PathOf[S], /, **options: Unpack[UniqueOptions]
+) -> Unique[KeyPath[()], S]: ...
 @overload
 def unique(
-    partition: str,
-    sort: S_,
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[KeyPath[()], S_]: ...
+    partition: PathOf[P], sort: LiteralSide | None = None, /, **options: Unpack[UniqueOptions]
+) -> Unique[P, KeyPath[()]]: ...
 @overload
 def unique(
-    partition: Piece[A],
-    sort: str | int | RepeatedPiece | None = None,
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[KeyPath[A], KeyPath[()]]: ...
-@overload
-def unique(
-    partition: Piece[A],
-    sort: Piece[T],
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[KeyPath[A], KeyPath[T]]: ...
-@overload
-def unique(
-    partition: Piece[A],
-    sort: S_,
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[KeyPath[A], S_]: ...
-@overload
-def unique(
-    partition: P_,
-    sort: str | int | RepeatedPiece | None = None,
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[P_, KeyPath[()]]: ...
-@overload
-def unique(
-    partition: P_,
-    sort: Piece[T],
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[P_, KeyPath[T]]: ...
-@overload
-def unique(
-    partition: P_,
-    sort: S_,
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[P_, S_]: ...
+    partition: PathOf[P], sort: PathOf[S], /, **options: Unpack[UniqueOptions]
+) -> Unique[P, S]: ...
 def unique(
     partition: Any,
     sort: Any = None,
