@@ -19,6 +19,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
+from msgspec import Struct
+
 from tablewright.errors import DeclarationError
 from tablewright.model.attribute import Attr, KeyPath, PathOf, Piece, RepeatedPiece
 from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
@@ -73,27 +75,16 @@ def _paths(given: Any) -> tuple[KeyPath[Any], ...]:
     return tuple(map(_path, given)) if isinstance(given, tuple) else (_path(given),)
 
 
-class IndexPlace(Generic[P_co, S_co]):
+class IndexPlace(Struct, Generic[P_co, S_co], eq=False):
     """A place in an index, declared in the body of an entity."""
 
-    def __init__(
-        self,
-        index: GSI | LSI,
-        partition: tuple[KeyPath[Any], ...],
-        sort: tuple[KeyPath[Any], ...],
-        when: Any = None,
-        *,
-        local: bool = False,
-        swapped: bool = False,
-        delimiter: str | None = None,
-    ) -> None:
-        self.index = index
-        self.partition = partition
-        self.sort = sort
-        self.when = when
-        self.local = local
-        self.swapped = swapped
-        self.delimiter = delimiter
+    index: GSI | LSI
+    partition: tuple[KeyPath[Any], ...]
+    sort: tuple[KeyPath[Any], ...]
+    when: Any = None
+    local: bool = False
+    swapped: bool = False
+    delimiter: str | None = None
 
     if TYPE_CHECKING:
 
@@ -165,22 +156,14 @@ class PrimaryKey(Generic[P, S]):
         return IndexPlace(index, (sort,), (self.partition,), swapped=True, delimiter=self.delimiter)
 
 
-class Unique(Generic[P, S]):
+class Unique(Struct, Generic[P, S], eq=False):
     """A value that no two entities share, declared in the body of an entity."""
 
-    def __init__(
-        self,
-        partition: Any,
-        sort: Any,
-        keep: tuple[Attr[Any], ...] | None,
-        type_name: str | None,
-        delimiter: str | None,
-    ) -> None:
-        self.partition = _path(partition)
-        self.sort = None if sort is None else _path(sort)
-        self.keep = keep
-        self.type_name = type_name
-        self.delimiter = delimiter
+    partition: KeyPath[Any]
+    sort: KeyPath[Any] | None
+    keep: tuple[Attr[Any], ...] | None
+    type_name: str | None
+    delimiter: str | None
 
     if TYPE_CHECKING:
 
@@ -195,12 +178,7 @@ class History:
     """Events that record the changes of an attribute, declared in the body of an entity."""
 
     def __init__(
-        self,
-        attribute: Attr[Any],
-        event: Any,
-        recorded: dict[str, Ref[Any, Any]],
-        *,
-        always: bool,
+        self, attribute: Attr[Any], event: Any, recorded: dict[str, Ref[Any, Any]], *, always: bool
     ) -> None:
         self.attribute = attribute
         self.event = event
@@ -334,7 +312,8 @@ def unique(
     Without a sort key, the sort key of the sentinel is the same text. `keep` are the attributes
     that the sentinel contains; by default those of the primary key, by which the entity is found.
     """
-    return Unique(partition, sort, keep, type_name, delimiter)
+    path = None if sort is None else _path(sort)
+    return Unique(_path(partition), path, keep, type_name, delimiter)
 
 
 def history(
