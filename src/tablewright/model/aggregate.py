@@ -20,7 +20,6 @@ One member may be a `Page` instead of a list:
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -42,7 +41,7 @@ from pydantic_core import core_schema
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.schema import core_schema_of, model_of
-from tablewright.model.annotations import namespace, resolve
+from tablewright.model.annotations import hints_of
 from tablewright.model.options import refuse_unknown
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.get import Get
@@ -94,7 +93,7 @@ class Aggregate:
     def __init_subclass__(cls, **unknown: Never) -> None:
         refuse_unknown(cls, Aggregate, unknown)
         super().__init_subclass__()
-        hints = _hints(cls, sys._getframe(1).f_locals)
+        hints = hints_of(cls, sys._getframe(1).f_locals)
         fields = {
             name: value for name, value in vars(cls).items() if isinstance(value, _MemberField)
         }
@@ -202,15 +201,6 @@ def _refuse_root_options(name: str, root: Range[Any, *tuple[Any, ...]]) -> None:
                 f"{name}.of() does not take a range with {what}; desc(), limit(), page_size() and "
                 f"after() are called on the aggregate: {name}.of(…).limit(…)"
             )
-
-
-def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the types of the members; `local` are the variables where the class is defined."""
-    names = namespace(cls.__module__, local)
-    return {
-        name: resolve(annotation, names, f"{cls.__name__}.{name}")
-        for name, annotation in vars(cls).get("__annotations__", {}).items()
-    }
 
 
 def _check_pages(name: str, members: list[Member]) -> None:

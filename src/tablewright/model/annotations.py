@@ -25,6 +25,15 @@ def namespace(module: str, local: Mapping[str, Any]) -> dict[str, Any]:
     return {**vars(builtins), **(vars(found) if found else {}), **local}
 
 
+def hints_of(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the types in the body of a class; `local` are the variables where it is defined."""
+    names = namespace(cls.__module__, local)
+    return {
+        name: resolve(annotation, names, f"{cls.__name__}.{name}")
+        for name, annotation in vars(cls).get("__annotations__", {}).items()
+    }
+
+
 def resolve(annotation: Any, names: Mapping[str, Any], where: str) -> Any:
     """Return the type that an annotation names; `where` is what it annotates: `Order.total`."""
     if not isinstance(annotation, str):

@@ -23,8 +23,11 @@ from typing import (
     Generic,
     Literal,
     NoReturn,
+    Protocol,
+    TypedDict,
     TypeVar,
     TypeVarTuple,
+    Unpack,
     overload,
 )
 
@@ -41,6 +44,7 @@ U = TypeVar("U")
 V = TypeVar("V")
 W = TypeVar("W")
 X = TypeVar("X")
+P_co = TypeVar("P_co", covariant=True)
 Ts = TypeVarTuple("Ts")
 
 MISSING: Any = object()
@@ -55,6 +59,12 @@ class PathDelimiter:
 
 #: Which delimiter that is, the key or the table says.
 DELIMITER = PathDelimiter()
+
+
+class PathOf(Protocol[P_co]):
+    """One side of a key: a path, or a piece that is a path alone."""
+
+    def _as_path(self) -> P_co: ...
 
 
 class Piece(Generic[T]):
@@ -83,23 +93,19 @@ class Piece(Generic[T]):
     def __truediv__(self, behind: Any) -> Any:
         return KeyPath((self, DELIMITER, behind))
 
-    @overload
-    def __radd__(self: Piece[V | None], before: str) -> KeyPath[V]: ...
-    @overload
-    def __radd__(self, before: str) -> KeyPath[T]: ...
-    def __radd__(self, before: str) -> Any:
-        return KeyPath((before, self))
+    if TYPE_CHECKING:
+        __radd__ = __rtruediv__
+        __add__ = __truediv__
+    else:
 
-    @overload
-    def __add__(self, behind: str | RepeatedPiece) -> KeyPath[T]: ...
-    @overload
-    def __add__(self, behind: Piece[U | None]) -> KeyPath[T, U]: ...
-    @overload
-    def __add__(self, behind: Piece[U]) -> KeyPath[T, U]: ...
-    @overload
-    def __add__(self, behind: KeyPath[*Ts]) -> KeyPath[T, *Ts]: ...
-    def __add__(self, behind: Any) -> Any:
-        return KeyPath((self, behind))
+        def __radd__(self, before: str) -> Any:
+            return KeyPath((before, self))
+
+        def __add__(self, behind: Any) -> Any:
+            return KeyPath((self, behind))
+
+    def _as_path(self) -> KeyPath[T]:
+        return KeyPath((self,))
 
     def __str__(self) -> NoReturn:
         raise DeclarationError(
@@ -141,10 +147,7 @@ class KeyPath(Generic[*Ts]):
     `/` puts a delimiter between two of them, `+` puts nothing.
     """
 
-    def __init__(
-        self,
-        pieces: tuple[Any, ...],
-    ) -> None:
+    def __init__(self, pieces: tuple[Any, ...]) -> None:
         # `/` binds closer than `+`: "v" + number / name is "v" + (number / name).
         self.pieces: tuple[Any, ...] = tuple(
             piece
@@ -152,11 +155,11 @@ class KeyPath(Generic[*Ts]):
             for piece in (each.pieces if isinstance(each, KeyPath) else (each,))
         )
 
+    def _as_path(self) -> KeyPath[*Ts]:
+        return self
+
     def __rtruediv__(self, before: str) -> KeyPath[*Ts]:
         return KeyPath((before, DELIMITER, self))
-
-    def __radd__(self, before: str) -> KeyPath[*Ts]:
-        return KeyPath((before, self))
 
     @overload
     def __truediv__(self, behind: str | RepeatedPiece) -> KeyPath[*Ts]: ...
@@ -177,24 +180,16 @@ class KeyPath(Generic[*Ts]):
     def __truediv__(self, behind: Any) -> Any:
         return KeyPath((*self.pieces, DELIMITER, behind))
 
-    @overload
-    def __add__(self, behind: str | RepeatedPiece) -> KeyPath[*Ts]: ...
-    @overload
-    def __add__(self, behind: Piece[U | None]) -> KeyPath[*Ts, U]: ...
-    @overload
-    def __add__(self, behind: Piece[U]) -> KeyPath[*Ts, U]: ...
-    @overload
-    def __add__(self, behind: KeyPath[*tuple[()]]) -> KeyPath[*Ts]: ...
-    @overload
-    def __add__(self, behind: KeyPath[U]) -> KeyPath[*Ts, U]: ...
-    @overload
-    def __add__(self, behind: KeyPath[U, V]) -> KeyPath[*Ts, U, V]: ...
-    @overload
-    def __add__(self, behind: KeyPath[U, V, W]) -> KeyPath[*Ts, U, V, W]: ...
-    @overload
-    def __add__(self, behind: KeyPath[U, V, W, X]) -> KeyPath[*Ts, U, V, W, X]: ...
-    def __add__(self, behind: Any) -> Any:
-        return KeyPath((*self.pieces, behind))
+    if TYPE_CHECKING:
+        __radd__ = __rtruediv__
+        __add__ = __truediv__
+    else:
+
+        def __radd__(self, before: str) -> Any:
+            return KeyPath((before, self))
+
+        def __add__(self, behind: Any) -> Any:
+            return KeyPath((*self.pieces, behind))
 
 
 class Attr(Piece[T], Comparable[Any, T]):
@@ -313,35 +308,22 @@ class Formatted(Piece[T]):
         return label
 
 
+class AttributeOptions(TypedDict, total=False):
+    """The options of `attr` but the default."""
+
+    name: str | None
+    pad: int | None
+    key_only: bool
+    immutable: bool
+    doc: str
+
+
 @overload
-def attr(
-    *,
-    name: str | None = None,
-    default: T,
-    pad: int | None = None,
-    key_only: bool = False,
-    immutable: bool = False,
-    doc: str = "",
-) -> Attr[T]: ...
+def attr(*, default: T, **options: Unpack[AttributeOptions]) -> Attr[T]: ...
 @overload
-def attr(
-    *,
-    name: str | None = None,
-    default_factory: Callable[[], T],
-    pad: int | None = None,
-    key_only: bool = False,
-    immutable: bool = False,
-    doc: str = "",
-) -> Attr[T]: ...
+def attr(*, default_factory: Callable[[], T], **options: Unpack[AttributeOptions]) -> Attr[T]: ...
 @overload
-def attr(
-    *,
-    name: str | None = None,
-    pad: int | None = None,
-    key_only: bool = False,
-    immutable: bool = False,
-    doc: str = "",
-) -> Any: ...
+def attr(**options: Unpack[AttributeOptions]) -> Any: ...
 def attr(
     *,
     name: str | None = None,

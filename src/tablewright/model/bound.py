@@ -8,7 +8,8 @@ Customer.by_email("a@b.c")         GetByUnique[Customer]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
 
 from tablewright.errors import DeclarationError
@@ -36,106 +37,81 @@ J = TypeVar("J")
 P = TypeVar("P")
 S = TypeVar("S")
 P_co = TypeVar("P_co", covariant=True)
+R_co = TypeVar("R_co", covariant=True)
 S_co = TypeVar("S_co", covariant=True)
 Ts = TypeVarTuple("Ts")
 Us = TypeVarTuple("Us")
 
 
-class BoundKey(Generic[E, P, S]):
-    """The primary key of an entity.
+class _WholeKey(Generic[R_co, P, S]):
+    """What is called with all values of a key, and returns a plan of the type `R_co`.
 
     A signature has one sequence of types of any length, and here that is the sort key's; so there
     is an overload for each length of the partition key, up to eight parts.
     """
 
-    def __init__(self, entity: EntityMap, key: KeyMap) -> None:
-        self._entity = entity
-        self._key = key
+    _key: KeyMap
+    _plan: Callable[[tuple[Any, ...]], R_co]
 
     @overload
-    def __call__(self: BoundKey[E, KeyPath[()], KeyPath[*Ts]], *s: *Ts) -> Get[E]: ...
-    @overload
-    def __call__(self: BoundKey[E, KeyPath[A], KeyPath[*Ts]], a: A, /, *s: *Ts) -> Get[E]: ...
+    def __call__(self: _WholeKey[R_co, KeyPath[()], KeyPath[*Ts]], *values: *Ts) -> R_co: ...
     @overload
     def __call__(
-        self: BoundKey[E, KeyPath[A, B], KeyPath[*Ts]], a: A, b: B, /, *s: *Ts
-    ) -> Get[E]: ...
+        self: _WholeKey[R_co, KeyPath[A], KeyPath[*Ts]], *values: *tuple[A, *Ts]
+    ) -> R_co: ...
     @overload
     def __call__(
-        self: BoundKey[E, KeyPath[A, B, C], KeyPath[*Ts]], a: A, b: B, c: C, /, *s: *Ts
-    ) -> Get[E]: ...
+        self: _WholeKey[R_co, KeyPath[A, B], KeyPath[*Ts]], *values: *tuple[A, B, *Ts]
+    ) -> R_co: ...
     @overload
     def __call__(
-        self: BoundKey[E, KeyPath[A, B, C, D], KeyPath[*Ts]], a: A, b: B, c: C, d: D, /, *s: *Ts
-    ) -> Get[E]: ...
+        self: _WholeKey[R_co, KeyPath[A, B, C], KeyPath[*Ts]], *values: *tuple[A, B, C, *Ts]
+    ) -> R_co: ...
     @overload
     def __call__(
-        self: BoundKey[E, KeyPath[A, B, C, D, F], KeyPath[*Ts]],
-        a: A,
-        b: B,
-        c: C,
-        d: D,
-        f: F,
-        /,
-        *s: *Ts,
-    ) -> Get[E]: ...
+        self: _WholeKey[R_co, KeyPath[A, B, C, D], KeyPath[*Ts]], *values: *tuple[A, B, C, D, *Ts]
+    ) -> R_co: ...
     @overload
     def __call__(
-        self: BoundKey[E, KeyPath[A, B, C, D, F, G], KeyPath[*Ts]],
-        a: A,
-        b: B,
-        c: C,
-        d: D,
-        f: F,
-        g: G,
-        /,
-        *s: *Ts,
-    ) -> Get[E]: ...
+        self: _WholeKey[R_co, KeyPath[A, B, C, D, F], KeyPath[*Ts]],
+        *values: *tuple[A, B, C, D, F, *Ts],
+    ) -> R_co: ...
     @overload
     def __call__(
-        self: BoundKey[E, KeyPath[A, B, C, D, F, G, H], KeyPath[*Ts]],
-        a: A,
-        b: B,
-        c: C,
-        d: D,
-        f: F,
-        g: G,
-        h: H,
-        /,
-        *s: *Ts,
-    ) -> Get[E]: ...
+        self: _WholeKey[R_co, KeyPath[A, B, C, D, F, G], KeyPath[*Ts]],
+        *values: *tuple[A, B, C, D, F, G, *Ts],
+    ) -> R_co: ...
     @overload
     def __call__(
-        self: BoundKey[E, KeyPath[A, B, C, D, F, G, H, J], KeyPath[*Ts]],
-        a: A,
-        b: B,
-        c: C,
-        d: D,
-        f: F,
-        g: G,
-        h: H,
-        j: J,
-        /,
-        *s: *Ts,
-    ) -> Get[E]: ...
+        self: _WholeKey[R_co, KeyPath[A, B, C, D, F, G, H], KeyPath[*Ts]],
+        *values: *tuple[A, B, C, D, F, G, H, *Ts],
+    ) -> R_co: ...
+    @overload
+    def __call__(
+        self: _WholeKey[R_co, KeyPath[A, B, C, D, F, G, H, J], KeyPath[*Ts]],
+        *values: *tuple[A, B, C, D, F, G, H, J, *Ts],
+    ) -> R_co: ...
     def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
         """Return the plan that gets the item with this key."""
         if named:
             raise _no_names(self._key, self._key.parameters)
         if TRACES:
             self._key.check_names(values)
-        return Get(self._entity, values)
+        return self._plan(values)
+
+
+class _Partitioned(Generic[E, P_co, S_co]):
+    """What the primary key and the places in indexes have."""
+
+    def __init__(self, entity: EntityMap, key: KeyMap) -> None:
+        self._entity = entity
+        self._key = key
 
     def __repr__(self) -> str:
         return f"{self._key.name}: {self._key.show()}"
 
-    def within(self: BoundKey[E, KeyPath[*Us], KeyPath[*Ts]], *values: *Us) -> Range[E, *Ts]:
-        """Return the query for all items of the entity in one partition."""
-        found: Range[E, *Ts] = _range(self._entity, self._key, values)
-        return found
-
     def all_shards(
-        self: BoundKey[E, KeyPath[*Us, int], KeyPath[*Ts]], *values: *Us
+        self: _Partitioned[E, KeyPath[*Us, int], KeyPath[*Ts]], *values: *Us
     ) -> Range[E, *Ts]:
         """Return the query for all shards of a partition key that ends in `shard(…)`.
 
@@ -147,15 +123,24 @@ class BoundKey(Generic[E, P, S]):
     if not TYPE_CHECKING:  # type checkers report a missing method themselves
 
         def __getattr__(self, name: str) -> Any:
-            raise _no_method(self, name, ".within")
+            raise _no_method(self, name)
 
 
-class BoundIndex(Generic[E, P_co, S_co]):
-    """An entity's place in an index."""
+class BoundKey(_WholeKey[Get[E], P, S], _Partitioned[E, P, S]):
+    """The primary key of an entity."""
 
     def __init__(self, entity: EntityMap, key: KeyMap) -> None:
-        self._entity = entity
-        self._key = key
+        super().__init__(entity, key)
+        self._plan = partial(Get, entity)
+
+    def within(self: BoundKey[E, KeyPath[*Us], KeyPath[*Ts]], *values: *Us) -> Range[E, *Ts]:
+        """Return the query for all items of the entity in one partition."""
+        found: Range[E, *Ts] = _range(self._entity, self._key, values)
+        return found
+
+
+class BoundIndex(_Partitioned[E, P_co, S_co]):
+    """An entity's place in an index."""
 
     @overload
     def __call__(
@@ -165,24 +150,17 @@ class BoundIndex(Generic[E, P_co, S_co]):
     def __call__(self: BoundIndex[E, tuple[Piece[A]], KeyPath[*Ts]], a: A, /) -> Range[E, *Ts]: ...
     @overload
     def __call__(
-        self: BoundIndex[E, tuple[Piece[A], Piece[B]], KeyPath[*Ts]], a: A, b: B, /
+        self: BoundIndex[E, tuple[Piece[A], Piece[B]], KeyPath[*Ts]], *values: *tuple[A, B]
     ) -> Range[E, *Ts]: ...
     @overload
     def __call__(
         self: BoundIndex[E, tuple[Piece[A], Piece[B], Piece[C]], KeyPath[*Ts]],
-        a: A,
-        b: B,
-        c: C,
-        /,
+        *values: *tuple[A, B, C],
     ) -> Range[E, *Ts]: ...
     @overload
     def __call__(
         self: BoundIndex[E, tuple[Piece[A], Piece[B], Piece[C], Piece[D]], KeyPath[*Ts]],
-        a: A,
-        b: B,
-        c: C,
-        d: D,
-        /,
+        *values: *tuple[A, B, C, D],
     ) -> Range[E, *Ts]: ...
     def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Us
         """Return the query for all items of the entity in one partition of the index."""
@@ -190,27 +168,9 @@ class BoundIndex(Generic[E, P_co, S_co]):
             raise _no_names(self._key, self._key.parameters[: self._key.partition_arity])
         return _range(self._entity, self._key, values)
 
-    def __repr__(self) -> str:
-        return f"{self._key.name}: {self._key.show()}"
-
     def scan(self, *, reason: str) -> Scan[E]:
         """Return a plan that reads the whole index; `reason` says why that is acceptable."""
         return Scan(self._entity, reason, self._key)
-
-    def all_shards(
-        self: BoundIndex[E, KeyPath[*Us, int], KeyPath[*Ts]], *values: *Us
-    ) -> Range[E, *Ts]:
-        """Return the query for all shards of a partition key that ends in `shard(…)`.
-
-        It takes the parts before the number of the shard; the results are merged in order.
-        """
-        found: Range[E, *Ts] = all_shards(self._entity, self._key, values)
-        return found
-
-    if not TYPE_CHECKING:  # type checkers report a missing method themselves
-
-        def __getattr__(self, name: str) -> Any:
-            raise _no_method(self, name, "")
 
 
 def _no_names(key: KeyMap, parts: Sequence[KeyPart]) -> DeclarationError:
@@ -219,7 +179,7 @@ def _no_names(key: KeyMap, parts: Sequence[KeyPart]) -> DeclarationError:
     return DeclarationError(f"{key.name} takes its values by position: {labels}")
 
 
-def _no_method(key: Any, name: str, call: str) -> AttributeError:
+def _no_method(key: _Partitioned[Any, Any, Any], name: str) -> AttributeError:
     """Return the error for a method that only a query or a primary key has."""
     is_within = name == "within"
     if name.startswith("_") or not (is_within or hasattr(Range, name)):
@@ -231,6 +191,7 @@ def _no_method(key: Any, name: str, call: str) -> AttributeError:
             f"{known.name} is an index; call it with the parts of its partition key: "
             f"{known.name}({values})"
         )
+    call = ".within" if isinstance(key, BoundKey) else ""
     return AttributeError(
         f"{known.name} has no method {name!r}; first select a partition: "
         f"{known.name}{call}({values}).{name}(…)"
@@ -251,85 +212,9 @@ def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Any:
     return Range(entity, key, values)
 
 
-class BoundUnique(Generic[E, P, S]):
+class BoundUnique(_WholeKey[GetByUnique[E], P, S]):
     """A unique value of an entity, by which it is found."""
 
     def __init__(self, entity: EntityMap, unique: UniqueMap) -> None:
-        self._entity = entity
-        self._unique = unique
-
-    @overload
-    def __call__(self: BoundUnique[E, KeyPath[()], KeyPath[*Ts]], *s: *Ts) -> GetByUnique[E]: ...
-    @overload
-    def __call__(
-        self: BoundUnique[E, KeyPath[A], KeyPath[*Ts]], a: A, /, *s: *Ts
-    ) -> GetByUnique[E]: ...
-    @overload
-    def __call__(
-        self: BoundUnique[E, KeyPath[A, B], KeyPath[*Ts]], a: A, b: B, /, *s: *Ts
-    ) -> GetByUnique[E]: ...
-    @overload
-    def __call__(
-        self: BoundUnique[E, KeyPath[A, B, C], KeyPath[*Ts]], a: A, b: B, c: C, /, *s: *Ts
-    ) -> GetByUnique[E]: ...
-    @overload
-    def __call__(
-        self: BoundUnique[E, KeyPath[A, B, C, D], KeyPath[*Ts]], a: A, b: B, c: C, d: D, /, *s: *Ts
-    ) -> GetByUnique[E]: ...
-    @overload
-    def __call__(
-        self: BoundUnique[E, KeyPath[A, B, C, D, F], KeyPath[*Ts]],
-        a: A,
-        b: B,
-        c: C,
-        d: D,
-        f: F,
-        /,
-        *s: *Ts,
-    ) -> GetByUnique[E]: ...
-    @overload
-    def __call__(
-        self: BoundUnique[E, KeyPath[A, B, C, D, F, G], KeyPath[*Ts]],
-        a: A,
-        b: B,
-        c: C,
-        d: D,
-        f: F,
-        g: G,
-        /,
-        *s: *Ts,
-    ) -> GetByUnique[E]: ...
-    @overload
-    def __call__(
-        self: BoundUnique[E, KeyPath[A, B, C, D, F, G, H], KeyPath[*Ts]],
-        a: A,
-        b: B,
-        c: C,
-        d: D,
-        f: F,
-        g: G,
-        h: H,
-        /,
-        *s: *Ts,
-    ) -> GetByUnique[E]: ...
-    @overload
-    def __call__(
-        self: BoundUnique[E, KeyPath[A, B, C, D, F, G, H, J], KeyPath[*Ts]],
-        a: A,
-        b: B,
-        c: C,
-        d: D,
-        f: F,
-        g: G,
-        h: H,
-        j: J,
-        /,
-        *s: *Ts,
-    ) -> GetByUnique[E]: ...
-    def __call__(self: Any, *values: Any, **named: Any) -> Any:  # type: ignore[misc]  # checkers cannot match *Ts here
-        """Return the plan that gets the entity with this value."""
-        if named:
-            raise _no_names(self._unique.key, self._unique.key.parameters)
-        if TRACES:
-            self._unique.key.check_names(values)
-        return GetByUnique(self._entity, self._unique, values)
+        self._key = unique.key
+        self._plan = partial(GetByUnique, entity, unique)

@@ -17,10 +17,12 @@ On the finished class they are called with values and return typed plans:
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, TypeVar, Unpack, overload
+
+from msgspec import Struct
 
 from tablewright.errors import DeclarationError
-from tablewright.model.attribute import Attr, KeyPath, Piece, RepeatedPiece
+from tablewright.model.attribute import Attr, KeyPath, PathOf, Piece, RepeatedPiece
 from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.table import GSI, LSI
 from tablewright.plan.condition import Condition
@@ -40,17 +42,26 @@ P_co = TypeVar("P_co", covariant=True)
 S_co = TypeVar("S_co", covariant=True)
 
 
-class _NoPath:
-    """Has no instances. With a bound that is a path alone, pyright takes the last part as Any."""
+#: A key without values: a text, a number, or a value that the key has already.
+LiteralSide: TypeAlias = str | int | RepeatedPiece
+#: The attributes of a key that has several.
+Pn = TypeVar("Pn", bound=tuple[Piece[Any], ...])
+Sn = TypeVar("Sn", bound=tuple[Piece[Any], ...])
 
 
-#: Paths, in functions that also take other arguments.
-P_ = TypeVar("P_", bound=KeyPath[*tuple[Any, ...]] | _NoPath)
-S_ = TypeVar("S_", bound=KeyPath[*tuple[Any, ...]] | _NoPath)
-#: The same, or the attributes of a key that has several.
-Pn = TypeVar("Pn", bound=KeyPath[*tuple[Any, ...]] | tuple[Piece[Any], ...])
-Sn = TypeVar("Sn", bound=KeyPath[*tuple[Any, ...]] | tuple[Piece[Any], ...])
-Ts = TypeVarTuple("Ts")
+class PlaceOptions(TypedDict, total=False):
+    """The options of `index`."""
+
+    when: Condition[Any] | None
+    delimiter: str | None
+
+
+class UniqueOptions(TypedDict, total=False):
+    """The options of `unique`."""
+
+    keep: tuple[Attr[Any], ...] | None
+    type_name: str | None
+    delimiter: str | None
 
 
 def _path(path: Any) -> KeyPath[Any]:
@@ -64,27 +75,16 @@ def _paths(given: Any) -> tuple[KeyPath[Any], ...]:
     return tuple(map(_path, given)) if isinstance(given, tuple) else (_path(given),)
 
 
-class IndexPlace(Generic[P_co, S_co]):
+class IndexPlace(Struct, Generic[P_co, S_co], eq=False):
     """A place in an index, declared in the body of an entity."""
 
-    def __init__(
-        self,
-        index: GSI | LSI,
-        partition: tuple[KeyPath[Any], ...],
-        sort: tuple[KeyPath[Any], ...],
-        when: Any = None,
-        *,
-        local: bool = False,
-        swapped: bool = False,
-        delimiter: str | None = None,
-    ) -> None:
-        self.index = index
-        self.partition = partition
-        self.sort = sort
-        self.when = when
-        self.local = local
-        self.swapped = swapped
-        self.delimiter = delimiter
+    index: GSI | LSI
+    partition: tuple[KeyPath[Any], ...]
+    sort: tuple[KeyPath[Any], ...]
+    when: Any = None
+    local: bool = False
+    swapped: bool = False
+    delimiter: str | None = None
 
     if TYPE_CHECKING:
 
@@ -129,21 +129,12 @@ class PrimaryKey(Generic[P, S]):
 
     @overload
     def local(
-        self,
-        index: LSI,
-        sort: str | int | RepeatedPiece,
-        /,
-        *,
-        when: Condition[Any] | None = None,
+        self, index: LSI, sort: LiteralSide, /, *, when: Condition[Any] | None = None
     ) -> IndexPlace[P, KeyPath[()]]: ...
     @overload
     def local(
-        self, index: LSI, sort: Piece[T], /, *, when: Condition[Any] | None = None
-    ) -> IndexPlace[P, KeyPath[T]]: ...
-    @overload
-    def local(
-        self, index: LSI, sort: S_, /, *, when: Condition[Any] | None = None
-    ) -> IndexPlace[P, S_]: ...
+        self, index: LSI, sort: PathOf[T], /, *, when: Condition[Any] | None = None
+    ) -> IndexPlace[P, T]: ...
     def local(self, index: LSI, sort: Any, /, *, when: Condition[Any] | None = None) -> Any:
         """Declare a place in a local index: the same partition key, another sort key.
 
@@ -165,22 +156,14 @@ class PrimaryKey(Generic[P, S]):
         return IndexPlace(index, (sort,), (self.partition,), swapped=True, delimiter=self.delimiter)
 
 
-class Unique(Generic[P, S]):
+class Unique(Struct, Generic[P, S], eq=False):
     """A value that no two entities share, declared in the body of an entity."""
 
-    def __init__(
-        self,
-        partition: Any,
-        sort: Any,
-        keep: tuple[Attr[Any], ...] | None,
-        type_name: str | None,
-        delimiter: str | None,
-    ) -> None:
-        self.partition = _path(partition)
-        self.sort = None if sort is None else _path(sort)
-        self.keep = keep
-        self.type_name = type_name
-        self.delimiter = delimiter
+    partition: KeyPath[Any]
+    sort: KeyPath[Any] | None
+    keep: tuple[Attr[Any], ...] | None
+    type_name: str | None
+    delimiter: str | None
 
     if TYPE_CHECKING:
 
@@ -195,12 +178,7 @@ class History:
     """Events that record the changes of an attribute, declared in the body of an entity."""
 
     def __init__(
-        self,
-        attribute: Attr[Any],
-        event: Any,
-        recorded: dict[str, Ref[Any, Any]],
-        *,
-        always: bool,
+        self, attribute: Attr[Any], event: Any, recorded: dict[str, Ref[Any, Any]], *, always: bool
     ) -> None:
         self.attribute = attribute
         self.event = event
@@ -211,58 +189,20 @@ class History:
 
 @overload
 def key(
-    partition: str, sort: str | int, /, *, delimiter: str | None = None
+    partition: str, sort: LiteralSide, /, *, delimiter: str | None = None
 ) -> PrimaryKey[KeyPath[()], KeyPath[()]]: ...
 @overload
 def key(
-    partition: str, sort: RepeatedPiece, /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[()], KeyPath[()]]: ...
+    partition: str, sort: PathOf[S], /, *, delimiter: str | None = None
+) -> PrimaryKey[KeyPath[()], S]: ...
 @overload
 def key(
-    partition: str, sort: Piece[T], /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[()], KeyPath[T]]: ...
+    partition: PathOf[P], sort: LiteralSide | None = None, /, *, delimiter: str | None = None
+) -> PrimaryKey[P, KeyPath[()]]: ...
 @overload
 def key(
-    partition: str, sort: S_, /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[()], S_]: ...
-@overload
-def key(
-    partition: Piece[A], sort: None = None, /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[A], KeyPath[()]]: ...
-@overload
-def key(
-    partition: Piece[A], sort: str | int, /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[A], KeyPath[()]]: ...
-@overload
-def key(
-    partition: Piece[A], sort: RepeatedPiece, /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[A], KeyPath[()]]: ...
-@overload
-def key(
-    partition: Piece[A], sort: Piece[T], /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[A], KeyPath[T]]: ...
-@overload
-def key(
-    partition: Piece[A], sort: S_, /, *, delimiter: str | None = None
-) -> PrimaryKey[KeyPath[A], S_]: ...
-@overload
-def key(
-    partition: P_, sort: None = None, /, *, delimiter: str | None = None
-) -> PrimaryKey[P_, KeyPath[()]]: ...
-@overload
-def key(
-    partition: P_, sort: str | int, /, *, delimiter: str | None = None
-) -> PrimaryKey[P_, KeyPath[()]]: ...
-@overload
-def key(
-    partition: P_, sort: RepeatedPiece, /, *, delimiter: str | None = None
-) -> PrimaryKey[P_, KeyPath[()]]: ...
-@overload
-def key(
-    partition: P_, sort: Piece[T], /, *, delimiter: str | None = None
-) -> PrimaryKey[P_, KeyPath[T]]: ...
-@overload
-def key(partition: P_, sort: S_, /, *, delimiter: str | None = None) -> PrimaryKey[P_, S_]: ...
+    partition: PathOf[P], sort: PathOf[S], /, *, delimiter: str | None = None
+) -> PrimaryKey[P, S]: ...
 def key(partition: Any, sort: Any = None, /, *, delimiter: str | None = None) -> Any:
     """Declare the primary key: the partition key and the sort key.
 
@@ -273,93 +213,43 @@ def key(partition: Any, sort: Any = None, /, *, delimiter: str | None = None) ->
 
 @overload
 def index(
-    index: GSI,
-    partition: str,
-    sort: str | int | None = None,
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
+    index: GSI, partition: str, sort: str | int | None = None, /, **options: Unpack[PlaceOptions]
 ) -> IndexPlace[KeyPath[()], KeyPath[()]]: ...
 @overload
 def index(
-    index: GSI,
-    partition: str,
-    sort: Piece[T],
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
-) -> IndexPlace[KeyPath[()], KeyPath[T]]: ...
+    index: GSI, partition: str, sort: PathOf[S], /, **options: Unpack[PlaceOptions]
+) -> IndexPlace[KeyPath[()], S]: ...
 @overload
 def index(
-    index: GSI,
-    partition: str,
-    sort: Sn,
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
+    index: GSI, partition: str, sort: Sn, /, **options: Unpack[PlaceOptions]
 ) -> IndexPlace[KeyPath[()], Sn]: ...
 @overload
 def index(
     index: GSI,
-    partition: Piece[A],
-    sort: str | int | RepeatedPiece | None = None,
+    partition: PathOf[P],
+    sort: LiteralSide | None = None,
     /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
-) -> IndexPlace[KeyPath[A], KeyPath[()]]: ...
+    **options: Unpack[PlaceOptions],
+) -> IndexPlace[P, KeyPath[()]]: ...
 @overload
 def index(
-    index: GSI,
-    partition: Piece[A],
-    sort: Piece[T],
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
-) -> IndexPlace[KeyPath[A], KeyPath[T]]: ...
+    index: GSI, partition: PathOf[P], sort: PathOf[S], /, **options: Unpack[PlaceOptions]
+) -> IndexPlace[P, S]: ...
 @overload
 def index(
-    index: GSI,
-    partition: Piece[A],
-    sort: Sn,
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
-) -> IndexPlace[KeyPath[A], Sn]: ...
+    index: GSI, partition: PathOf[P], sort: Sn, /, **options: Unpack[PlaceOptions]
+) -> IndexPlace[P, Sn]: ...
 @overload
 def index(
-    index: GSI,
-    partition: Pn,
-    sort: str | int | RepeatedPiece | None = None,
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
+    index: GSI, partition: Pn, sort: LiteralSide | None = None, /, **options: Unpack[PlaceOptions]
 ) -> IndexPlace[Pn, KeyPath[()]]: ...
 @overload
 def index(
-    index: GSI,
-    partition: Pn,
-    sort: Piece[T],
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
-) -> IndexPlace[Pn, KeyPath[T]]: ...
+    index: GSI, partition: Pn, sort: PathOf[S], /, **options: Unpack[PlaceOptions]
+) -> IndexPlace[Pn, S]: ...
 @overload
 def index(
-    index: GSI,
-    partition: Pn,
-    sort: Sn,
-    /,
-    *,
-    when: Condition[Any] | None = None,
-    delimiter: str | None = None,
+    index: GSI, partition: Pn, sort: Sn, /, **options: Unpack[PlaceOptions]
 ) -> IndexPlace[Pn, Sn]: ...
 def index(
     index: GSI,
@@ -398,84 +288,16 @@ def _check_when(when: object, function: str) -> None:
 
 @overload
 def unique(
-    partition: str,
-    sort: Piece[T],
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[KeyPath[()], KeyPath[T]]: ...
+    partition: str, sort: PathOf[S], /, **options: Unpack[UniqueOptions]
+) -> Unique[KeyPath[()], S]: ...
 @overload
 def unique(
-    partition: str,
-    sort: S_,
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[KeyPath[()], S_]: ...
+    partition: PathOf[P], sort: LiteralSide | None = None, /, **options: Unpack[UniqueOptions]
+) -> Unique[P, KeyPath[()]]: ...
 @overload
 def unique(
-    partition: Piece[A],
-    sort: str | int | RepeatedPiece | None = None,
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[KeyPath[A], KeyPath[()]]: ...
-@overload
-def unique(
-    partition: Piece[A],
-    sort: Piece[T],
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[KeyPath[A], KeyPath[T]]: ...
-@overload
-def unique(
-    partition: Piece[A],
-    sort: S_,
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[KeyPath[A], S_]: ...
-@overload
-def unique(
-    partition: P_,
-    sort: str | int | RepeatedPiece | None = None,
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[P_, KeyPath[()]]: ...
-@overload
-def unique(
-    partition: P_,
-    sort: Piece[T],
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[P_, KeyPath[T]]: ...
-@overload
-def unique(
-    partition: P_,
-    sort: S_,
-    /,
-    *,
-    keep: tuple[Attr[Any], ...] | None = None,
-    type_name: str | None = None,
-    delimiter: str | None = None,
-) -> Unique[P_, S_]: ...
+    partition: PathOf[P], sort: PathOf[S], /, **options: Unpack[UniqueOptions]
+) -> Unique[P, S]: ...
 def unique(
     partition: Any,
     sort: Any = None,
@@ -490,7 +312,8 @@ def unique(
     Without a sort key, the sort key of the sentinel is the same text. `keep` are the attributes
     that the sentinel contains; by default those of the primary key, by which the entity is found.
     """
-    return Unique(partition, sort, keep, type_name, delimiter)
+    path = None if sort is None else _path(sort)
+    return Unique(_path(partition), path, keep, type_name, delimiter)
 
 
 def history(

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Mapping
 from typing import Any, Generic, Never, TypeVar, dataclass_transform, get_args, get_origin
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
 from tablewright.mapping.constraints import unannotated
 from tablewright.mapping.paths import without_none
-from tablewright.model.annotations import namespace, resolve
+from tablewright.model.annotations import hints_of
 from tablewright.model.declared import EntityDeclaration
 from tablewright.model.options import refuse_unknown
 from tablewright.plan.reads.projection import ProjectionMap, ProjectionRow
@@ -37,7 +36,7 @@ class Projection(ProjectionRow, Generic[E]):
         refuse_unknown(cls, Projection, unknown)
         super().__init_subclass__()
         declaration = _entity_of(cls)
-        hints = _hints(cls, sys._getframe(1).f_locals)
+        hints = hints_of(cls, sys._getframe(1).f_locals)
         dataclasses.dataclass(frozen=True, kw_only=True)(cls)
         inherited = getattr(cls, "__projection__", None)
         columns = {} if inherited is None else {each.name: each for each in inherited.columns}
@@ -71,15 +70,6 @@ def _entity_of(cls: type) -> EntityDeclaration:
         f"{cls.__name__}: write the entity, which has a table: "
         f"class {cls.__name__}(Projection[Order])"
     )
-
-
-def _hints(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the types of the attributes; `local` are the variables where the class is defined."""
-    names = namespace(cls.__module__, local)
-    return {
-        name: resolve(annotation, names, f"{cls.__name__}.{name}")
-        for name, annotation in vars(cls).get("__annotations__", {}).items()
-    }
 
 
 def _check(cls: type, declaration: EntityDeclaration, name: str, hint: Any) -> None:

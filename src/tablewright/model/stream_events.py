@@ -142,49 +142,27 @@ class Streams:
 
     @overload
     def stream_events(
-        self,
-        *tables: type[Table],
-        **options: Unpack[StreamOptions],
+        self, *tables: type[Table], **options: Unpack[StreamOptions]
     ) -> StreamEvents[StreamEvent[Any]]: ...
     @overload
     def stream_events(
-        self,
-        a: type[A],
-        /,
-        **options: Unpack[StreamOptions],
+        self, a: type[A], /, **options: Unpack[StreamOptions]
     ) -> StreamEvents[StreamEvent[A]]: ...
     @overload
     def stream_events(
-        self,
-        a: type[A],
-        b: type[B],
-        /,
-        **options: Unpack[StreamOptions],
+        self, a: type[A], b: type[B], /, **options: Unpack[StreamOptions]
     ) -> StreamEvents[StreamEvent[A] | StreamEvent[B]]: ...
     @overload
     def stream_events(
-        self,
-        a: type[A],
-        b: type[B],
-        c: type[C],
-        /,
-        **options: Unpack[StreamOptions],
+        self, a: type[A], b: type[B], c: type[C], /, **options: Unpack[StreamOptions]
     ) -> StreamEvents[StreamEvent[A] | StreamEvent[B] | StreamEvent[C]]: ...
     @overload
     def stream_events(
-        self,
-        a: type[A],
-        b: type[B],
-        c: type[C],
-        d: type[D],
-        /,
-        **options: Unpack[StreamOptions],
+        self, a: type[A], b: type[B], c: type[C], d: type[D], /, **options: Unpack[StreamOptions]
     ) -> StreamEvents[StreamEvent[A] | StreamEvent[B] | StreamEvent[C] | StreamEvent[D]]: ...
     @overload
     def stream_events(
-        self,
-        *entities: type[object],
-        **options: Unpack[StreamOptions],
+        self, *entities: type[object], **options: Unpack[StreamOptions]
     ) -> StreamEvents[Any]: ...
     def stream_events(
         self,
@@ -219,49 +197,27 @@ class AsyncStreams:
 
     @overload
     def stream_events(
-        self,
-        *tables: type[Table],
-        **options: Unpack[StreamOptions],
+        self, *tables: type[Table], **options: Unpack[StreamOptions]
     ) -> AsyncStreamEvents[StreamEvent[Any]]: ...
     @overload
     def stream_events(
-        self,
-        a: type[A],
-        /,
-        **options: Unpack[StreamOptions],
+        self, a: type[A], /, **options: Unpack[StreamOptions]
     ) -> AsyncStreamEvents[StreamEvent[A]]: ...
     @overload
     def stream_events(
-        self,
-        a: type[A],
-        b: type[B],
-        /,
-        **options: Unpack[StreamOptions],
+        self, a: type[A], b: type[B], /, **options: Unpack[StreamOptions]
     ) -> AsyncStreamEvents[StreamEvent[A] | StreamEvent[B]]: ...
     @overload
     def stream_events(
-        self,
-        a: type[A],
-        b: type[B],
-        c: type[C],
-        /,
-        **options: Unpack[StreamOptions],
+        self, a: type[A], b: type[B], c: type[C], /, **options: Unpack[StreamOptions]
     ) -> AsyncStreamEvents[StreamEvent[A] | StreamEvent[B] | StreamEvent[C]]: ...
     @overload
     def stream_events(
-        self,
-        a: type[A],
-        b: type[B],
-        c: type[C],
-        d: type[D],
-        /,
-        **options: Unpack[StreamOptions],
+        self, a: type[A], b: type[B], c: type[C], d: type[D], /, **options: Unpack[StreamOptions]
     ) -> AsyncStreamEvents[StreamEvent[A] | StreamEvent[B] | StreamEvent[C] | StreamEvent[D]]: ...
     @overload
     def stream_events(
-        self,
-        *entities: type[object],
-        **options: Unpack[StreamOptions],
+        self, *entities: type[object], **options: Unpack[StreamOptions]
     ) -> AsyncStreamEvents[Any]: ...
     def stream_events(
         self,

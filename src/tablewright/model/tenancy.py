@@ -41,6 +41,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.key_condition import KeyCondition
@@ -70,12 +72,8 @@ class Tenancy:
         shared: tuple[str, ...] = (),
         filtered: tuple[Any, ...] = (),
     ) -> None:
-        given: tuple[tuple[str, Any], ...] = (
-            ("write", write),
-            ("read", read),
-            ("shared", shared),
-        )
-        for name, shards in given:
+        given: dict[str, Any] = {"write": write, "read": read, "shared": shared}
+        for name, shards in given.items():
             if isinstance(shards, str):
                 raise DeclarationError(f"Tenancy({tenant!r}): {name}= takes a tuple: ({shards!r},)")
         if not isinstance(filtered, tuple):
@@ -145,6 +143,7 @@ class Tenancy:
         return TenantGuard(
             table=table,
             name=name,
+            partition=table.attributes[0],
             tenant=f"{self.tenant}={tenant if tag == 'S' else content}",
             writable=Partitions.of(own[shard] for shard in self.writable_shards),
             readable=Partitions.of([*own.values(), *shared]),
@@ -170,26 +169,18 @@ _QUERY_MEMBERS = frozenset(
 )
 
 
-class TenantGuard:
+class TenantGuard(Struct, eq=False):
     """Checks each request of a scoped database before it is sent."""
 
-    def __init__(
-        self,
-        *,
-        table: TableMap,
-        name: str,
-        tenant: str,
-        writable: Partitions,
-        readable: Partitions,
-        filtered: set[str],
-    ) -> None:
-        self.table = table
-        self.name = name
-        self.tenant = tenant
-        self.partition = table.attributes[0]
-        self.writable = writable
-        self.readable = readable
-        self.filtered = filtered
+    table: TableMap
+    #: The name of the table, and of its partition key.
+    name: str
+    partition: str
+    tenant: str
+    writable: Partitions
+    readable: Partitions
+    #: The names of the indexes in `Tenancy(filtered=…)`.
+    filtered: set[str]
 
     def __call__(self, request: AnyRequest) -> AnyRequest:
         """Return the request, perhaps with a filter.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, Generic, NoReturn, Protocol, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, TypeAlias, TypeVar
 
 from tablewright.errors import InvalidValue
 from tablewright.expression import tree
@@ -22,6 +22,8 @@ from tablewright.plan.expressions import Placeholders
 from tablewright.values import Item, Value
 
 E = TypeVar("E")
+#: Returns a value as a text shows it.
+ShowValue: TypeAlias = Callable[[Any], str]
 
 
 class Operand(Protocol):
@@ -154,8 +156,8 @@ class Compare(Condition[E]):
             return bool(value != self.value)
         return value is not None and _COMPARE[self.comparator](value, self.value)
 
-    def show(self, name: Callable[[Operand], str]) -> str:
-        return f"{name(self.operand)} {self.comparator} {show_value(self.value)}"
+    def show(self, name: Callable[[Operand], str], value: ShowValue | None = None) -> str:
+        return f"{name(self.operand)} {self.comparator} {(value or show_value)(self.value)}"
 
 
 class CompareAttributes(Condition[E]):
@@ -261,8 +263,8 @@ class Call(Condition[E]):
     def holds(self, values: Mapping[str, Any]) -> bool:
         return self.check(values[self.operand.name])
 
-    def show(self, name: Callable[[Operand], str]) -> str:
-        operand, shown = name(self.operand), [show_value(value) for value in self.values]
+    def show(self, name: Callable[[Operand], str], value: ShowValue | None = None) -> str:
+        operand, shown = name(self.operand), list(map(value or show_value, self.values))
         if self.function == "BETWEEN":
             return f"{operand} BETWEEN {shown[0]} AND {shown[1]}"
         if self.function == "IN":

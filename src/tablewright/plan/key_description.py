@@ -6,9 +6,9 @@
 
 Two designs whose descriptions are equal write the same keys for the same stored values. A
 description has the names under which attributes are stored, and neither the names in Python nor
-the order of the source, so renaming and moving code does not change it. An attribute that is stored
-only in keys has no name there, so it is numbered: `USER#{1}`. The code of a codec is not described,
-only the name of its class.
+the order of the source, so renaming and moving code does not change it; the values of conditions
+are described as they are stored. An attribute that is stored only in keys has no name there, so it
+is numbered: `USER#{1}`. The code of a codec is not described, only the name of its class.
 
 This module must not know where descriptions are kept, or what follows from a difference.
 """
@@ -16,13 +16,26 @@ This module must not know where descriptions are kept, or what follows from a di
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import count
 from typing import Any
 
+from tablewright.errors import InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexKeys, KeyMap, places_of
 from tablewright.mapping.template import Template
-from tablewright.plan.condition import All, Call, Condition, Either, Not, Operand, show_value
+from tablewright.plan.condition import (
+    All,
+    Call,
+    Compare,
+    Condition,
+    Either,
+    Not,
+    Operand,
+    show_value,
+)
+from tablewright.plan.reference import Ref
+from tablewright.values import Value
 
 
 def describe_keys(entity: EntityMap, keys: IndexKeys) -> str:
@@ -39,7 +52,7 @@ def _describe(entity: EntityMap, key: KeyMap) -> str:
     if not isinstance(key.when, Condition):
         return text
     stored = {name: each.stored for name, each in entity.attributes.items()} | names
-    return f"{text} when {_condition(key.when, lambda operand: stored[operand.name])}"
+    return f"{text} when {_condition(key.when, lambda operand: stored[operand.name], entity)}"
 
 
 def _stored_names(entity: EntityMap, key: KeyMap) -> dict[str, str]:
@@ -67,15 +80,33 @@ def _template(template: Template, names: Mapping[str, str]) -> str:
     return f"{text} (delimiter {delimiter.text!r}{escaping})"
 
 
-def _condition(condition: Condition[Any], name: Callable[[Operand], str]) -> str:
+def _condition(condition: Condition[Any], name: Callable[[Operand], str], entity: EntityMap) -> str:
     """Return a condition with stored names; operands whose order has no meaning are sorted."""
     match condition:
         case Either(conditions=members):
-            return f"({' OR '.join(sorted(_condition(each, name) for each in members))})"
+            return f"({' OR '.join(sorted(_condition(each, name, entity) for each in members))})"
         case All(conditions=members):
-            return " AND ".join(sorted(_condition(each, name) for each in members))
+            return " AND ".join(sorted(_condition(each, name, entity) for each in members))
         case Not(condition=negated):
-            return f"NOT ({_condition(negated, name)})"
-        case Call(function="IN", operand=operand, check=check, values=values):
-            return Call("IN", operand, check, *sorted(values, key=show_value)).show(name)
+            return f"NOT ({_condition(negated, name, entity)})"
+        case Call(function=function, operand=operand, check=check, values=values):
+            ref: Ref[Any, Any] = Ref(operand.name, entity.attributes[operand.name])
+            is_part = function in ("contains", "begins_with")
+            show = partial(_stored, ref.encode_member if is_part else ref.encode_bound)
+            ordered = sorted(values, key=show) if function == "IN" else values
+            return Call(function, operand, check, *ordered).show(name, show)
+        case Compare(operand=operand):
+            attribute = entity.attributes[operand.name]
+            return condition.show(name, partial(_stored, attribute.converter.bound))
     return condition.show(name)
+
+
+def _stored(encode: Callable[[Any], Value], value: Any) -> str:
+    """Return the stored form of a value, which all its spellings in Python share."""
+    try:
+        ((tag, content),) = encode(value).items()
+    except InvalidValue:  # no stored item has it
+        return show_value(value)
+    if tag == "N":
+        return str(content)
+    return repr(content if tag in ("S", "BOOL") else {tag: content})

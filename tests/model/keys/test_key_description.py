@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
 from enum import Enum
 from textwrap import dedent
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -93,6 +95,28 @@ def test_names_in_python_and_the_order_of_the_source_are_not_described() -> None
         primary = key("ORDER" / number, "ORDER")
 
     assert described(Order) == described(Purchase)
+
+
+def sparse(since: datetime, price_: Any) -> str:
+    table = shop()
+
+    class Order(Entity, table=table):
+        order_id: Attr[str] = attr()
+        placed_at: Attr[datetime] = attr()
+        price: Attr[Decimal] = attr()
+        primary = key("ORDER" / order_id, "ORDER")
+        new = index(table.gsi1, "N", order_id, when=(placed_at >= since) & price.in_([price_, 7]))
+
+    return described(Order)["index gsi1 Order"]
+
+
+def test_a_value_of_a_condition_is_described_as_it_is_stored() -> None:
+    moment = datetime(2026, 1, 15, 12, tzinfo=UTC)
+    text = sparse(moment, Decimal(1))
+    assert text.endswith("when placed_at >= '2026-01-15T12:00:00.000000Z' AND price IN (1, 7)")
+    for same in (ZoneInfo("UTC"), ZoneInfo("Asia/Tokyo"), timezone(timedelta(hours=-3))):
+        assert sparse(moment.astimezone(same), Decimal("1.00")) == text
+    assert sparse(moment + timedelta(seconds=1), 1) != text
 
 
 def one_key(part: Any, kind: Any, *, pad: int | None = None, **settings: Any) -> str:

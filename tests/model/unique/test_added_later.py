@@ -103,6 +103,27 @@ def change_and_save(db: Database) -> Any:
     return save(user)
 
 
+def test_a_value_too_long_for_a_key_is_named_and_can_be_deleted(
+    db: Database, old: Database, engine: Engine
+) -> None:
+    """Its sentinel cannot exist: DynamoDB refuses the key."""
+    for name in "234":
+        old.run(put(OldUser(user_id=name, email=name * 2000)))
+    with pytest.raises(UnreadableItem) as refused:
+        db.run(backfill(User))
+    assert str(refused.value).startswith(
+        "User.by_email: the value of email is too long for a key: SK has 2,006 bytes, and the "
+        'maximum is 1,024 (the item with PK="USER#'
+    )
+    db.run(User.primary("2").delete())
+    db.run(delete(db.run(User.primary("3"))))
+    db.run(User.primary("4").update(User.email.remove()))
+    assert db.run(backfill(User)) == 1
+    assert sentinels(engine) == {"EMAIL#a@x": "1"}
+    db = connect(engine, Users)
+    assert db.run(User.by_email("a@x")) == User(user_id="1", email="a@x")
+
+
 AT = User.primary("1")
 NEW = User.email.set("b@x")
 DEPENDING: dict[str, Callable[[Database], Any]] = {

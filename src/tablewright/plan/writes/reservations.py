@@ -35,7 +35,7 @@ from tablewright.plan.writes.chunks import send_or_retry
 from tablewright.plan.writes.commit import CONTENTION
 from tablewright.plan.writes.effect import read_values, unique_names
 from tablewright.plan.writes.guard import WriteExpressions, key_text, snapshot
-from tablewright.plan.writes.side_items import sentinel
+from tablewright.plan.writes.side_items import oversized_key, sentinel
 from tablewright.values import Item
 
 
@@ -87,8 +87,14 @@ def claims_of(entity: EntityMap, item: Item) -> Iterator[Claim]:
         for unique in kind.uniques:
             values = read_values(kind, item, unique_names(unique))
             made = sentinel(kind, unique, values)
-            if made is not None:
-                yield Claim(kind, unique, item, made)
+            if made is None:
+                continue
+            if problem := oversized_key(kind, made):
+                names = ", ".join(sorted(unique.key.depends_on))
+                raise InvalidValue(
+                    f"{unique.key.name}: the value of {names} is too long for a key: {problem}"
+                )
+            yield Claim(kind, unique, item, made)
     except (InvalidValue, UnreadableItem) as error:
         shown = f"the item with {key_text(entity.table.key(item))}"
         raise UnreadableItem(f"{error} ({shown})", item=item) from None

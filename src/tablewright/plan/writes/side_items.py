@@ -16,7 +16,9 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from tablewright.encoding.items import value_size
 from tablewright.errors import InvalidValue
+from tablewright.limits import MAX_PARTITION_KEY_SIZE, MAX_SORT_KEY_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.values import Item
@@ -65,11 +67,25 @@ def sentinel_items(
         after = None if new is None else sentinel(entity, unique, new)
         if before == after:
             continue
+        if before is not None and oversized_key(entity, before):
+            before = None  # it cannot exist
+            if after is None:
+                continue
         if before is None or after is None or _same_key(entity, before, after):
             items.append(SideItem(unique, before, after))
         else:
             items += [SideItem(unique, before, None), SideItem(unique, None, after)]
     return items
+
+
+def oversized_key(entity: EntityMap, item: Item) -> str:
+    """Return which key of an item is larger than DynamoDB allows, and by how much; "" if none."""
+    for name, most in zip(
+        entity.table.attributes, (MAX_PARTITION_KEY_SIZE, MAX_SORT_KEY_SIZE), strict=True
+    ):
+        if name is not None and (size := value_size(item[name])) > most:
+            return f"{name} has {size:,} bytes, and the maximum is {most:,}"
+    return ""
 
 
 def _same_key(entity: EntityMap, one: Item, other: Item) -> bool:
