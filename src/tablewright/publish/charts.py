@@ -289,7 +289,7 @@ def _assignments(item: Item, names: Iterable[str]) -> str:
 
 def _composed(table: TableMap, item: Item) -> set[str]:
     """Return the attributes of an item that the library composes for indexes."""
-    entity = table.entity_of(item)
+    entity = table.identify(item).stored
     return set() if entity is None else {name for key in entity.indexes for name in key.composed}
 
 
