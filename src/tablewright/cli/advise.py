@@ -44,9 +44,9 @@ def advise(
     import msgspec
     from rich.console import Console
 
+    from tablewright.cost import load_rates
     from tablewright.errors import TablewrightError
     from tablewright.publish import advice
-    from tablewright.publish.cost import load_rates
 
     if json and sarif:
         fail("--json and --sarif exclude each other; choose one")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import takewhile
 from typing import Any
 
+from tablewright.cost import PatternUnits
 from tablewright.ids import KSUID, ULID
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap
@@ -22,7 +23,6 @@ from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.shape import READS, Shape
 from tablewright.publish.blocks import Chart, Code, Plain
-from tablewright.publish.cost import PatternUnits
 from tablewright.publish.reasons import why_efficient
 from tablewright.values import Item
 

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tablewright.cost.prices import STORAGE_OVERHEAD, Prices
+from tablewright.cost.rates import Rates
+from tablewright.cost.sizes import Sizes, measure
+from tablewright.cost.units import INDEX_RECORD, SENTINEL, UNKNOWN
 from tablewright.errors import InvalidValue
 from tablewright.mapping.table import TableMap
-from tablewright.publish.cost.prices import STORAGE_OVERHEAD, Prices
-from tablewright.publish.cost.rates import Rates
-from tablewright.publish.cost.sizes import Sizes, measure
-from tablewright.publish.cost.units import INDEX_RECORD, SENTINEL, UNKNOWN
 from tablewright.verify.design import Design
 from tablewright.verify.run import Scanner, load_sample
 from tablewright.verify.temporary import temporary_tables
