@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, connect, create, index, key
+from tablewright.cost import measure_units
 from tablewright.designs import menu
 from tablewright.designs.catalog import bundled, load
 from tablewright.designs.commerce import Commerce, CustomerProfile
@@ -17,7 +18,6 @@ from tablewright.designs.market import Market, Order
 from tablewright.designs.recipes import option2
 from tablewright.engine import Engine
 from tablewright.publish import document
-from tablewright.publish.cost import measure_units
 from tablewright.verify import Design
 from tests.commands import run
 from tests.designs.stored import query

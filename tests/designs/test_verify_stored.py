@@ -108,12 +108,10 @@ def test_sentinels_of_a_base_of_variants_are_recognized() -> None:
         database.run(create(Company(number="2", email="b@x", owner="o")))
         items = engine.call("Scan", {"TableName": "bank"})["Items"]
     table = Bank.__table__
-    assert not any(table.is_unknown(each) for each in items)
+    assert not any(table.identify(each).is_unknown for each in items)
     untyped = [{name: each[name] for name in each if name != "type"} for each in items]
-    sentinels = [each for each in untyped if table.entity_of(each) is None]
-    assert [found.type_name for each in sentinels if (found := table.unique_of(each))].count(
-        "Account.by_email"
-    ) == 2
+    uniques = [unique for each in untyped if (unique := table.identify(each).unique)]
+    assert [unique.type_name for unique in uniques].count("Account.by_email") == 2
     report = compare_stored(table, items)
     assert report
     assert (report.entities["Person"], report.entities["Company"], report.sentinels) == (1, 1, 3)

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from tablewright.cli.studio import open_workspace
+from tablewright.cost import cost, load_prices
+from tablewright.cost.rates import Rates
 from tablewright.designs.catalog import bundled, load
-from tablewright.publish.cost import cost, load_prices
-from tablewright.publish.cost.rates import Rates
 from tablewright.publish.erd import erd
 from tablewright.studio.design.documents import DOCUMENTS
 from tablewright.studio.markup.condition import KeyComparison, comparisons, condition_lines

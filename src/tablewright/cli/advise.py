@@ -40,8 +40,8 @@ def advise(
     """
     from rich.console import Console
 
+    from tablewright.cost import load_rates
     from tablewright.publish import advice
-    from tablewright.publish.cost import load_rates
 
     if json and sarif:
         fail("--json and --sarif exclude each other; choose one")

@@ -18,7 +18,7 @@ from tablewright.cli.transfer import WHERE, exit_on_error
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tablewright.publish.cost import CostComparison, CostReport
+    from tablewright.cost import CostComparison, CostReport
 
 
 @app.command(rich_help_panel=DESIGNS)
@@ -67,8 +67,10 @@ def cost(
     """
     import msgspec
 
+    from tablewright import cost as costs
     from tablewright.errors import TablewrightError
-    from tablewright.publish import cost as costs
+    from tablewright.publish.costs import comparison_markdown
+    from tablewright.publish.costs import markdown as report_markdown
 
     if json and markdown:
         fail("--json and --markdown exclude each other; choose one")
@@ -91,9 +93,9 @@ def cost(
     if json:
         typer.echo(msgspec.json.format(msgspec.json.encode(compared or found), indent=2))
     elif markdown and compared is not None:
-        typer.echo(costs.comparison_markdown(compared), nl=False)
+        typer.echo(comparison_markdown(compared), nl=False)
     elif markdown:
-        typer.echo(costs.markdown(found), nl=False)
+        typer.echo(report_markdown(found), nl=False)
     elif compared is not None:
         _print_comparison(compared)
     else:
@@ -104,7 +106,7 @@ def _report_at(revision: str, name: str, sample: str | None) -> CostReport:
     """Return the report of the design at a git revision, with the same sizes of items."""
     import msgspec
 
-    from tablewright.publish.cost import CostReport
+    from tablewright.cost import CostReport
     from tablewright.transfer.endpoints import is_file_target
 
     arguments = ["cost", name, "--json"]
@@ -117,7 +119,7 @@ def _report_at(revision: str, name: str, sample: str | None) -> CostReport:
 def _print_comparison(found: CostComparison) -> None:
     from rich.console import Console
 
-    from tablewright.publish.cost.comparison import comparison_notes, comparison_rows
+    from tablewright.publish.costs import comparison_notes, comparison_rows
 
     console = Console()
     if found.patterns:
@@ -130,7 +132,7 @@ def _print_comparison(found: CostComparison) -> None:
 def _print(found: CostReport, *, details: bool) -> None:
     from rich.console import Console
 
-    from tablewright.publish.cost.table import notes, part_texts, rows
+    from tablewright.publish.costs import notes, part_texts, rows
 
     console = Console()
     if found.patterns:

@@ -16,8 +16,8 @@ from tablewright.cli.failures import fail, say
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tablewright.cost import PatternUnits
     from tablewright.plans import AccessPattern, Shape
-    from tablewright.publish.cost import PatternUnits
 
 
 @app.command(rich_help_panel=DESIGNS)
@@ -44,7 +44,7 @@ def explain(
     import msgspec
     from rich.console import Console
 
-    from tablewright.publish.cost import measure_units
+    from tablewright.cost import measure_units
 
     design = load_or_fail(name)
     patterns = design.patterns
@@ -121,7 +121,7 @@ def _calls(units: PatternUnits) -> dict[str, float]:
 def _print_list(
     console: Console, patterns: Sequence[AccessPattern], units: Mapping[str, PatternUnits]
 ) -> None:
-    from tablewright.publish.cost.table import unit_cell, unit_notes
+    from tablewright.publish.costs import unit_cell, unit_notes
 
     rows: list[Sequence[str]] = [("pattern", "request", "index", "read", "write")]
     for found in patterns:

@@ -126,9 +126,11 @@ class EntityView:
     def see(self, item: Item) -> SeenItem:
         """Return the entity of an item and its attributes."""
 
-        entity = self._table.entity_of(item)
+        kind = self._table.identify(item)
+        entity = kind.stored
         if entity is None:
-            return SeenItem(item, None, None, self._describe_unknown(item))
+            what = RECORD if kind.is_record else UNKNOWN if kind.is_unknown else RESERVED
+            return SeenItem(item, None, None, what)
         try:
             values = as_json(entity.decode_kind(item))
         except UnreadableItem as error:
@@ -136,13 +138,6 @@ class EntityView:
         if self._attributes:
             values = {name: values[name] for name in self._attributes if name in values}
         return SeenItem(item, entity.name, values)
-
-    def _describe_unknown(self, item: Item) -> str:
-        from tablewright.mapping.record_key import is_record
-
-        if is_record(self._table.key(item).values()):
-            return RECORD
-        return RESERVED if self._table.unique_of(item) else UNKNOWN
 
     def print_json(self, items: Sequence[Item]) -> None:
         for seen in map(self.see, items):

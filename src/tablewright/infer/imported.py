@@ -271,7 +271,7 @@ class _Rows:
             if found.types[name] != tag
         ]
         for (place, _), item in zip(found.rows, design.sample.items, strict=True):
-            entity = table.entity_of(item)
+            entity = table.identify(item).stored
             if entity is None:
                 raise ModelFileRefused(f"{place}: no entity of the design has a key like this")
             try:

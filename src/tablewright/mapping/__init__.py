@@ -21,5 +21,6 @@ What an item is:
     stored_form    as what msgspec decodes stored values, and the expressions that read them
     tracking       what an entity was when it was read
     table          the entities of a table, and which of them can share a partition
+    item_kind      what a stored item is: of an entity, a sentinel, the index record, or unknown
     schema         entities and pages as pydantic types
 """

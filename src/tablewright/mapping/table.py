@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap, content_of
+from tablewright.mapping.item_kind import INDEX_RECORD, UNKNOWN, ItemKind
 from tablewright.mapping.key_condition import after
 from tablewright.mapping.keys import IndexMap, KeyMap, NextPart
 from tablewright.mapping.language import (
@@ -24,7 +25,7 @@ from tablewright.mapping.language import (
     sequence,
 )
 from tablewright.mapping.members import UniqueMap
-from tablewright.mapping.record_key import RECORD_NAME
+from tablewright.mapping.record_key import RECORD_NAME, is_record
 from tablewright.mapping.settings import TableSettings
 from tablewright.mapping.template import Parser, Template, can_begin_with
 from tablewright.values import Item, Value
@@ -67,6 +68,8 @@ class TableMap:
         #: The types of all items: of entities, of sentinels, and of the index record.
         self.type_names: set[str] = {RECORD_NAME}
         self._by_type: dict[str, EntityMap] = {}
+        #: The sentinels, by the names of their types.
+        self._sentinels: dict[str, ItemKind] = {}
         #: What matches the keys of an entity, or of the sentinels of a unique value; and what
         #: matches the keys of an entity in any spelling.
         self._recognizers: list[tuple[tuple[Match, Match], EntityMap | UniqueMap]] = []
@@ -111,7 +114,7 @@ class TableMap:
         self._by_type[entity.type_name] = entity
         if entity.base is None:
             self._recognize(entity)
-        self._recognize_sentinels(own)
+        self._recognize_sentinels(entity, own)
         self._exclusive.clear()
         self._beside.clear()
 
@@ -120,15 +123,16 @@ class TableMap:
         for other in self.entities:
             self._refuse_collision(base.primary, other.primary)
         self._recognize(base)
-        self._recognize_sentinels(base.uniques)
+        self._recognize_sentinels(base, base.uniques)
         self.type_names.update(unique.type_name for unique in base.uniques)
 
     def _recognize(self, entity: EntityMap) -> None:
         self._recognizers.append((_recognizers(entity.primary, any_spelling=False), entity))
         self._spelled.append((_recognizers(entity.primary, any_spelling=True), entity))
 
-    def _recognize_sentinels(self, uniques: Iterable[UniqueMap]) -> None:
+    def _recognize_sentinels(self, owner: EntityMap, uniques: Iterable[UniqueMap]) -> None:
         for unique in uniques:
+            self._sentinels[unique.type_name] = ItemKind(owner, unique)
             self._recognizers.append((_recognizers(unique.key, any_spelling=False), unique))
 
     def type_value(self, name: str) -> Value:
@@ -171,7 +175,10 @@ class TableMap:
             )
 
     def entity_of(self, item: Mapping[str, Value]) -> EntityMap | None:
-        """Return the entity of an item: by its type, or by its key if no entity has its type."""
+        """Return the entity of an item: by its type, or by its key if no entity has its type.
+
+        It is the part of `identify` that decoding needs, without the values that tell the rest.
+        """
         if self.type_attribute is not None and self.type_attribute in item:
             for name in _type_names(item[self.type_attribute]):
                 if name in self._by_type:
@@ -190,16 +197,19 @@ class TableMap:
         ]
         return found[0] if len(found) == 1 else None
 
-    def is_unknown(self, item: Mapping[str, Value]) -> bool:
-        """Return whether neither type nor key says what an item is: an entity's, or a sentinel."""
-        if self.entity_of(item) is not None or self._has_known_type(item):
-            return False
-        return self._recognized(self._key_texts(item)) is None
-
-    def unique_of(self, item: Mapping[str, Value]) -> UniqueMap | None:
-        """Return the unique value that an item is a sentinel of, by its key."""
+    def identify(self, item: Mapping[str, Value]) -> ItemKind:
+        """Return what an item is: by its type, or by its key if nothing has its type."""
+        key = [item.get(name, {}) for name in self.attributes if name is not None]
+        types = _type_names(item.get(self.type_attribute or "", {}))
+        if is_record(key) or RECORD_NAME in types:
+            return INDEX_RECORD
+        entity = self.entity_of(item)
+        if entity is not None:
+            return ItemKind(entity)
         recognized = self._recognized(self._key_texts(item))
-        return recognized if isinstance(recognized, UniqueMap) else None
+        if isinstance(recognized, UniqueMap):
+            types.append(recognized.type_name)
+        return next((self._sentinels[name] for name in types if name in self._sentinels), UNKNOWN)
 
     def _recognized(self, texts: list[str]) -> EntityMap | UniqueMap | None:
         """Return what has keys like these."""

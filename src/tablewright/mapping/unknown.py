@@ -20,7 +20,7 @@ class UnknownItem(dict[str, Value]):
 
 def is_of_other_type(table: TableMap, item: Mapping[str, Value]) -> bool:
     """Return whether an unknown item has a type, which is that of no entity."""
-    return table.has_foreign_type(item) and table.is_unknown(item)
+    return table.has_foreign_type(item) and table.identify(item).is_unknown
 
 
 def unknown_item(table: TableMap, item: Mapping[str, Value]) -> UnreadableItem:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import takewhile
 from typing import Any
 
+from tablewright.cost import PatternUnits
 from tablewright.ids import KSUID, ULID
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap
@@ -22,7 +23,6 @@ from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.shape import READS, Shape
 from tablewright.publish.blocks import Chart, Code, Plain
-from tablewright.publish.cost import PatternUnits
 from tablewright.publish.reasons import why_efficient
 from tablewright.values import Item
 
@@ -289,7 +289,7 @@ def _assignments(item: Item, names: Iterable[str]) -> str:
 
 def _composed(table: TableMap, item: Item) -> set[str]:
     """Return the attributes of an item that the library composes for indexes."""
-    entity = table.entity_of(item)
+    entity = table.identify(item).stored
     return set() if entity is None else {name for key in entity.indexes for name in key.composed}
 
 

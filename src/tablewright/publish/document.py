@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 
+from tablewright.cost import PatternUnits, measure_units
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database, connect
 from tablewright.model.table import Table
@@ -24,7 +25,6 @@ from tablewright.publish.blocks import (
     docstring_blocks,
     markdown,
 )
-from tablewright.publish.cost import PatternUnits, measure_units
 from tablewright.publish.erd import erd
 from tablewright.publish.html.page import page
 from tablewright.verify.design import Design

@@ -15,7 +15,6 @@ import msgspec
 
 from tablewright.engine import Engine
 from tablewright.errors import TablewrightError
-from tablewright.mapping.record_key import is_record
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.model.provision import Provision
@@ -72,9 +71,8 @@ def load_into(design: Design, transport: Transport) -> dict[str, Counter[str]]:
 
 
 def _count(table: TableMap, scan: Scanner) -> Counter[str]:
-    items = (item for item in scan.items(table) if not is_record(table.key(item).values()))
-    found = map(table.entity_of, items)
-    return Counter("" if entity is None else entity.name for entity in found)
+    kinds = (kind for kind in map(table.identify, scan.items(table)) if not kind.is_record)
+    return Counter("" if kind.stored is None else kind.stored.name for kind in kinds)
 
 
 def _delete_sample(entities: list[Any], tables: list[TableMap], database: Database) -> None:

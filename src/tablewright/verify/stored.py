@@ -2,8 +2,7 @@
 
 Each item must belong to an entity of the table, and its keys (those of the table and of every
 index) must be the ones that its values give. Each unique value must have a sentinel that names its
-entity, and each sentinel such a value. Sentinels are recognized by their keys, and so is the index
-record, which is not counted.
+entity, and each sentinel such a value. The index record is not counted.
 
 This module reads nothing and writes nothing: the caller passes the items.
 """
@@ -22,7 +21,6 @@ from msgspec import Struct
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import UniqueMap
-from tablewright.mapping.record_key import is_record
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.effect import read_values, unique_names
 from tablewright.plan.writes.side_items import sentinel
@@ -76,17 +74,18 @@ def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN
             report.differences.append(difference)
 
     for item in items:
-        entity = table.entity_of(item)
-        if entity is None and is_record(table.key(item).values()):
+        kind = table.identify(item)
+        if kind.is_record:
             continue
+        entity = kind.stored
         report.entities[entity.name if entity else ""] += 1
         if entity is not None:
             values.add_entity(entity, item)
             if problem := _type_problem(entity, item) or _key_problem(entity, item):
                 add(Difference(_key_text(table, item), entity.name, problem))
-        elif unique := table.unique_of(item):
+        elif kind.unique is not None:
             report.sentinels += 1
-            values.add_sentinel(unique, item)
+            values.add_sentinel(kind.unique, item)
         else:
             add(Difference(_key_text(table, item), "", _unknown(table, item)))
     for difference in values.unmatched():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tablewright.cost import load_rates
 from tablewright.designs.catalog import load
 from tablewright.publish.advice import Finding, advise
-from tablewright.publish.cost import load_rates
 from tests.publish.advice.fixes import fixed
 
 IMPORTS = """\

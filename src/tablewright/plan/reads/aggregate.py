@@ -276,7 +276,7 @@ class Load(Plan[T | None], Generic[T]):
         """Raise UnreadableItem for a row of no entity that may be one of a member: see `Pages`."""
         table, keys = self._entity.table, (self._key, *(p.key for p in self._layout.members))
         if (
-            table.is_unknown(item)
+            table.identify(item).is_unknown
             and not table.has_foreign_type(item)
             and any(key.begins_like(item) for key in keys)
         ):

@@ -233,7 +233,7 @@ class PagedLoad(Load[T], Generic[T]):
 
     def _unknown_rows(self, item: Item, sort_key: str) -> list[MemberRow]:
         """Return a row of no entity that lies in the page, which reports it."""
-        is_unknown = self._entity.table.is_unknown(item)
+        is_unknown = self._entity.table.identify(item).is_unknown
         if is_unknown and sort_key.startswith(self._start_of_page()):
             return [MemberRow(self._paged.entity, sort_key, UnknownItem(item))]
         return super()._unknown_rows(item, sort_key)

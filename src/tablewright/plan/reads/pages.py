@@ -360,7 +360,7 @@ class Pages(Plan[Page[R]], Generic[R]):
     def _is_unknown(self, item: Item, excluding: SortCondition | None) -> bool:
         """Whether no entity describes an item, although it is in the range."""
         return (
-            self._entity.table.is_unknown(item)
+            self._entity.table.identify(item).is_unknown
             and self._is_in_range(item)
             and (excluding is None or item[excluding.attribute] != excluding.excluded)
         )

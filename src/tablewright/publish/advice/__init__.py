@@ -13,13 +13,13 @@ sarif       findings for the tools of CI
 
 from __future__ import annotations
 
+from tablewright.cost import Rates, load_rates
 from tablewright.publish.advice.facts import DesignFacts
 from tablewright.publish.advice.finding import Finding, Rule, Severity
 from tablewright.publish.advice.rules import RULES
 from tablewright.publish.advice.sarif import sarif
 from tablewright.publish.advice.silencing import UNUSED_ALLOW, silence, unused_comments
 from tablewright.publish.advice.source import Place, place_of_class, place_of_pattern, source_of
-from tablewright.publish.cost import Rates, load_rates
 from tablewright.verify.design import Design
 
 __all__ = ["RULES", "Finding", "Place", "Rule", "Severity", "advise", "sarif"]

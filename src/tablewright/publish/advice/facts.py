@@ -19,6 +19,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from tablewright.cost import Rates
 from tablewright.encoding.items import item_size
 from tablewright.limits import WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
@@ -32,7 +33,6 @@ from tablewright.plan.reads.single import Then
 from tablewright.plan.shape import READS, Shape, typical_size
 from tablewright.plan.writes.update import Update
 from tablewright.publish.advice.source import Place, place_of_class
-from tablewright.publish.cost import Rates
 from tablewright.values import Item
 from tablewright.verify.design import Design
 from tablewright.verify.run import Result, Scanner, load_sample, verify

@@ -21,10 +21,10 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.errors import DesignLoadError
-from tablewright.mapping.entity import EntityMap, content_of
+from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.table import TableMap
-from tablewright.mapping.template import Parser, Template
+from tablewright.mapping.template import Template
 from tablewright.model.database import connect
 from tablewright.model.table_definition import key_types, throughput, ttl_attribute
 from tablewright.publish.workbench.frame import restore_model
@@ -271,28 +271,22 @@ def _index(index: IndexMap, types: dict[str, str]) -> dict[str, Any]:
 
 def _facets(table: TableMap, rows: list[Item]) -> Iterator[_Facet]:
     """Yield a facet for each entity, and then for each of its unique values."""
-    sentinels = [row for row in rows if table.entity_of(row) is None]
+    kinds = [(table.identify(row), row) for row in rows]
     for entity in table.entities:
-        found = [row for row in rows if entity.includes(table.entity_of(row))]
+        found = [row for kind, row in kinds if entity.includes(kind.stored)]
         names = {*_stored(entity), *_names(found), table.type_attribute or ""}
         yield _Facet(entity.name, entity.primary, found, frozenset(names))
         for unique in entity.uniques:
-            parsers = _matchers(unique.key)
             found = [
                 row
-                for row in sentinels
-                if all(match(content_of(row, name)) for name, match in parsers.items())
+                for kind, row in kinds
+                if kind.unique is not None and kind.unique.type_name == unique.type_name
             ]
             yield _Facet(unique.type_name, unique.key, found, frozenset(_names(found)))
 
 
 def _names(rows: list[Item]) -> set[str]:
     return {name for row in rows for name in row}
-
-
-def _matchers(key: KeyMap) -> dict[str, Any]:
-    """Return what matches the texts of each attribute of a key."""
-    return {name: Parser(template).match for name, template in key.templates.items()}
 
 
 def _facet(facet: _Facet, table: TableMap, types: dict[str, str]) -> dict[str, Any]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 
-from tablewright.errors import TablewrightError
-from tablewright.publish.advice import Finding, advise
-from tablewright.publish.cost import (
+from tablewright.cost import (
     CostReport,
     PatternCall,
     Rates,
@@ -16,6 +14,8 @@ from tablewright.publish.cost import (
     price_calls,
     trace_checks,
 )
+from tablewright.errors import TablewrightError
+from tablewright.publish.advice import Finding, advise
 from tablewright.verify import Design
 
 

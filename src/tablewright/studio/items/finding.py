@@ -24,13 +24,14 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.studio.items.item_page import Send, show_condition
-from tablewright.studio.items.kinds import ItemKind, parser
+from tablewright.studio.items.kinds import parser
 from tablewright.studio.items.layout import ItemCollection, Layout, key_value
 from tablewright.studio.items.lookups import SHOWN, Found, GetRequest, Lookup, lookups, run
 from tablewright.studio.items.relations import owner_of

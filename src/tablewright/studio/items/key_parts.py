@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct
 
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.keys import KeyMap
-from tablewright.studio.items.kinds import ItemKind, parser
+from tablewright.studio.items.kinds import parser
 from tablewright.studio.items.layout import ItemCollection, key_text
 from tablewright.values import Value
 

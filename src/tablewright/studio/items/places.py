@@ -19,9 +19,9 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.entity import EntityMap, Values
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.keys import KeyMap
 from tablewright.studio.items.key_parts import KeyPiece, explain_missing, key_pieces
-from tablewright.studio.items.kinds import ItemKind
 from tablewright.studio.items.layout import ItemCollection, Layout
 from tablewright.values import Item, Value, tag_of
 
@@ -47,10 +47,10 @@ def places_of(layout: Layout, kind: ItemKind, item: Item) -> list[Place]:
 
 def values_of(kind: ItemKind, item: Item) -> Values | None:
     """Return the values of an item's entity; None if it cannot be decoded, or is of none."""
-    if kind.entity is None or kind.unique is not None:
+    if kind.stored is None:
         return None
     try:
-        return kind.entity.values(item)
+        return kind.stored.values(item)
     except UnreadableItem:
         return None
 

@@ -18,12 +18,13 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from tablewright.mapping.entity import EntityMap, Values
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.rows_below import followers
 from tablewright.plan.writes.side_items import sentinel
 from tablewright.publish.erd import Relation, erd
-from tablewright.studio.items.kinds import ItemKind, parser
+from tablewright.studio.items.kinds import parser
 from tablewright.studio.items.layout import Layout, key_text
 from tablewright.studio.items.lookups import Lookup, lookup
 from tablewright.values import Item

@@ -8,10 +8,10 @@ from datetime import date
 from enum import Enum
 
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.publish.html.element import Child, Markup, element
 from tablewright.studio.items.key_parts import KeyPiece, paths
-from tablewright.studio.items.kinds import ItemKind
 from tablewright.studio.items.layout import ItemCollection, Layout, key_text
 from tablewright.studio.markup.hues import attribute_hue, entity_hue
 from tablewright.studio.markup.parts import chip, content
@@ -63,6 +63,8 @@ def condition_url(layout: Layout, collection: ItemCollection, condition: KeyCond
 
 def kind_chip(kind: ItemKind, href: str | None = None) -> Markup:
     """Return the name of what an item is, with its colour and shape."""
+    if kind.is_record:
+        return element("a" if href else "span", "index record", class_="chip e0", href=href)
     if kind.unique is None:
         return chip(kind.entity, href=href)
     return element(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from tablewright.cost import CostReport, PatternCost
 from tablewright.errors import InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.shape import READS, Shape
-from tablewright.publish.cost import CostReport, PatternCost
-from tablewright.publish.cost.table import ESTIMATED, number
+from tablewright.publish.costs import ESTIMATED, number
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.condition import condition_lines

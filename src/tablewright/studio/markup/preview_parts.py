@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tablewright.errors import TablewrightError, WriteRejected
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio.items.key_parts import key_pieces
-from tablewright.studio.items.kinds import ItemKind
+from tablewright.studio.items.kinds import side_of
 from tablewright.studio.items.layout import ItemCollection
 from tablewright.studio.markup.clauses import Clause
 from tablewright.studio.markup.item_parts import item_url, key_line, kind_chip
@@ -221,7 +222,7 @@ def touched(found: Preview) -> Markup:
 
 def _item_row(item: ItemChange, *, several: bool) -> Markup:
     count = len(item.changed)
-    side = item.what.side
+    side = side_of(item.what)
     does = {
         "added": "new item",
         "removed": "deleted",

@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct
 
 from tablewright.errors import EndpointUnavailable, TablewrightError
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.plan.plan import Context, Plan, Steps
@@ -28,7 +29,7 @@ from tablewright.plan.streams.checkpoint import Checkpoint
 from tablewright.plan.streams.events import Moved
 from tablewright.plan.streams.reading import Round, StreamReader
 from tablewright.plan.streams.records import Converted
-from tablewright.studio.items.kinds import ItemKind, kind_of
+from tablewright.studio.items.kinds import kind_of
 from tablewright.studio.markup.parts import content
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item, Value

@@ -256,7 +256,7 @@ def _apply(
 
 def _warnings(table: TableMap | None, before: Item | None, after: Item | None) -> Iterator[str]:
     """Yield what the design would do in a write of its own, and the statement does not."""
-    entity = None if table is None else table.entity_of(after or before or {})
+    entity = None if table is None else table.identify(after or before or {}).stored
     if entity is None:
         return
     if after is not None:

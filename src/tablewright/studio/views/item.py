@@ -14,10 +14,11 @@ from tablewright.capacity import write_units
 from tablewright.encoding.items import item_size
 from tablewright.errors import InvalidValue
 from tablewright.limits import READ_UNIT_SIZE
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.items.key_parts import key_pieces, short_title
-from tablewright.studio.items.kinds import ItemKind, kind_of, unreadable
+from tablewright.studio.items.kinds import kind_of, unreadable
 from tablewright.studio.items.layout import Layout, key_value, read_layout
 from tablewright.studio.items.meter import RequestMeter
 from tablewright.studio.items.places import places_of

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.members import AttributeMap
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Child, Markup, element
-from tablewright.studio.items.kinds import ItemKind
 from tablewright.studio.markup.item_parts import value_class
 from tablewright.studio.markup.parts import content
 from tablewright.values import Item, Value, tag_of
@@ -33,10 +33,10 @@ _ROLES = {
 
 def attributes_panel(known: TableMap | None, kind: ItemKind, item: Item) -> Markup:
     """Return all attributes of an item: with their types, and how they are stored."""
-    entity = kind.entity
+    entity = kind.stored
     rows: list[Markup] = []
     shown: set[str] = set()
-    if entity is not None and kind.unique is None:
+    if entity is not None:
         for attribute in entity.attributes.values():
             if not attribute.is_key_only:
                 rows.append(_declared(entity, attribute, item.get(attribute.stored)))

@@ -30,8 +30,7 @@ TOKEN = "~preview"
 def is_edited_raw(subject: Subject) -> bool:
     """Return whether an item has no plans: it is of no entity, or cannot be decoded."""
     kind = subject.kind
-    no_entity = kind.entity is None or kind.unique is not None
-    return no_entity or bool(unreadable(kind, subject.item))
+    return kind.stored is None or bool(unreadable(kind, subject.item))
 
 
 class AskedChange(Struct, frozen=True):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tablewright.encoding.items import item_size
 from tablewright.errors import InvalidValue, UnreadableItem
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.key_parts import key_pieces
-from tablewright.studio.items.kinds import ItemKind, kind_of
+from tablewright.studio.items.kinds import kind_of
 from tablewright.studio.items.layout import Layout, decode_cursor
 from tablewright.studio.markup.item_parts import (
     item_url,
@@ -98,12 +99,12 @@ def _tabs(kind: ItemKind, item: Item) -> Markup:
 
 def typed_view(kind: ItemKind, item: Item) -> Markup | None:
     """Return the code of an item's entity, or why it has none; None if it is of no entity."""
-    if kind.entity is None or kind.unique is not None:
+    if kind.stored is None:
         return None
     try:
-        text = entity_code(kind.entity.decode(item))
+        text = entity_code(kind.stored.decode(item))
     except UnreadableItem as error:
-        text = f"This item cannot be decoded as {kind.entity.name}:\n{error}"
+        text = f"This item cannot be decoded as {kind.stored.name}:\n{error}"
     return element("pre", text, tabindex="0", aria_label="Typed code")
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.item_page import Send
 from tablewright.studio.items.key_parts import key_pieces
-from tablewright.studio.items.kinds import ItemKind, kind_of
+from tablewright.studio.items.kinds import kind_name, kind_of
 from tablewright.studio.items.layout import ItemCollection, Layout
 from tablewright.studio.items.neighbours import read_neighbours
 from tablewright.studio.items.places import Place
@@ -134,7 +135,7 @@ def _neighbour(layout: Layout, kind: ItemKind, collection: ItemCollection, item:
     link = element(
         "a", _line(layout, other, collection, item), class_="kl", href=item_url(layout, item)
     )
-    chip = kind_chip(other) if other.name != kind.name else NOTHING
+    chip = kind_chip(other) if kind_name(other) != kind_name(kind) else NOTHING
     return element("li", link, chip)
 
 

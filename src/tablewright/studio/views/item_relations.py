@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.item_page import Send
 from tablewright.studio.items.key_parts import key_pieces, short_title
-from tablewright.studio.items.kinds import ItemKind
 from tablewright.studio.items.layout import Layout, key_text
 from tablewright.studio.items.lookups import Found, Lookup, run
 from tablewright.studio.items.places import values_of

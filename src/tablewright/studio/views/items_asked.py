@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from tablewright.mapping.table import TableMap
 from tablewright.studio.items.item_page import ItemChoice, ItemPage, Reading, prepare, read_page
-from tablewright.studio.items.kinds import kind_of
+from tablewright.studio.items.kinds import kind_name, kind_of
 from tablewright.studio.items.layout import ItemCollection, Layout, decode_cursor
 from tablewright.studio.markup.item_parts import items_url
 from tablewright.studio.web.http import Fields
@@ -79,6 +79,6 @@ def read_asked_page(
         asked.collection,
         reading,
         start,
-        accepts=(lambda item: kind_of(known, item).name == wanted) if wanted else None,
+        accepts=(lambda item: kind_name(kind_of(known, item)) == wanted) if wanted else None,
     )
     return reading, page

@@ -12,7 +12,7 @@ from tablewright.studio.items.item_page import (
     ItemPage,
     Reading,
 )
-from tablewright.studio.items.kinds import UNIQUE_VALUES, UNKNOWN_ITEMS, kind_of
+from tablewright.studio.items.kinds import INDEX_RECORD, UNIQUE_VALUES, UNKNOWN_ITEMS, kind_of
 from tablewright.studio.items.layout import ItemCollection
 from tablewright.studio.markup.item_parts import field
 from tablewright.studio.markup.parts import NOTHING, panel
@@ -89,7 +89,7 @@ def _entities(asked: AskedItems, known: TableMap) -> Markup:
     names = [("", "any"), *((each.name, each.name) for each in known.entities)]
     if any(each.uniques for each in known.entities):
         names.append((UNIQUE_VALUES, "unique values"))
-    names.append((UNKNOWN_ITEMS, "not in the design"))
+    names += [(INDEX_RECORD, "index record"), (UNKNOWN_ITEMS, "not in the design")]
     options = [
         element("option", label, value=name, selected="" if name == asked.entity else None)
         for name, label in names
@@ -151,7 +151,7 @@ def read_line(
     if page.next is not None and len(page.items) < PAGE_SIZE and page.requests == MAX_REQUESTS:
         text = f"stopped after {MAX_REQUESTS} requests: Next continues"
         what.append(element("span", text, class_="tag warn"))
-    unknown = sum(kind_of(known, item).name == UNKNOWN_ITEMS for item in page.items)
+    unknown = sum(kind_of(known, item).is_unknown for item in page.items)
     if known is not None and unknown:
         text = f"{unknown} item{'s' * (unknown != 1)} the design does not know"
         what.append(element("span", text, class_="tag warn"))

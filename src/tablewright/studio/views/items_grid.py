@@ -9,11 +9,12 @@ from itertools import groupby
 from msgspec import Struct
 
 from tablewright.encoding.items import item_size
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.items.item_page import ItemPage
 from tablewright.studio.items.key_parts import KeyPiece, column_widths, key_pieces
-from tablewright.studio.items.kinds import ItemKind, kind_of, unreadable
+from tablewright.studio.items.kinds import kind_name, kind_of, unreadable
 from tablewright.studio.items.layout import ItemCollection, Layout, encode_cursor
 from tablewright.studio.markup.hues import entity_hue
 from tablewright.studio.markup.item_parts import (
@@ -268,4 +269,4 @@ class _Grid:
 
 def _counts(rows: list[Row]) -> dict[str, int]:
     """Return how many rows of each kind there are."""
-    return Counter(row.kind.name.strip("-") for row in rows)
+    return Counter(kind_name(row.kind).strip("-") for row in rows)

@@ -17,7 +17,8 @@ from typing import Any
 from tablewright.errors import InvalidValue
 from tablewright.mapping.keys import KeyMap
 from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.markup.item_parts import key_url
+from tablewright.studio.items.kinds import side_of
+from tablewright.studio.markup.item_parts import key_url, kind_chip
 from tablewright.studio.markup.parts import (
     NOTHING,
     chip,
@@ -196,9 +197,9 @@ def row(change: LiveChange, with_table: bool = False) -> Markup:
         "td", element("span", sign, class_=f"sg {style}", aria_hidden="true"), f" {change.kind}"
     )
     role = change.role
-    what = [chip(role.entity)]
-    if role.side:
-        what += [element("small", f" {role.side}", class_="faint")]
+    what = [kind_chip(role) if role.is_record else chip(role.entity)]
+    if side := side_of(role):
+        what += [element("small", f" {side}", class_="faint")]
     key = [_key(change, change.key)]
     if change.kind not in ("deleted", "expired"):
         key = [element("a", key, class_="kl", href=key_url(change.table, change.key))]

@@ -203,7 +203,7 @@ def _known_names(preview: Preview, table: str, touched: Touched) -> set[str]:
 
 
 def _entity_names(table: TableMap | None, item: Item) -> set[str]:
-    entity = None if table is None else table.entity_of(item)
+    entity = None if table is None else table.identify(item).stored
     if entity is None:
         return set()
     return {attribute.stored for attribute in entity.attributes.values()}

@@ -26,10 +26,11 @@ from msgspec.structs import replace
 from tablewright.capacity import TRANSACTION_FACTOR, write_units
 from tablewright.encoding.items import item_size
 from tablewright.errors import CannotOpen, DynamoDBError, EndpointUnavailable, TablewrightError
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.plan.plan import Plan
-from tablewright.studio.items.kinds import ItemKind, kind_of
+from tablewright.studio.items.kinds import kind_of
 from tablewright.studio.items.layout import ItemCollection, Layout, read_layout
 from tablewright.studio.markup.clauses import Clause, clauses
 from tablewright.studio.writes.overlay import (

@@ -24,6 +24,7 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.capacity import TRANSACTION_FACTOR
+from tablewright.cost.units import Consumption, item_write, page_read, unchanged_item
 from tablewright.errors import (
     ConditionalCheckFailedException,
     InvalidValue,
@@ -31,7 +32,6 @@ from tablewright.errors import (
 )
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
-from tablewright.publish.cost.units import Consumption, item_write, page_read, unchanged_item
 from tablewright.transport import Response, Transport
 from tablewright.values import Item
 from tablewright.verify.checks import Check, Raises, Stored

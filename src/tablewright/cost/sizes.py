@@ -16,10 +16,10 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from tablewright.capacity import read_units, write_units
+from tablewright.cost.units import Consumption, entity_name
 from tablewright.encoding.items import item_size
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.effect import index_row
-from tablewright.publish.cost.units import Consumption, entity_name
 from tablewright.transfer.definition import describe, select_tables
 from tablewright.transfer.endpoints import open_source
 from tablewright.transfer.segments import scan_pages

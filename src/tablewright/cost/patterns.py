@@ -15,13 +15,13 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from tablewright.cost.prices import Prices
+from tablewright.cost.rates import Rates
+from tablewright.cost.sizes import Sizes
+from tablewright.cost.trace import PatternCall
+from tablewright.cost.units import Consumption
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.shape import READS, Shape
-from tablewright.publish.cost.prices import Prices
-from tablewright.publish.cost.rates import Rates
-from tablewright.publish.cost.sizes import Sizes
-from tablewright.publish.cost.trace import PatternCall
-from tablewright.publish.cost.units import Consumption
 
 
 class CostPart(Struct, frozen=True):

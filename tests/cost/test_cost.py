@@ -11,24 +11,22 @@ import pytest
 from msgspec.structs import replace
 
 from tablewright import Attr, Engine, Entity, Provisioned, Table, access_pattern, attr, connect, key
-from tablewright.designs.catalog import bundled, load
-from tablewright.errors import DeclarationError
-from tablewright.plans import Get
-from tablewright.publish.cost import (
+from tablewright.cost import (
     CostReport,
     Rates,
     compare,
-    comparison_markdown,
     cost,
     load_prices,
     load_rates,
-    markdown,
     trace_checks,
     units_of,
 )
-from tablewright.publish.cost.prices import DEFAULT_PRICES
-from tablewright.publish.cost.sizes import measure
-from tablewright.publish.cost.table import notes, short_names
+from tablewright.cost.prices import DEFAULT_PRICES
+from tablewright.cost.sizes import measure
+from tablewright.designs.catalog import bundled, load
+from tablewright.errors import DeclarationError
+from tablewright.plans import Get
+from tablewright.publish.costs import comparison_markdown, markdown, notes, short_names
 from tablewright.server import serving
 from tablewright.verify import Design
 from tests import commands

@@ -3,20 +3,17 @@
 Both revisions are priced with the rates, the numbers of items and the prices of the later one, so
 that the difference is that of the design.
 
-This module must not know git or files.
+This module must not know git, files or how a comparison is printed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 
-from tablewright.publish.cost.capacity import capacity_costs
-from tablewright.publish.cost.patterns import PatternCost
-from tablewright.publish.cost.report import CostReport, report_of
-from tablewright.publish.cost.storage import with_item_counts
-from tablewright.publish.cost.table import markdown_table, number, short_names
+from tablewright.cost.capacity import capacity_costs
+from tablewright.cost.patterns import PatternCost
+from tablewright.cost.report import CostReport, report_of
+from tablewright.cost.storage import with_item_counts
 
 
 class PatternChange(Struct, frozen=True):
@@ -55,7 +52,7 @@ def compare(before: CostReport, after: CostReport, since: str) -> CostComparison
         design=after.design,
         since=since,
         currency=after.prices.currency,
-        patterns=tuple(each for each in changes if _figures(each.before) != _figures(each.after)),
+        patterns=tuple(each for each in changes if figures(each.before) != figures(each.after)),
         has_prices=any(
             found.rate is not None for report in (before, after) for found in report.patterns
         )
@@ -83,53 +80,9 @@ def _repriced(before: CostReport, after: CostReport) -> CostReport:
     return report_of(before.design, prices, tuple(patterns), capacity, storage)
 
 
-def _figures(found: PatternCost | None) -> tuple[str, ...] | None:
-    """Return the cells of a pattern, as they are compared and printed."""
+def figures(found: PatternCost | None) -> tuple[float | None, ...] | None:
+    """Return what is compared of a pattern: its units and its price, to two decimals."""
     if found is None:
         return None
-    units = (found.read_units, found.write_units, found.index_units)
-    month = "" if found.month is None else f"{found.month:,.2f}"
-    return *(number(each) if each else "" for each in units), month
-
-
-def comparison_rows(found: CostComparison) -> list[tuple[str, ...]]:
-    """Return a header and a row for each pattern that differs; + is new, - is removed."""
-    names = short_names(change.label for change in found.patterns)
-    return [
-        ("pattern", "read", "write", "index", f"{found.currency}/month"),
-        *(_row(change, names[change.label]) for change in found.patterns),
-    ]
-
-
-def _row(change: PatternChange, name: str) -> tuple[str, ...]:
-    before, after = _figures(change.before), _figures(change.after)
-    if before is None or after is None:
-        mark = "-" if after is None else "+"
-        return f"{mark} {name}", *(before or after or ())
-    cells = zip(before, after, strict=True)
-    return name, *(new if old == new else f"{old or 0} → {new or 0}" for old, new in cells)
-
-
-def comparison_notes(found: CostComparison) -> Iterator[str]:
-    """Yield the lines below the table."""
-    if not found.patterns:
-        yield f"No pattern differs from {found.since}."
-    if not found.has_prices:
-        return
-    for name, (before, after) in (
-        ("On demand", found.on_demand_month),
-        ("Provisioned", found.provisioned_month),
-        ("Storage", found.storage_month),
-        ("Together, each table as it is declared", found.month),
-    ):
-        more = round(after, 2) - round(before, 2)  # of what is printed
-        yield f"{name}: {found.currency} {before:,.2f} → {after:,.2f} a month ({more:+,.2f})."
-    yield "Both with the rates, numbers of items and prices of now."
-
-
-def comparison_markdown(found: CostComparison) -> str:
-    """Return a comparison as Markdown, for a pull request."""
-    lines = [f"## Cost of {found.design} since {found.since}", ""]
-    if found.patterns:
-        lines += [*markdown_table(comparison_rows(found)), ""]
-    return "\n".join([*lines, *(f"{line}  " for line in comparison_notes(found))]).rstrip() + "\n"
+    values = (found.read_units, found.write_units, found.index_units, found.month)
+    return tuple(each if each is None else round(each, 2) for each in values)

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from tablewright.cost.capacity import CapacityCost, capacity_costs, capacity_places
+from tablewright.cost.patterns import PatternCost, PatternUnits, pattern_units, price_units
+from tablewright.cost.prices import HOURS, UTILIZATION, Prices
+from tablewright.cost.rates import Rates
+from tablewright.cost.sizes import Sizes
+from tablewright.cost.storage import StorageCost, sample_sizes, storage_costs
+from tablewright.cost.trace import PatternCall, trace
 from tablewright.errors import TablewrightError
-from tablewright.publish.cost.capacity import CapacityCost, capacity_costs, capacity_places
-from tablewright.publish.cost.patterns import PatternCost, PatternUnits, pattern_units, price_units
-from tablewright.publish.cost.prices import HOURS, UTILIZATION, Prices
-from tablewright.publish.cost.rates import Rates
-from tablewright.publish.cost.sizes import Sizes
-from tablewright.publish.cost.storage import StorageCost, sample_sizes, storage_costs
-from tablewright.publish.cost.trace import PatternCall, trace
 from tablewright.verify.design import Design
 from tablewright.verify.temporary import temporary_tables
 

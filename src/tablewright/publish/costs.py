@@ -1,17 +1,18 @@
-"""Tables: a cost report as rows of text, which the terminal and Markdown share.
+"""Costs: the report of a design's cost, and a comparison of two, as rows and as Markdown.
 
-This module must not know terminals or files.
+The terminal and Markdown share the rows. This module must not know terminals or files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tablewright.publish.cost.capacity import CapacityCost
-from tablewright.publish.cost.patterns import CostPart, PatternCost, PatternUnits
-from tablewright.publish.cost.prices import GIGABYTE, Prices
-from tablewright.publish.cost.report import CostReport
-from tablewright.publish.cost.units import NOT_IN_INDEX
+from tablewright.cost.capacity import CapacityCost
+from tablewright.cost.comparison import CostComparison, PatternChange, figures
+from tablewright.cost.patterns import CostPart, PatternCost, PatternUnits
+from tablewright.cost.prices import GIGABYTE, Prices
+from tablewright.cost.report import CostReport
+from tablewright.cost.units import NOT_IN_INDEX
 
 #: How the units of a pattern that no check calls are marked.
 ESTIMATED = "~"
@@ -45,13 +46,7 @@ def short_names(labels: Iterable[str]) -> dict[str, str]:
 def _row(found: PatternCost, name: str) -> tuple[str, ...]:
     units = (found.read_units, found.write_units, found.index_units)
     rate = "" if found.rate is None else f"{found.rate:g}"
-    month = "" if found.month is None else f"{found.month:,.2f}"
-    return (
-        name,
-        rate,
-        *(unit_cell(found, each) for each in units),
-        month,
-    )
+    return name, rate, *(unit_cell(found, each) for each in units), _price(found.month)
 
 
 def unit_cell(found: PatternUnits, units: float) -> str:
@@ -214,3 +209,58 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> list[str]:
         f"|---|{'---:|' * (len(header) - 1)}",
         *(f"| `{name}` | {' | '.join(cells)} |" for name, *cells in others),
     ]
+
+
+def comparison_rows(found: CostComparison) -> list[tuple[str, ...]]:
+    """Return a header and a row for each pattern that differs; + is new, - is removed."""
+    names = short_names(change.label for change in found.patterns)
+    return [
+        ("pattern", "read", "write", "index", f"{found.currency}/month"),
+        *(_change_row(change, names[change.label]) for change in found.patterns),
+    ]
+
+
+def _change_row(change: PatternChange, name: str) -> tuple[str, ...]:
+    before, after = _cells(change.before), _cells(change.after)
+    if before is None or after is None:
+        mark = "-" if after is None else "+"
+        return f"{mark} {name}", *(before or after or ())
+    cells = zip(before, after, strict=True)
+    return name, *(new if old == new else f"{old or 0} → {new or 0}" for old, new in cells)
+
+
+def _cells(found: PatternCost | None) -> tuple[str, ...] | None:
+    """Return the cells of a pattern."""
+    if found is None:
+        return None
+    *units, month = figures(found) or ()
+    return *(number(each) if each else "" for each in units), _price(month)
+
+
+def _price(month: float | None) -> str:
+    return "" if month is None else f"{month:,.2f}"
+
+
+def comparison_notes(found: CostComparison) -> Iterator[str]:
+    """Yield the lines below the table."""
+    if not found.patterns:
+        yield f"No pattern differs from {found.since}."
+    if not found.has_prices:
+        return
+    for name, (before, after) in (
+        ("On demand", found.on_demand_month),
+        ("Provisioned", found.provisioned_month),
+        ("Storage", found.storage_month),
+        ("Together, each table as it is declared", found.month),
+    ):
+        more = round(after, 2) - round(before, 2)  # of what is printed
+        yield f"{name}: {found.currency} {before:,.2f} → {after:,.2f} a month ({more:+,.2f})."
+    yield "Both with the rates, numbers of items and prices of now."
+
+
+def comparison_markdown(found: CostComparison) -> str:
+    """Return a comparison as Markdown, for a pull request."""
+    lines = [f"## Cost of {found.design} since {found.since}", ""]
+    if found.patterns:
+        lines += [*markdown_table(comparison_rows(found)), ""]
+    return "\n".join([*lines, *(f"{line}  " for line in comparison_notes(found))]).rstrip() + "\n"

@@ -9,23 +9,19 @@ patterns    what one call of a pattern consumes, and its calls cost
 capacity    what tables and indexes need, on demand and provisioned
 storage     what tables and indexes store
 report      the cost of a design, from all of these
-table       a report as rows, and as Markdown
 comparison  what differs between two revisions of a design
+
+It must not know how any of this is printed: `publish.costs` does that.
 """
 
 from __future__ import annotations
 
-from tablewright.publish.cost.capacity import CapacityCost, CapacityPlace
-from tablewright.publish.cost.comparison import (
-    CostComparison,
-    PatternChange,
-    compare,
-    comparison_markdown,
-)
-from tablewright.publish.cost.patterns import CostPart, PatternCost, PatternUnits, RefusedUnits
-from tablewright.publish.cost.prices import Prices, load_prices
-from tablewright.publish.cost.rates import Rates, load_rates
-from tablewright.publish.cost.report import (
+from tablewright.cost.capacity import CapacityCost, CapacityPlace
+from tablewright.cost.comparison import CostComparison, PatternChange, compare
+from tablewright.cost.patterns import CostPart, PatternCost, PatternUnits, RefusedUnits
+from tablewright.cost.prices import Prices, load_prices
+from tablewright.cost.rates import Rates, load_rates
+from tablewright.cost.report import (
     CostReport,
     cost,
     measure_units,
@@ -33,11 +29,10 @@ from tablewright.publish.cost.report import (
     trace_checks,
     units_of,
 )
-from tablewright.publish.cost.sizes import Sizes, measure_target
-from tablewright.publish.cost.storage import StorageCost
-from tablewright.publish.cost.table import markdown
-from tablewright.publish.cost.trace import PatternCall, Recorder, trace
-from tablewright.publish.cost.units import Consumption, item_write, page_read, unchanged_item
+from tablewright.cost.sizes import Sizes, measure_target
+from tablewright.cost.storage import StorageCost
+from tablewright.cost.trace import PatternCall, Recorder, trace
+from tablewright.cost.units import Consumption, item_write, page_read, unchanged_item
 
 __all__ = [
     "CapacityCost",
@@ -57,12 +52,10 @@ __all__ = [
     "Sizes",
     "StorageCost",
     "compare",
-    "comparison_markdown",
     "cost",
     "item_write",
     "load_prices",
     "load_rates",
-    "markdown",
     "measure_target",
     "measure_units",
     "page_read",

@@ -29,13 +29,13 @@ from tablewright import (
     unique,
     version,
 )
+from tablewright.cost import Consumption, Recorder
 from tablewright.database import Database
 from tablewright.designs.catalog import bundled
 from tablewright.errors import DeclarationError, WriteRejected
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.model.table import Project
-from tablewright.publish.cost import Consumption, Recorder
 from tablewright.transport import Local, Response, Transport
 from tablewright.values import Item
 from tablewright.verify import Design, verify

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from tablewright.cost.prices import STORAGE_OVERHEAD, Prices
+from tablewright.cost.rates import Rates
+from tablewright.cost.sizes import Sizes, measure
+from tablewright.cost.units import INDEX_RECORD, SENTINEL, UNKNOWN
 from tablewright.errors import InvalidValue
 from tablewright.mapping.table import TableMap
-from tablewright.publish.cost.prices import STORAGE_OVERHEAD, Prices
-from tablewright.publish.cost.rates import Rates
-from tablewright.publish.cost.sizes import Sizes, measure
-from tablewright.publish.cost.units import SENTINEL
 from tablewright.verify.design import Design
 from tablewright.verify.run import Scanner, load_sample
 from tablewright.verify.temporary import temporary_tables
@@ -28,7 +28,7 @@ class StorageCost(Struct, frozen=True):
     table: str
     #: None for the table itself.
     index: str | None
-    #: Or `sentinel`, for the items that reserve unique values.
+    #: Or `sentinel`, for the items that reserve unique values; or `index record`, or `unknown`.
     entity: str
     items: float
     size: float
@@ -72,7 +72,7 @@ def storage_costs(
 
 
 def _counts(table: TableMap, sizes: Sizes, rates: Rates) -> dict[str, float]:
-    """Return the number of items of each entity of a table, and of its sentinels."""
+    """Return the number of items of each entity of a table, and of those without an entity."""
     found = {each.name: sizes.counts.get((table.name, each.name), 0) for each in table.entities}
     given = {name: rates.items.get(name, count) for name, count in found.items()}
     owners = [entity.name for entity in table.entities if entity.uniques]
@@ -80,7 +80,8 @@ def _counts(table: TableMap, sizes: Sizes, rates: Rates) -> dict[str, float]:
     given[SENTINEL] = sizes.counts.get((table.name, SENTINEL), 0)
     if before:  # there are as many more as of the entities with unique values
         given[SENTINEL] *= sum(given[name] for name in owners) / before
-    return given
+    others = {name: sizes.counts.get((table.name, name), 0) for name in (INDEX_RECORD, UNKNOWN)}
+    return given | others
 
 
 def with_item_counts(

@@ -18,9 +18,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from tablewright.cost.prices import read_toml
 from tablewright.errors import InvalidValue
 from tablewright.hints import did_you_mean
-from tablewright.publish.cost.prices import read_toml
 from tablewright.verify.design import Design
 
 

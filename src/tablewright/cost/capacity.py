@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
+from tablewright.cost.patterns import PatternCost
+from tablewright.cost.prices import Prices, needed_capacity
 from tablewright.mapping.settings import Provisioned
-from tablewright.publish.cost.patterns import PatternCost
-from tablewright.publish.cost.prices import Prices, needed_capacity
 from tablewright.verify.design import Design
 
 

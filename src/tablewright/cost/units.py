@@ -26,13 +26,14 @@ from msgspec import Struct
 
 from tablewright.capacity import TRANSACTION_FACTOR, read_units, write_units
 from tablewright.encoding.items import item_size
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.effect import index_row
 from tablewright.values import Item
 
-#: The name of items that reserve a unique value, which belong to no entity.
-SENTINEL = "sentinel"
+#: The names of items that belong to no entity: those that reserve a unique value, and others.
+SENTINEL, INDEX_RECORD, UNKNOWN = "sentinel", "index record", "unknown"
 #: The reason of an index that does not contain the item, before and after.
 NOT_IN_INDEX = "the item is not in the index"
 
@@ -71,9 +72,10 @@ def item_write(
     The first one is that of the table, followed by one for each index.
     """
     factor = TRANSACTION_FACTOR if transaction else 1
-    entity = entity_name(table, new or old or key)
+    kind = table.identify(new or old or key)
+    entity = kind_name(kind)
     size = max(item_size(item) if item else 0 for item in (old, new))
-    reason = _change(table, old, new)
+    reason = _change(kind, old, new)
     found = [Consumption("write", table.name, None, entity, ((entity, size),), factor, reason)]
     for index in table.indexes.values():
         was, now = index_row(table, index, old), index_row(table, index, new)
@@ -103,21 +105,24 @@ def page_read(
 
 
 def entity_name(table: TableMap, item: Item) -> str:
-    """Return the name of the entity of an item, or SENTINEL."""
-    entity = table.entity_of(item)
-    return SENTINEL if entity is None else entity.name
+    """Return the name of the entity of an item, or of what it is without one."""
+    return kind_name(table.identify(item))
 
 
-def _change(table: TableMap, old: Item | None, new: Item | None) -> str:
-    item = new or old
-    entity = table.entity_of(item) if item else None
-    if item and entity is None:
+def kind_name(kind: ItemKind) -> str:
+    """Return the name of a kind of items: its entity, or what it is without one."""
+    if kind.stored is not None:
+        return kind.stored.name
+    return INDEX_RECORD if kind.is_record else UNKNOWN if kind.is_unknown else SENTINEL
+
+
+def _change(kind: ItemKind, old: Item | None, new: Item | None) -> str:
+    if old is None and new is None:
+        return "the item is deleted, but missing"
+    if kind.unique is not None:
         return "sentinel of a unique value"
-    events = {history.event for each in table.entities for history in each.histories}
-    if entity in events and old is None:
-        return "event of a history"
     if old is None:
-        return "the item is deleted, but missing" if new is None else "a new item"
+        return "a new item" if kind.history is None else "event of a history"
     return "the item is deleted" if new is None else "the item changes"
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from tablewright import Attr, Engine, Entity, Table, attr, connect, create, key, transact, version
+from tablewright.cost import Consumption, Recorder, cost, load_prices, load_rates
 from tablewright.database import Database
 from tablewright.designs.catalog import bundled, load
 from tablewright.errors import AlreadyExists, UniqueViolation
 from tablewright.plans import Plan
-from tablewright.publish.cost import Consumption, Recorder, cost, load_prices, load_rates
 from tablewright.studio.markup.pattern_matrix import pattern_matrix
 from tests import commands
 
