@@ -46,11 +46,11 @@ def normalise_item(raw: Item) -> Item:
 
 
 def _normalise_values(values: Item, depth: int) -> Item:
-    return {
+    found = {}
+    for name, value in values.items():
         # Most values are strings, which need no normalisation.
-        name: value if len(value) == 1 and "S" in value else normalise(value, depth)
-        for name, value in values.items()
-    }
+        found[name] = value if len(value) == 1 and "S" in value else normalise(value, depth)
+    return found
 
 
 def normalise(value: Value, depth: int = 0) -> Value:

@@ -35,6 +35,8 @@ def read_condition(
 ) -> CompiledCondition | None:
     """Read the condition of PutItem and DeleteItem."""
     legacy = _read_legacy_condition(request)
+    if request.condition is None and not request.names and not request.values:
+        return legacy
     scope = Scope(request.names, request.values)
     condition = scope.condition(request.condition)
     scope.require_all_used()

@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tablewright.encoding.items import value_size
-from tablewright.encoding.keys import EmptyComponent, decode_component, encode_component, partition
+from tablewright.encoding.keys import (
+    END,
+    EmptyComponent,
+    decode_component,
+    encode_component,
+    partition,
+)
 from tablewright.errors import ValidationException, invalid
 from tablewright.limits import MAX_PARTITION_KEY_SIZE, MAX_SORT_KEY_SIZE
 from tablewright.schema import KeyAttribute, KeySchema
@@ -24,8 +30,7 @@ class Keys:
     """Encodes and checks the key attributes of a table or an index."""
 
     __slots__ = (
-        "_partition",
-        "_sort",
+        "_components",
         "attributes",
         "names",
         "partition_names",
@@ -41,21 +46,27 @@ class Keys:
         self.partition_names = tuple(attribute.name for attribute in schema.partition)
         self.sort_names = tuple(attribute.name for attribute in schema.sort)
         self.types = {attribute.name: attribute.type for attribute in schema}
-        self._partition = tuple((attribute.name, attribute.type) for attribute in schema.partition)
-        self._sort = tuple((attribute.name, attribute.type) for attribute in schema.sort)
+        #: The name and type of each attribute, and whether it is the last one of the partition key.
+        self._components = tuple(
+            (attribute.name, attribute.type, attribute is schema.partition[-1])
+            for attribute in schema
+        )
 
     def encode(self, item: Item) -> bytes | None:
         """Return the key bytes of an item; None if an attribute is missing, empty or mistyped."""
+        key = b""
         try:
-            start = b""
-            for name, tag in self._partition:
-                start += encode_component(tag, item[name][tag])
-            start = partition(start)
-            for name, tag in self._sort:
-                start += encode_component(tag, item[name][tag])
+            for name, tag, ends_partition in self._components:
+                content = item[name][tag]
+                if tag == "S" and content and "\x00" not in content:  # most of them, without a call
+                    key += content.encode() + END
+                else:
+                    key += encode_component(tag, content)
+                if ends_partition:
+                    key = partition(key)
         except (KeyError, EmptyComponent):
             return None
-        return start
+        return key
 
     def decode(self, components: bytes) -> tuple[Item, bytes]:
         """Decode the key attributes of a row key (without its checksum); return them and the rest.
@@ -63,7 +74,7 @@ class Keys:
         Raise ValueError or IndexError if the bytes are not a valid key.
         """
         values: Item = {}
-        for name, tag in (*self._partition, *self._sort):
+        for name, tag, _ in self._components:
             content, components = decode_component(tag, components)
             values[name] = {tag: content}
         return values, components
@@ -99,7 +110,7 @@ class Keys:
 
     def _check_sizes(self, item: Item) -> None:
         check_key_sizes(
-            [item[name] for name, _ in self._partition], [item[name] for name, _ in self._sort]
+            [item[name] for name in self.partition_names], [item[name] for name in self.sort_names]
         )
 
     def _key_error(self, key: Item) -> ValidationException:

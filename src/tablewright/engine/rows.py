@@ -98,44 +98,63 @@ def replace_item(
     Indexes are charged as in DynamoDB: for each removed row, each added row and each row whose
     projected attributes changed; unchanged rows are free.
     """
-    charge.add(write_units(max(old.size if old else 0, new.size if new else 0)))
-    if new is not None:
-        tx.put(table.tree, key, new.size, new.body)
-    elif old is not None:
+    old_size, new_size = old.size if old else 0, new.size if new else 0
+    old_body, new_body = old.body if old else None, new.body if new else None
+    units = write_units(max(old_size, new_size))
+    charge.add(units)
+    if new_body is not None:
+        tx.put(table.tree, key, new_size, new_body)
+    elif old_body is not None:
         tx.delete(table.tree, key)
-    if table.log is not None and not _are_equal(old, new):
-        table.log.append(
-            tx, key, old.body if old else None, new.body if new else None, expired=expired
-        )
+    if not table.needs_old_item or old_body == new_body:
+        return
+    if old and new and old_size == new_size and _is_reordered(old, new):
+        return
+    if table.log is not None:
+        table.log.append(tx, key, old_body, new_body, expired=expired)
+    if not table.indexes:
+        return
+    old_item, new_item = old.item if old else {}, new.item if new else {}
     for index in table.indexes:
-        before = index.encode_entry(old.item, key) if old else None
-        after = index.encode_entry(new.item, key) if new else None
-        was = project_row(index, old) if old and before else None
-        now = project_row(index, new) if new and after else None
-        if before == after:
-            if not was or not now or was.item == now.item:
-                continue
+        names = index.keys.names
+        if old and new and new_body and [*map(old_item.get, names)] == [*map(new_item.get, names)]:
+            if index.projected_names is not None:
+                _replace_projection(tx, index, key, old, new, charge)
+            elif (entry := index.encode_entry(new_item, key)) is not None:  # the same row again
+                charge.add(units, index)
+                tx.put(index.tree, entry, new_size, new_body)
+            continue
+        if old and (entry := index.encode_entry(old_item, key)) is not None:
+            tx.delete(index.tree, entry)
+            charge.add(write_units(project_row(index, old).size), index)
+        if new and (entry := index.encode_entry(new_item, key)) is not None:
+            now = project_row(index, new)
+            charge.add(write_units(now.size), index)
+            tx.put(index.tree, entry, now.size, now.body)
+
+
+def _replace_projection(
+    tx: WriteTransaction,
+    index: StoredIndex,
+    key: bytes,
+    old: ItemRow,
+    new: ItemRow,
+    charge: Charge,
+) -> None:
+    """Replace the row of an item whose index keys are unchanged, if its projection changed."""
+    entry = index.encode_entry(new.item, key)
+    if entry is not None:
+        was, now = project_row(index, old), project_row(index, new)
+        if was.item != now.item:
             charge.add(write_units(max(was.size, now.size)), index)
-        else:
-            if before and was:
-                tx.delete(index.tree, before)
-                charge.add(write_units(was.size), index)
-            if now:
-                charge.add(write_units(now.size), index)
-        if after and now:
-            tx.put(index.tree, after, now.size, now.body)
-
-
-def needs_old_item(table: StoredTable) -> bool:
-    """Return whether a put must know the item that it replaces, apart from its charge."""
-    return bool(table.indexes) or table.log is not None
+            tx.put(index.tree, entry, now.size, now.body)
 
 
 def put_items(
     tx: WriteTransaction, table: StoredTable, keyed: Sequence[tuple[bytes, ItemRow]]
 ) -> None:
     """Put many items, without charge. Their keys are different, and should be in order."""
-    if not needs_old_item(table):
+    if not table.needs_old_item:
         tx.put_all(table.tree, [(key, new.size, new.body) for key, new in keyed])
         return
     charge = Charge(table)
@@ -143,19 +162,11 @@ def put_items(
         replace_item(tx, table, key, find_row(tx, table.tree, key), new, charge)
 
 
-def _are_equal(old: ItemRow | None, new: ItemRow | None) -> bool:
-    """Return whether two items have equal values, in any order of attributes."""
-    if old is None or new is None:
-        return old is new
-    if old.body == new.body:
-        return True
-    # Equal items have the same bytes, perhaps in another order. So most items that differ are told
-    # apart by the sum of their bytes, without decoding the old one: 0.3 µs instead of 1.5 µs.
-    return (
-        old.size == new.size
-        and adler32(old.body) & 0xFFFF == adler32(new.body) & 0xFFFF
-        and old.item == new.item
-    )
+def _is_reordered(old: ItemRow, new: ItemRow) -> bool:
+    """Return whether an item has the values of another one of its size, in another order."""
+    # Then they have the same bytes, in another order. So most items that differ are told apart by
+    # the sum of their bytes, without decoding the old one: 0.3 µs instead of 1.5 µs.
+    return adler32(old.body) & 0xFFFF == adler32(new.body) & 0xFFFF and old.item == new.item
 
 
 def add_to_index(tx: WriteTransaction, index: StoredIndex, key: bytes, row: ItemRow) -> None:

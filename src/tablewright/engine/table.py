@@ -62,6 +62,7 @@ class StoredTable:
         "keys",
         "log",
         "name",
+        "needs_old_item",
         "schema",
         "tree",
     )
@@ -80,6 +81,8 @@ class StoredTable:
             for index in sorted(schema.indexes, key=lambda i: i.name)
         )
         self.indexes_by_name = {index.name: index for index in self.indexes}
+        #: Whether a put must know the item that it replaces, apart from its charge.
+        self.needs_old_item = bool(self.indexes) or self.log is not None
         self._index_attributes = [
             (attribute.name, attribute, index.name)
             for index in self.indexes

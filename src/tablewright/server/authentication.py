@@ -98,7 +98,7 @@ class OpenAuthenticator:
         body: bytes | bytearray,
     ) -> None:
         """Raise `DynamoDBError` if the authorization is missing or malformed."""
-        authorization = find_header(headers, b"authorization")
+        authorization = headers.get(b"authorization") or find_header(headers, b"authorization")
         if authorization is None:
             self._check_query(bytes(url).partition(b"?")[2])
         elif authorization[:-SIGNATURE_SIZE] not in self._signers:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from os.path import samestat
 from pathlib import Path
 
 from tablewright.errors import (
@@ -80,24 +81,23 @@ class FileWatch:
     """
 
     def __init__(self, path: str) -> None:
-        self._files = {} if path == ":memory:" else {path: file_identity(path)}
+        self._path = Path(path)
+        self._opened = None if path == ":memory:" else self._path.stat()
 
     def require_same_file(self) -> None:
-        """Raise `StoreFailed` if the path no longer names the file that was opened."""
-        for path, opened in self._files.items():
-            now = file_identity(path)
-            if now != opened:
-                what = "deleted" if now is None else "replaced"
-                raise StoreFailed(
-                    f"{path}: the file was {what} while it was in use; writes are refused, reads "
-                    "are still answered. Copy the data with `tablewright dump`, then restart"
-                )
+        """Raise `StoreFailed` if the path no longer names the file that was opened.
 
-
-def file_identity(path: str) -> tuple[int, int] | None:
-    """Return the device and inode of a file; None if it does not exist."""
-    try:
-        status = Path(path).stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+        Called once for each commit.
+        """
+        if self._opened is None:
+            return
+        try:
+            if samestat(self._path.stat(), self._opened):
+                return
+            what = "replaced"
+        except OSError:
+            what = "deleted"
+        raise StoreFailed(
+            f"{self._path}: the file was {what} while it was in use; writes are refused, reads "
+            "are still answered. Copy the data with `tablewright dump`, then restart"
+        )

@@ -307,11 +307,13 @@ class Server:
         self._deliver(submitted, results)
 
     def _count_writes(self, results: Sequence[bytes | BaseException]) -> None:
-        written = sum(isinstance(result, bytes) for result in results)
+        written = 0
+        for result in results:
+            error = result if isinstance(result, BaseException) else None
+            self.failures.record_write(error)
+            written += error is None
         self._commits += written > 0
         self._committed += written
-        for result in results:
-            self.failures.record_write(result if isinstance(result, BaseException) else None)
 
     def _deliver(
         self, submitted: Sequence[tuple[Connection, Step]], results: Sequence[bytes | BaseException]

@@ -28,9 +28,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from types import CodeType
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import apsw
+from msgspec import Struct
 
 from tablewright.errors import DynamoDBError, StoreFailed
 from tablewright.storage.transaction import WriteTransaction
@@ -38,34 +39,28 @@ from tablewright.storage.transaction import WriteTransaction
 T = TypeVar("T")
 
 
-class PendingWrite(Generic[T]):
+class PendingWrite(Struct, eq=False):
     """A step in the queue, and later its outcome."""
 
-    __slots__ = ("abandoned", "done", "error", "result", "step")
-
-    def __init__(self, step: Callable[[WriteTransaction], T]) -> None:
-        self.step = step
-        #: The outcome is recorded: `error`, or else `result`.
-        self.done = False
-        #: The caller was interrupted and no longer waits for the outcome.
-        self.abandoned = False
-        self.result: T
-        self.error: BaseException | None = None
+    step: Callable[[WriteTransaction], Any]
+    #: The outcome is recorded: `error`, or else `result`.
+    done: bool = False
+    #: The caller was interrupted and no longer waits for the outcome.
+    abandoned: bool = False
+    result: Any = None
+    error: BaseException | None = None
 
     def fail(self, error: BaseException) -> None:
         self.error = error
         self.done = True
 
 
-class Batch:
+class Batch(Struct, eq=False):
     """The writes that share one transaction."""
 
-    __slots__ = ("committed", "writes")
-
-    def __init__(self) -> None:
-        self.writes: Sequence[PendingWrite[Any]] = ()
-        #: Not empty after the transaction is committed.
-        self.committed: list[object] = []
+    writes: Sequence[PendingWrite] = ()
+    #: Not empty after the transaction is committed.
+    committed: list[object] = []
 
 
 class WriteQueue:
@@ -74,23 +69,18 @@ class WriteQueue:
     def __init__(self, transaction: WriteTransaction) -> None:
         self.lock = threading.RLock()
         self._transaction = transaction
-        self._queue: deque[PendingWrite[Any]] = deque()
+        self._queue: deque[PendingWrite] = deque()
         #: The batch that is running, or that an interrupted caller left.
-        self._batch: Batch | None = None
+        self.batch: Batch | None = None
 
     def __len__(self) -> int:
         return len(self._queue)
-
-    @property
-    def is_working(self) -> bool:
-        """Whether a batch runs, or was interrupted."""
-        return self._batch is not None
 
     def write_all(
         self, steps: Sequence[Callable[[WriteTransaction], T]]
     ) -> list[T | BaseException]:
         """Run independent steps, in one commit if possible; return each result or error."""
-        writes = [PendingWrite(step) for step in steps]
+        writes = list(map(PendingWrite, steps))
         try:
             self._queue.extend(writes)
             with self.lock:
@@ -109,20 +99,20 @@ class WriteQueue:
 
         The caller must hold the lock.
         """
-        if self._batch is not None:
+        if self.batch is not None:
             if is_on_stack(WriteQueue._commit_queued.__code__, self):
                 raise StoreFailed(
                     "the store was used inside one of its own writes, for example by a signal "
                     "handler; use it after the write has returned"
                 )
-            self._settle(self._batch)
+            self._settle(self.batch)
         if self._transaction.sandboxes:
             self._transaction.end_sandboxes()
 
     def _commit_queued(self) -> None:
         self.recover()
         # Set before the queue is read: a signal handler that writes in between must see it.
-        batch = self._batch = Batch()
+        batch = self.batch = Batch()
         batch.writes = [
             write for write in tuple(self._queue) if not write.done and not write.abandoned
         ]
@@ -137,7 +127,7 @@ class WriteQueue:
             try:
                 self._transaction.begin()
             except apsw.Error as error:  # every write would fail in the same way
-                self._batch = None
+                self.batch = None
                 for write in writes:
                     write.fail(error)
                 return
@@ -150,7 +140,7 @@ class WriteQueue:
                 writes[0].fail(error)
                 return
             for write in writes:
-                single = self._batch = Batch()
+                single = self.batch = Batch()
                 single.writes = (write,)
                 self._commit(single)
             if not any(isinstance(write.error, type(error)) for write in writes):
@@ -175,10 +165,10 @@ class WriteQueue:
         if batch.committed:
             for write in batch.writes:
                 write.done = True
-        elif self._batch is batch:
+        elif self.batch is batch:
             self._transaction.roll_back()
-        if self._batch is batch:
-            self._batch = None
+        if self.batch is batch:
+            self.batch = None
 
 
 def is_on_stack(code: CodeType, owner: object) -> bool:

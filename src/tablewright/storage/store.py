@@ -140,7 +140,7 @@ class Store:
     @property
     def is_writing(self) -> bool:
         """Whether a write of another thread is running."""
-        return self._queue.is_working
+        return self._queue.batch is not None
 
     def never_wait(self) -> None:
         """Let writes of this thread fail at once where they would wait for another process."""

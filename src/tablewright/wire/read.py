@@ -32,7 +32,7 @@ from tablewright.values import Item, Value
 from tablewright.wire.constraints import Constraint, Length, LengthOfEach, ReadAs, Unechoed
 from tablewright.wire.members import Long, Structure, Timestamp
 from tablewright.wire.requests import TableInput
-from tablewright.wire.values import MAX_LEVELS, MODEL, VALUES, mismatch, read_value, read_values
+from tablewright.wire.values import MAX_LEVELS, MODEL, mismatch, read_value, read_values
 
 S = TypeVar("S", bound=Structure)
 
@@ -273,8 +273,6 @@ def _read_value(raw: Any, errors: _Errors) -> Value:
 
 
 def _read_item(raw: Any, errors: _Errors) -> Item:
-    if type(raw) is not dict:
-        raise mismatch(raw, VALUES)
     return read_values(raw)
 
 

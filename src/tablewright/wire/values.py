@@ -17,6 +17,8 @@ from collections.abc import Callable
 from operator import is_
 from typing import Any
 
+from msgspec import Struct
+
 from tablewright.encoding.items import ITEM_TOO_LARGE, TOO_DEEP
 from tablewright.errors import SerializationException, ValidationException
 from tablewright.limits import MAX_ITEM_SIZE
@@ -28,13 +30,10 @@ MAX_LEVELS = 64
 COLLECTION_OVERHEAD = 3
 
 
-class _SizeBudget:
+class _SizeBudget(Struct):
     """The bytes that remain for the lists, maps and sets of one item, at one byte per entry."""
 
-    __slots__ = ("remaining",)
-
-    def __init__(self) -> None:
-        self.remaining = MAX_ITEM_SIZE
+    remaining: int = MAX_ITEM_SIZE
 
     def take(self, size: int, level: int) -> None:
         self.remaining -= size
@@ -52,11 +51,13 @@ def read_value(raw: Any) -> Value:
     return _check_value(raw, 0, None)
 
 
-def read_values(raw: dict[str, Any]) -> dict[str, Value]:
+def read_values(raw: Any) -> dict[str, Value]:
     """Check the JSON types in the values of an item, and return it without unknown tags.
 
     Returns `raw` itself if all values are strings, as in most keys.
     """
+    if type(raw) is not dict:
+        raise mismatch(raw, VALUES)
     if len(raw) > MAX_ITEM_SIZE:
         raise ValidationException(ITEM_TOO_LARGE)
     for value in raw.values():
@@ -64,9 +65,7 @@ def read_values(raw: dict[str, Any]) -> dict[str, Value]:
             break
     else:
         return raw
-    budget = _SizeBudget()
-    budget.take(len(raw), 0)
-    return _check_values(raw, 0, budget)
+    return _check_values(raw, 0, _SizeBudget(MAX_ITEM_SIZE - len(raw)))
 
 
 def _check_value(raw: Any, level: int, budget: _SizeBudget | None) -> Value:
@@ -90,12 +89,11 @@ def _check_value(raw: Any, level: int, budget: _SizeBudget | None) -> Value:
 
 def _check_values(raw: dict[str, Any], level: int, budget: _SizeBudget) -> dict[str, Value]:
     """Read the values of an item or a map; strings, the most frequent type, need no call."""
-    return {
-        name: value
-        if type(value) is dict and len(value) == 1 and type(value.get("S")) is str
-        else _check_value(value, level, budget)
-        for name, value in raw.items()
-    }
+    found = {}
+    for name, value in raw.items():
+        is_string = type(value) is dict and len(value) == 1 and type(value.get("S")) is str
+        found[name] = value if is_string else _check_value(value, level, budget)
+    return found
 
 
 def _string(raw: Any, level: int, budget: _SizeBudget) -> str:

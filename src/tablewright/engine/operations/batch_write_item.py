@@ -10,7 +10,7 @@ from tablewright.encoding.items import AMBIGUOUS, normalise_item
 from tablewright.engine.capacity import Charge, consumed_by_table
 from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.operations.put_item import build_row
-from tablewright.engine.rows import ItemRow, find_row, needs_old_item, replace_item
+from tablewright.engine.rows import ItemRow, find_row, replace_item
 from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.engine.table import StoredTable
 from tablewright.errors import ValidationException
@@ -46,7 +46,7 @@ def batch_write_item(request: BatchWriteItemInput) -> WriteStep:
         charges = {name: Charge(table, name=name) for name, table in tables.items()}
         metrics: dict[str, list[ItemCollectionMetrics]] = {}
         is_charged = request.return_capacity not in (None, "NONE")
-        reads_old = {name: is_charged or needs_old_item(table) for name, table in tables.items()}
+        reads_old = {name: is_charged or table.needs_old_item for name, table in tables.items()}
         for name, table, key, new, key_values in writes:
             old = None
             if new is None or reads_old[name]:

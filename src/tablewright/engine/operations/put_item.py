@@ -11,6 +11,7 @@ from msgspec import Raw
 from tablewright.encoding.items import (
     ITEM_TOO_LARGE,
     NAME_TOO_LARGE,
+    item_size,
     normalise_item,
 )
 from tablewright.engine.capacity import Charge
@@ -35,7 +36,8 @@ def put_item(request: PutItemInput) -> WriteStep:
     def run(context: WriteContext) -> WriteItemOutput:
         table = context.find_table(request.table_name)
         table.reject_paths_into_keys(condition)
-        key = table.check_item(new.item, new.size)
+        item = new.item
+        key = table.check_item(item, new.size)
         old = find_row(context.tx, table.tree, key)
         check_condition(condition, old, request.return_on_failure)
         charge = Charge(table, name=request.table_name)
@@ -43,7 +45,7 @@ def put_item(request: PutItemInput) -> WriteStep:
         return WriteItemOutput(
             Raw(old.body) if old and request.return_values == "ALL_OLD" else None,
             charge.to_consumed_capacity(request.return_capacity),
-            collection_metrics(table, new.item, request.return_metrics),
+            collection_metrics(table, item, request.return_metrics),
         )
 
     return WriteStep(run)
@@ -51,11 +53,12 @@ def put_item(request: PutItemInput) -> WriteStep:
 
 def build_row(raw: Item) -> ItemRow:
     """Build and check the row of a new item; the table checks its keys later."""
-    row = ItemRow(normalise_item(raw))
-    if row.size > MAX_ITEM_SIZE:
+    item = normalise_item(raw)
+    size = item_size(item)
+    if size > MAX_ITEM_SIZE:
         raise ValidationException(ITEM_TOO_LARGE)
-    if row.size > MAX_ATTRIBUTE_NAME_SIZE and any(
-        len(name.encode()) > MAX_ATTRIBUTE_NAME_SIZE for name in row.item
+    if size > MAX_ATTRIBUTE_NAME_SIZE and any(
+        len(name.encode()) > MAX_ATTRIBUTE_NAME_SIZE for name in item
     ):
         raise ValidationException(NAME_TOO_LARGE)
-    return row
+    return ItemRow(item, size)
