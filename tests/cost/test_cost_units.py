@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -29,8 +29,7 @@ from tablewright import (
     unique,
     version,
 )
-from tablewright.cost import Consumption, Recorder
-from tablewright.database import Database
+from tablewright.cost import Consumption, consumption
 from tablewright.designs.catalog import bundled
 from tablewright.errors import DeclarationError, WriteRejected
 from tablewright.mapping.keys import IndexMap
@@ -39,6 +38,7 @@ from tablewright.model.table import Project
 from tablewright.transport import Local, Response, Transport
 from tablewright.values import Item
 from tablewright.verify import Design, verify
+from tablewright.verify.trace import ItemReader, Recorder
 
 #: The checks of menu, four designs in one, take longer.
 DESIGNS = [
@@ -50,17 +50,17 @@ DESIGNS = [
 class Compared:
     """A transport that compares the recorded units of each request with the engine's."""
 
-    def __init__(self, transport: Transport, tables: dict[str, TableMap]) -> None:
-        self.recorder = Recorder(transport, tables)
-        self.names = {name: table.name for name, table in tables.items()}
+    def __init__(self, transport: Transport, tables: Mapping[TableMap, str]) -> None:
+        self.recorder = Recorder(transport, ItemReader(transport, tables))
+        self.names = {name: table.name for table, name in tables.items()}
         self.requests = 0
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
         self.recorder.drain()  # DynamoDB reports no units of a request that it refused before
         response = self.recorder.send(operation, {**request, "ReturnConsumedCapacity": "INDEXES"})
-        _, consumed = self.recorder.drain()
+        (sent,) = self.recorder.drain()
         answer = msgspec.json.decode(response.body)
-        assert recorded(consumed) == reported(answer["ConsumedCapacity"], self.names)
+        assert recorded(consumption(sent)) == reported(answer["ConsumedCapacity"], self.names)
         self.requests += 1
         return response
 
@@ -91,10 +91,8 @@ def reported(capacity: Any, names: dict[str, str]) -> dict[tuple[str, str | None
 @pytest.mark.parametrize("design", DESIGNS)
 def test_every_request_of_a_design_consumes_what_is_computed(design: Design) -> None:
     with Engine() as engine, connect(engine, *design.tables) as db:
-        compared = Compared(
-            db._transport, {name: table for table, name in db._context.names.items()}
-        )
-        through = Database(compared, db._context, db._tables)
+        compared = Compared(db.transport, db.table_names)
+        through = db.through(compared)
         assert all(result.ok for result in verify(design, db, through=through))
         assert compared.requests
 
@@ -280,7 +278,7 @@ def test_every_request_consumes_what_is_computed(
     with Engine() as engine:
         local = Local(engine)
         local.send("CreateTable", create_table(table))
-        compared = Compared(local, {table.name: table})
+        compared = Compared(local, {table: table.name})
         for kind, given in sequence:
             send(compared, table, kind, given)
 
@@ -355,10 +353,8 @@ def test_every_plan_consumes_what_is_computed(
 ) -> None:
     table, note = declared
     with Engine() as engine, connect(engine, table) as db:
-        compared = Compared(
-            db._transport, {name: table for table, name in db._context.names.items()}
-        )
-        through = Database(compared, db._context, db._tables)
+        compared = Compared(db.transport, db.table_names)
+        through = db.through(compared)
         for call in sequence:
             for plan in plans(note, *call):
                 with suppress(WriteRejected, DeclarationError):  # an index may lack attributes

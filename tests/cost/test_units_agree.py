@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import pytest
 
 from tablewright import Attr, Engine, Entity, Table, attr, connect, create, key, transact, version
-from tablewright.cost import Consumption, Recorder, cost, load_prices, load_rates
+from tablewright.cost import Consumption, consumption, cost, load_prices, load_rates
 from tablewright.database import Database
 from tablewright.designs.catalog import bundled, load
 from tablewright.errors import AlreadyExists, UniqueViolation
 from tablewright.plans import Plan
 from tablewright.studio.markup.pattern_matrix import pattern_matrix
+from tablewright.verify.trace import ItemReader, Recorder
 from tests import commands
 
 
@@ -58,8 +59,9 @@ def test_put_order_consumes_the_mean_of_its_two_checks() -> None:
 @pytest.fixture
 def recorded() -> Iterator[tuple[Database, Recorder]]:
     with Engine(":memory:") as engine, connect(engine, Ledger) as database:
-        recorder = Recorder(database._transport, {"ledger": Ledger.__table__})
-        yield Database(recorder, database._context, database._tables), recorder
+        reader = ItemReader(database.transport, database.table_names)
+        recorder = Recorder(database.transport, reader)
+        yield database.through(recorder), recorder
 
 
 def refused(recorded: tuple[Database, Recorder], plan: Plan[object]) -> list[Consumption]:
@@ -68,7 +70,7 @@ def refused(recorded: tuple[Database, Recorder], plan: Plan[object]) -> list[Con
     recorder.drain()
     with pytest.raises((AlreadyExists, UniqueViolation)):
         database.run(plan)
-    return list(recorder.drain()[1])
+    return [each for sent in recorder.drain() for each in consumption(sent)]
 
 
 def test_a_refused_write_is_charged_for_the_stored_item(

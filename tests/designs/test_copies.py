@@ -13,7 +13,7 @@ import tablewright.designs
 from tablewright import connect, put
 from tablewright.designs.catalog import BUNDLED
 from tablewright.verify import load
-from tablewright.verify.run import Scanner
+from tablewright.verify.contents import Scanner
 
 DESIGNS = Path(tablewright.designs.__file__).parent
 VARIANTS = [f"menu.{name}" for name in ("collection", "joins", "composite", "document")]

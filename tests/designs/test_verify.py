@@ -20,7 +20,7 @@ from tablewright.plan.writes import effect, transaction, update
 from tablewright.plan.writes.effect import Affected
 from tablewright.publish import document
 from tablewright.verify import verify
-from tablewright.verify.run import Scanner
+from tablewright.verify.contents import Scanner
 from tests.commands import run
 
 ROOT = Path(__file__).parent.parent.parent

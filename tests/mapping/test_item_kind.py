@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from tablewright import Attr, Entity, Table, attr, history, key, unique, updated_at
+from tablewright import Attr, Entity, Table, attr, history, key, unique
 from tablewright.mapping.record_key import record_key
 from tablewright.values import Item
 
@@ -18,11 +18,12 @@ class Club(Table, name="clubs", pk="PK", sk="SK", type_attribute="type"):
 class Renamed(Entity, table=Club):
     number: Attr[str] = attr()
     at: Attr[datetime] = attr()
-    name: Attr[str] = attr()
+    old: Attr[str] = attr()
+    new: Attr[str] = attr()
     primary = key("MEMBER" / number, "NAME" / at)
 
 
-class Account(Entity, table=Club):
+class Account(Entity, table=Club, variants=True):
     number: Attr[str] = attr()
     email: Attr[str] = attr()
     primary = key("ACCOUNT" / number, "ACCOUNT")
@@ -36,9 +37,8 @@ class Person(Account):
 class Member(Entity, table=Club):
     number: Attr[str] = attr()
     name: Attr[str] = attr()
-    at: Attr[datetime] = updated_at()
     primary = key("MEMBER" / number, "MEMBER")
-    renames = history(Renamed, of=name)
+    renames = history(name, Renamed, old=Renamed.old, new=Renamed.new, at=Renamed.at)
 
 
 TABLE = Club.__table__

@@ -20,7 +20,7 @@ from tablewright.plan.shape import READS
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design, seed
 from tablewright.verify.checks import Check
-from tablewright.verify.run import Scanner
+from tablewright.verify.contents import Scanner
 
 DESIGNS = tuple(BUNDLED)
 #: For tests that are quick for all designs but the largest one.

@@ -11,7 +11,7 @@ import pytest
 from tablewright.cli.studio import open_workspace
 from tablewright.designs import commerce
 from tablewright.engine import Engine
-from tablewright.studio.items.kinds import kind_of
+from tablewright.studio.items.kinds import kind_name, kind_of
 from tablewright.studio.items.layout import Layout, key_text, read_layout
 from tablewright.studio.items.places import places_of
 from tablewright.studio.markup.parts import content
@@ -72,7 +72,7 @@ def test_every_sample_item_shows_its_attributes_and_places(design: str) -> None:
                 inside = sum(each.contains(item) for each in layout.indexes)
                 assert shown.count("in the index") - shown.count("not in the index") == inside
                 assert shown.count("not in the index") == len(layout.indexes) - inside
-                if (kind := kind_of(known, item).name) in seen:
+                if (kind := kind_name(kind_of(known, item))) in seen:
                     continue
                 seen.add(kind)
                 for href in re.findall(r'href="(/item/[^"]*)"', found.text):

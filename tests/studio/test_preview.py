@@ -23,7 +23,8 @@ from tablewright.studio.writes.applying import apply
 from tablewright.studio.writes.preview import Preview, preview
 from tablewright.transport import Response
 from tablewright.values import Item
-from tablewright.verify.run import Scanner, _result_problem
+from tablewright.verify.contents import Scanner
+from tablewright.verify.run import _result_problem
 from tests.studio.calls import DESIGNS, EACH_DESIGN, Call, checked_calls, sample_workspace
 
 #: All rows, by the names of the table and the index ("" for the table itself), and the key.
@@ -33,7 +34,7 @@ State = dict[tuple[str, str, str], Item]
 def state(database: Database) -> State:
     """Return all rows of all tables and indexes."""
     scan, found = Scanner(database), State()
-    for table, name in database._context.names.items():
+    for table, name in database.table_names.items():
         for index in ("", *table.indexes):
             for item in scan.items(table, index or None):
                 found[name, index, repr(table.key(item))] = item
@@ -138,14 +139,13 @@ def calls_of(name: str) -> list[Call]:
 def at_one_moment(database: Database) -> Database:
     """Return the database with a clock that stands still."""
     moment = datetime(2027, 1, 1, tzinfo=UTC)
-    context = msgspec.structs.replace(database._context, clock=lambda: moment)
-    return Database(database._transport, context, database._tables)
+    return database.through(database.transport, clock=lambda: moment)
 
 
 def damaged(workspace: Workspace, chance: random.Random) -> None:
     """Delete some items and change some attributes, whatever the design says."""
     database = workspace.database()
-    for table, name in database._context.names.items():
+    for table, name in database.table_names.items():
         for item in Scanner(database).items(table):
             fate = chance.random()
             key = table.key(item)

@@ -110,6 +110,7 @@ def make_plan(
     """Return the plan of a pattern with these arguments, at a cursor if one is given."""
     from tablewright.errors import InvalidValue
     from tablewright.model.pattern_arguments import plan_of, signature_of
+    from tablewright.plan.inspection import has_page_size
     from tablewright.plans import Query
 
     texts: dict[str, str] = {}
@@ -127,7 +128,7 @@ def make_plan(
         if not hasattr(plan, "after"):
             raise InvalidValue(f"--cursor: {pattern.name} has no pages")
         plan = plan.after(cursor)
-    if isinstance(plan, Query) and plan._size is None:
+    if isinstance(plan, Query) and not has_page_size(plan):
         plan = plan.page_size(PAGE_SIZE)
     return plan  # type: ignore[no-any-return]
 
@@ -198,6 +199,7 @@ def _list(found: Sequence[AccessPattern], *, json: bool) -> None:
 def _confirm_writes(plan: Plan[Any], target: str, *, yes: bool) -> None:
     """Show the requests of a plan that writes, and ask; not if nothing is kept."""
     from tablewright import explain
+    from tablewright.plan.inspection import name_of
 
     shape = explain(plan)
     if not shape.writes or yes:
@@ -213,7 +215,7 @@ def _confirm_writes(plan: Plan[Any], target: str, *, yes: bool) -> None:
             for action in request.steps:
                 print_request(console, action, "   - ", "     ")
 
-    confirm(f"{plan._name} writes to {target}", show)
+    confirm(f"{name_of(plan)} writes to {target}", show)
 
 
 def _run(
@@ -223,6 +225,7 @@ def _run(
     from tablewright import Page, Query
     from tablewright.cli.results import print_result
     from tablewright.errors import UnreadableItem
+    from tablewright.plan.inspection import name_of
     from tablewright.plans import Load, LoadFound, Single, Then
 
     if isinstance(plan, Query):
@@ -243,7 +246,7 @@ def _run(
         _note_unreadable(error)
         raise typer.Exit(1) from None
     if result is None and isinstance(plan, Single | Then | Load | LoadFound):
-        note(f"tablewright: {plan._name} found nothing")
+        note(f"tablewright: {name_of(plan)} found nothing")
         raise typer.Exit(1)
     if json:
         print_json([as_json(result)])

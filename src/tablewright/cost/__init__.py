@@ -1,7 +1,7 @@
 """Cost: the capacity units and the monthly price of a design's access patterns.
 
 units       what one read or write consumes, from its items: table, indexes, reasons
-trace       what the calls of the patterns consume, from the checks of the design
+calls       what the calls of the patterns consume, from the trace of the checks
 sizes       how large items are, in the sample data or in an existing table
 rates       how often patterns are called, and how many items there are
 prices      what units and storage cost in a month
@@ -16,6 +16,7 @@ It must not know how any of this is printed: `publish.costs` does that.
 
 from __future__ import annotations
 
+from tablewright.cost.calls import PatternCall, consumption, pattern_calls
 from tablewright.cost.capacity import CapacityCost, CapacityPlace
 from tablewright.cost.comparison import CostComparison, PatternChange, compare
 from tablewright.cost.patterns import CostPart, PatternCost, PatternUnits, RefusedUnits
@@ -25,13 +26,11 @@ from tablewright.cost.report import (
     CostReport,
     cost,
     measure_units,
-    price_calls,
-    trace_checks,
+    price_trace,
     units_of,
 )
 from tablewright.cost.sizes import Sizes, measure_target
 from tablewright.cost.storage import StorageCost
-from tablewright.cost.trace import PatternCall, Recorder, trace
 from tablewright.cost.units import Consumption, item_write, page_read, unchanged_item
 
 __all__ = [
@@ -47,11 +46,11 @@ __all__ = [
     "PatternUnits",
     "Prices",
     "Rates",
-    "Recorder",
     "RefusedUnits",
     "Sizes",
     "StorageCost",
     "compare",
+    "consumption",
     "cost",
     "item_write",
     "load_prices",
@@ -59,9 +58,8 @@ __all__ = [
     "measure_target",
     "measure_units",
     "page_read",
-    "price_calls",
-    "trace",
-    "trace_checks",
+    "pattern_calls",
+    "price_trace",
     "unchanged_item",
     "units_of",
 ]

@@ -15,10 +15,10 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
+from tablewright.cost.calls import PatternCall
 from tablewright.cost.prices import Prices
 from tablewright.cost.rates import Rates
 from tablewright.cost.sizes import Sizes
-from tablewright.cost.trace import PatternCall
 from tablewright.cost.units import Consumption
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.shape import READS, Shape

@@ -1,6 +1,6 @@
 """Reports: what the patterns of a design consume and cost, and what its tables store.
 
-    calls of the checks ──▶ PatternCost     units of one call, part by part, with the reasons
+    trace of the checks ──▶ PatternCost     units of one call, part by part, with the reasons
     rates and prices    ──▶ CapacityCost    each table and index, on demand and provisioned
     sizes and counts    ──▶ StorageCost     each table and index, by entity
 
@@ -13,16 +13,16 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from tablewright.cost.calls import PatternCall, pattern_calls
 from tablewright.cost.capacity import CapacityCost, capacity_costs, capacity_places
 from tablewright.cost.patterns import PatternCost, PatternUnits, pattern_units, price_units
 from tablewright.cost.prices import HOURS, UTILIZATION, Prices
 from tablewright.cost.rates import Rates
-from tablewright.cost.sizes import Sizes
-from tablewright.cost.storage import StorageCost, sample_sizes, storage_costs
-from tablewright.cost.trace import PatternCall, trace
+from tablewright.cost.sizes import Sizes, measure
+from tablewright.cost.storage import StorageCost, storage_costs
 from tablewright.errors import TablewrightError
 from tablewright.verify.design import Design
-from tablewright.verify.temporary import temporary_tables
+from tablewright.verify.trace import Trace, trace
 
 
 class CostReport(Struct, frozen=True):
@@ -48,25 +48,16 @@ def cost(design: Design, *, rates: Rates, prices: Prices, sizes: Sizes | None = 
 
     Raise InvalidValue if a check of the design fails.
     """
-    return price_calls(design, trace_checks(design), rates=rates, prices=prices, sizes=sizes)
+    return price_trace(design, trace(design), rates=rates, prices=prices, sizes=sizes)
 
 
-def trace_checks(design: Design) -> list[PatternCall]:
-    """Run the checks of a design and return the calls of its patterns.
+def measure_units(design: Design, traced: Trace | None = None) -> dict[str, PatternUnits]:
+    """Return the units of the patterns of a design by label, from the trace of its checks.
 
-    Raise InvalidValue if a check fails.
-    """
-    with temporary_tables(":memory:", *design.tables) as database:
-        return trace(design, database)
-
-
-def measure_units(design: Design) -> dict[str, PatternUnits]:
-    """Run the checks of a design and return the units of its patterns, by label.
-
-    If a check fails, all are estimates.
+    Without one, the checks are run. If a check fails, all are estimates.
     """
     try:
-        calls = trace_checks(design)
+        calls = pattern_calls(design, traced or trace(design))
     except TablewrightError:
         calls = []
     return units_of(design, calls)
@@ -85,21 +76,26 @@ def units_of(
     }
 
 
-def price_calls(
+def price_trace(
     design: Design,
-    calls: Sequence[PatternCall],
+    traced: Trace,
     *,
     rates: Rates,
     prices: Prices,
     sizes: Sizes | None = None,
 ) -> CostReport:
-    """Return the cost of a design whose checks made these calls."""
+    """Return the cost of a design whose checks have this trace.
+
+    Raise InvalidValue if a check of the design fails.
+    """
+    calls = pattern_calls(design, traced)
     patterns = tuple(
         price_units(found, rates, prices) for found in units_of(design, calls, sizes).values()
     )
     capacity = tuple(capacity_costs(patterns, capacity_places(design), prices))
     consumed = [each for call in calls if not call.is_refused for each in call.consumed]
-    stored = (sizes or sample_sizes(design)).with_written(consumed)
+    sample = sizes or measure({table: (items, None) for table, items in traced.sample.items()})
+    stored = sample.with_written(consumed)
     storage = tuple(storage_costs(design, stored, rates, prices))
     return report_of(design.name, prices, patterns, capacity, storage)
 

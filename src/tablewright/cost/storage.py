@@ -13,13 +13,11 @@ from msgspec.structs import replace
 
 from tablewright.cost.prices import STORAGE_OVERHEAD, Prices
 from tablewright.cost.rates import Rates
-from tablewright.cost.sizes import Sizes, measure
+from tablewright.cost.sizes import Sizes
 from tablewright.cost.units import INDEX_RECORD, SENTINEL, UNKNOWN
 from tablewright.errors import InvalidValue
 from tablewright.mapping.table import TableMap
 from tablewright.verify.design import Design
-from tablewright.verify.run import Scanner, load_sample
-from tablewright.verify.temporary import temporary_tables
 
 
 class StorageCost(Struct, frozen=True):
@@ -33,15 +31,6 @@ class StorageCost(Struct, frozen=True):
     items: float
     size: float
     month: float
-
-
-def sample_sizes(design: Design) -> Sizes:
-    """Measure the sample data of a design."""
-    with temporary_tables(":memory:", *design.tables) as database:
-        load_sample(design, database)
-        scan = Scanner(database)
-        tables = [table.__table__ for table in design.tables]
-        return measure({table: (scan.items(table), None) for table in tables})
 
 
 def storage_costs(

@@ -19,7 +19,7 @@ This module must not know requests, plans, checks or prices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from msgspec import Struct
@@ -27,7 +27,6 @@ from msgspec import Struct
 from tablewright.capacity import TRANSACTION_FACTOR, read_units, write_units
 from tablewright.encoding.items import item_size
 from tablewright.mapping.item_kind import ItemKind
-from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.effect import index_row
 from tablewright.values import Item
@@ -74,12 +73,12 @@ def item_write(
     factor = TRANSACTION_FACTOR if transaction else 1
     kind = table.identify(new or old or key)
     entity = kind_name(kind)
-    size = max(item_size(item) if item else 0 for item in (old, new))
+    size = written_size(old, new)
     reason = _change(kind, old, new)
     found = [Consumption("write", table.name, None, entity, ((entity, size),), factor, reason)]
     for index in table.indexes.values():
         was, now = index_row(table, index, old), index_row(table, index, new)
-        sizes, reason = _index_writes(index, was, now)
+        sizes, reason = index_writes(index.attributes, was, now)
         items = tuple((entity, size) for size in sizes)
         found.append(Consumption("write", table.name, index.name, entity, items, factor, reason))
     return found
@@ -89,7 +88,7 @@ def unchanged_item(
     table: TableMap, key: Item, item: Item | None, *, transaction: bool, reason: str
 ) -> Consumption:
     """Return what a condition check consumes, or a write whose condition fails."""
-    entity, size = entity_name(table, item or key), item_size(item) if item else 0
+    entity, size = entity_name(table, item or key), written_size(item, None)
     factor = TRANSACTION_FACTOR if transaction else 1
     return Consumption("write", table.name, None, entity, ((entity, size),), factor, reason)
 
@@ -126,21 +125,28 @@ def _change(kind: ItemKind, old: Item | None, new: Item | None) -> str:
     return "the item is deleted" if new is None else "the item changes"
 
 
-def _index_writes(
-    index: IndexMap, was: Item | None, now: Item | None
+def written_size(old: Item | None, new: Item | None) -> int:
+    """Return the size that a write of an item is charged for; 0 if there is no item."""
+    return max(item_size(item) if item else 0 for item in (old, new))
+
+
+def index_writes(
+    keys: Collection[str], was: Item | None, now: Item | None
 ) -> tuple[tuple[int, ...], str]:
-    """Return the sizes of the rows that are written in an index, and the reason."""
+    """Return the sizes of the rows that are written in an index, and the reason.
+
+    `keys` are the key attributes of the index, `was` and `now` the row of an item in it.
+    """
     if was is None and now is None:
         return (), NOT_IN_INDEX
     if was is None or now is None:
         row = was or now or {}
         return (item_size(row),), f"the item {'enters' if was is None else 'leaves'} the index"
     changed = sorted(name for name in {*was, *now} if was.get(name) != now.get(name))
-    keys = [name for name in changed if name in index.attributes]
-    if keys:
-        reason = f"its key changes ({', '.join(keys)}): one row is deleted, one is put"
+    moved = [name for name in changed if name in keys]
+    if moved:
+        reason = f"its key changes ({', '.join(moved)}): one row is deleted, one is put"
         return (item_size(was), item_size(now)), reason
     if changed:
-        size = max(item_size(was), item_size(now))
-        return (size,), f"projected attributes change ({', '.join(changed)})"
+        return (written_size(was, now),), f"projected attributes change ({', '.join(changed)})"
     return (), "no projected attribute changes"

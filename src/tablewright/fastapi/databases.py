@@ -94,8 +94,7 @@ DatabaseDep: TypeAlias = Annotated[AsyncDatabase, Depends(get_database)]
 
 async def get_sync_database(database: DatabaseDep) -> Database:
     """Return the database of the lifespan for code without `await`, on the same target."""
-    transport: Any = database._transport  # both kinds of transport can be used in both ways
-    return Database(transport, database._context, database._tables)
+    return database.blocking()
 
 
 #: The database, for `def` endpoints, which FastAPI runs in threads.

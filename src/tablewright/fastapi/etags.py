@@ -24,6 +24,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import AttributeMap
 from tablewright.model.entity import Entity
 from tablewright.plan.condition import Condition
+from tablewright.plan.inspection import entity_of, writes_of
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reference import Ref
 from tablewright.plan.writes.put import Create
@@ -101,7 +102,8 @@ class WritePrecondition(_Tagged):
         target = write if of is None else of
         if isinstance(target, Transaction):
             target = _only_versioned(target)
-        version = _version_of(target._entity)
+        entity = entity_of(target)
+        version = _version_of(entity)
         tags = _tags(self._expected, strong=True)
         if self._expected is None or "*" in tags:
             return write
@@ -110,10 +112,10 @@ class WritePrecondition(_Tagged):
         found = _TAG.fullmatch(tags[0]) if tags else None
         if found is None:
             raise HTTPException(412)
-        expected: Ref[Any, int] = Ref(f"{target._entity.name}.{version.name}", version)
+        expected: Ref[Any, int] = Ref(f"{entity.name}.{version.name}", version)
         condition = expected == int(found[1])
         if isinstance(write, Transaction):
-            return write._with_condition(target, condition)
+            return write.require(target, condition)
         return write.condition(condition)
 
 
@@ -161,8 +163,8 @@ def _only_versioned(transaction: Transaction[Any]) -> Any:
     """Return the write of the entity whose version If-Match names."""
     versioned = [
         write
-        for write in transaction._writes
-        if write._entity.version is not None and not isinstance(write, Create)
+        for write in writes_of(transaction)
+        if entity_of(write).version is not None and not isinstance(write, Create)
     ]
     if len(versioned) != 1:
         raise DeclarationError(

@@ -4,6 +4,7 @@ db = connect("commerce.db", Commerce)         # a file: embedded, durable, in th
 db.run(plan)                                  # the plan's result
 for order in db.iterate(plan): ...            # all results of a query, page by page
 db.for_tenant(user_id="u1")                   # a database that is limited to one tenant
+db.through(Recorder(db.transport))            # the same tables, with another transport
 
 async with connect_async("commerce.db", Commerce) as adb:
     await adb.run(plan)                       # the same plans
@@ -13,7 +14,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -242,6 +244,16 @@ class _Connection:
         self._tables = tables
         self._owned = owned
 
+    @property
+    def table_names(self) -> Mapping[TableMap, str]:
+        """The tables of this database, each with its name at the target."""
+        return self._context.names
+
+    def _context_with(self, clock: Callable[[], datetime] | None) -> Context:
+        if clock is None:
+            return self._context
+        return msgspec.structs.replace(self._context, clock=clock)
+
     def for_tenant(self, **tenant: object) -> Self:
         """Return this database for one tenant; it refuses requests outside of its shards."""
         if self._context.tenant:
@@ -301,6 +313,21 @@ class Database(_Connection, Streams):
 
     _transport: Transport
 
+    @property
+    def transport(self) -> Transport:
+        """What sends the requests of this database."""
+        return self._transport
+
+    def through(
+        self, transport: Transport, *, clock: Callable[[], datetime] | None = None
+    ) -> Database:
+        """Return this database with another transport, for example one that wraps its own.
+
+        Tables, tenant, cursors and observer are the same. `clock` returns the time of writes, if it
+        is not the current one. Closing the returned database does not close the transport.
+        """
+        return Database(transport, self._context_with(clock), self._tables)
+
     def run(self, plan: Plan[T]) -> T:
         """Run a plan and return its result."""
         if not isinstance(plan, Plan):
@@ -358,6 +385,22 @@ class AsyncDatabase(_Connection, AsyncStreams):
     """Runs plans in an event loop."""
 
     _transport: AsyncTransport
+
+    @property
+    def transport(self) -> AsyncTransport:
+        """What sends the requests of this database."""
+        return self._transport
+
+    def through(
+        self, transport: AsyncTransport, *, clock: Callable[[], datetime] | None = None
+    ) -> AsyncDatabase:
+        """Return this database with another transport; see `Database.through`."""
+        return AsyncDatabase(transport, self._context_with(clock), self._tables)
+
+    def blocking(self) -> Database:
+        """Return this database for code without `await`, on the same target."""
+        transport: Any = self._transport  # both kinds of transport can be used in both ways
+        return Database(transport, self._context, self._tables)
 
     async def run(self, plan: Plan[T]) -> T:
         """Run a plan and return its result."""

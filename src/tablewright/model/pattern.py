@@ -76,6 +76,11 @@ class AccessPattern(Struct, frozen=True):
         """Return the shape, given all entities that are declared in its table so far."""
         return self.plan._shape()
 
+    @property
+    def entities(self) -> tuple[EntityMap, ...]:
+        """Every entity that its plan reads or writes."""
+        return self.plan._entities()
+
 
 @overload
 def access_pattern(function: Callable[Ps, T], /) -> Callable[Ps, T]: ...

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from tablewright.cost import PatternUnits, measure_units
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database, connect
+from tablewright.model.database import connect
 from tablewright.model.table import Table
 from tablewright.publish import charts
 from tablewright.publish.blocks import (
@@ -27,8 +27,10 @@ from tablewright.publish.blocks import (
 )
 from tablewright.publish.erd import erd
 from tablewright.publish.html.page import page
+from tablewright.values import Item
 from tablewright.verify.design import Design
-from tablewright.verify.run import Scanner, load_sample, verify
+from tablewright.verify.run import verify
+from tablewright.verify.trace import trace
 
 #: The number of partitions, and of items in each, that the document shows.
 MAX_SAMPLES = 8
@@ -53,17 +55,15 @@ def blocks(design: Design) -> Iterator[Block]:
     """Return the document of a design."""
     yield Heading(1, design.name)
     yield from docstring_blocks(design.doc)
-    database = _database_with_sample(design)
-    units = measure_units(design)
+    traced = trace(design)
+    units = measure_units(design, traced)
     for table in design.tables:
-        yield from _table_blocks(table, design, database, units)
+        yield from _table_blocks(table, design, traced.sample[table.__table__], units)
     if design.inefficient:
         yield Heading(2, "Not efficient with these keys")
         yield charts.inefficient_chart(design.inefficient)
-    if database is not None:
-        if design.compare is not None:
-            yield from _comparison(design)
-        database.close()
+    if design.sample is not None and design.compare is not None:
+        yield from _comparison(design)
 
 
 def _comparison(design: Design) -> Iterator[Block]:
@@ -80,7 +80,7 @@ def _comparison(design: Design) -> Iterator[Block]:
 def _table_blocks(
     declared: type[Table],
     design: Design,
-    database: Database | None,
+    sample: list[Item],
     units: Mapping[str, PatternUnits],
 ) -> Iterator[Block]:
     table = declared.__table__
@@ -88,7 +88,7 @@ def _table_blocks(
     patterns = [
         found
         for found in design.patterns
-        if any(entity.table is table for entity in found.plan._entities())
+        if any(entity.table is table for entity in found.entities)
     ]
     if len(design.tables) > 1:
         level = 3
@@ -115,9 +115,9 @@ def _table_blocks(
             yield charts.index_chart(table, name)
     yield Heading(level, "Key map")
     yield KeyMapDiagram(table)
-    if database is not None:
+    if design.sample is not None:
         yield Heading(level, "Sample item collections")
-        yield charts.item_collections(table, Scanner(database).items(table), MAX_SAMPLES)
+        yield charts.item_collections(table, sample, MAX_SAMPLES)
 
 
 def _variant_docstring(table: type[Table], design: Design) -> Iterator[Block]:
@@ -137,12 +137,3 @@ def _tenancy(table: TableMap, design: Design) -> Iterator[Block]:
             rows += [[Code(partition), "read, as all tenants"] for partition in tenancy.shared]
             yield Prose(f"A database scoped by `{tenancy.tenant}` can access these partitions:")
             yield Chart("The partitions of a tenant", ["partition", "access"], rows)
-
-
-def _database_with_sample(design: Design) -> Database | None:
-    """Return a database that contains the sample data; None for a design without any."""
-    if design.sample is None:
-        return None
-    database = connect(":memory:", *design.tables)
-    load_sample(design, database)
-    return database

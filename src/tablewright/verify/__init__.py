@@ -10,6 +10,7 @@ from tablewright.verify.design import Design, load
 from tablewright.verify.run import Result, uncovered, verify
 from tablewright.verify.seeding import seed
 from tablewright.verify.stored import Difference, StoredReport, compare_stored
+from tablewright.verify.trace import Trace, trace
 
 __all__ = [
     "Check",
@@ -19,10 +20,12 @@ __all__ = [
     "Result",
     "Stored",
     "StoredReport",
+    "Trace",
     "changed",
     "compare_stored",
     "load",
     "seed",
+    "trace",
     "uncovered",
     "verify",
 ]

@@ -175,4 +175,4 @@ def _tables(module: ModuleType) -> Iterator[type[Table]]:
         elif isinstance(value, type) and "__entity__" in vars(value):
             yield declared[vars(value)["__entity__"].table]
         elif isinstance(pattern, AccessPattern):
-            yield from (declared[entity.table] for entity in pattern.plan._entities())
+            yield from (declared[entity.table] for entity in pattern.entities)

@@ -22,8 +22,8 @@ from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.writes.delete import Delete
 from tablewright.transport import Transport, open_target
 from tablewright.transport.tables import describe_table
+from tablewright.verify.contents import Scanner, load_sample, refuse_items
 from tablewright.verify.design import Design
-from tablewright.verify.run import Scanner, load_sample, refuse_items
 from tablewright.verify.temporary import remove_tables
 
 

@@ -44,7 +44,7 @@ def temporary_tables(target: str, *tables: type[Table]) -> Iterator[Database]:
 
 def remove_tables(database: Database, tables: Iterable[TableMap]) -> None:
     """Remove tables; if some cannot be removed, or after Ctrl-C, raise an error that names them."""
-    left = {database._context.name_of(table): table for table in tables}
+    left = {database.table_names[table]: table for table in tables}
     reason: TablewrightError | KeyboardInterrupt | None = None
     for name in [*left]:
         try:

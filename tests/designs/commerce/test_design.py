@@ -24,7 +24,7 @@ from tablewright.errors import AlreadyExists, DeclarationError, VersionConflict
 from tablewright.model.pattern import why_scan
 from tablewright.plans import access_patterns
 from tablewright.publish import document
-from tablewright.verify.run import Scanner
+from tablewright.verify.contents import Scanner
 from tests.designs.commerce.support import (
     CREATED,
 )

@@ -61,6 +61,14 @@ class Converted:
         #: The later record of a move; this one has no event of its own.
         self.partner: Converted | None = None
 
+    @property
+    def images(self) -> tuple[Item | None, Item | None]:
+        """The item before and after: of a move, under its old and its new key."""
+        if self.event is not None:
+            return self.event._old_item, self.event._new_item
+        change = _change(self.record)
+        return change.get("OldImage"), change.get("NewImage")
+
 
 class RecordReader:
     """Converts the records of one table."""

@@ -42,7 +42,7 @@ class Transaction(Plan[T_co], Generic[T_co]):
     def __init__(self, writes: tuple[Write[Any], ...]) -> None:
         self._writes = writes
 
-    def _with_condition(self, item: Get[Any] | Write[Any], condition: Condition[Any]) -> Self:
+    def require(self, item: Get[Any] | Write[Any], condition: Condition[Any]) -> Self:
         """Require a condition of an item: of the write of the item, or by a check of its own.
 
         DynamoDB allows one action on an item.

@@ -21,18 +21,21 @@ from tablewright.publish.advice.sarif import sarif
 from tablewright.publish.advice.silencing import UNUSED_ALLOW, silence, unused_comments
 from tablewright.publish.advice.source import Place, place_of_class, place_of_pattern, source_of
 from tablewright.verify.design import Design
+from tablewright.verify.trace import Trace, trace
 
 __all__ = ["RULES", "Finding", "Place", "Rule", "Severity", "advise", "sarif"]
 
 
-def advise(design: Design, rates: Rates | None = None) -> list[Finding]:
+def advise(
+    design: Design, rates: Rates | None = None, *, traced: Trace | None = None
+) -> list[Finding]:
     """Return the findings about a design, in the order of its source.
 
-    Without `rates`, they are those of `@access_pattern(rate=…)`. Raises DesignLoadError if the
-    sample data cannot be stored.
+    Without `rates`, they are those of `@access_pattern(rate=…)`; without the trace of its checks,
+    they are run. Raises DesignLoadError if the sample data cannot be stored.
     """
     source_of.cache_clear()  # a file may have changed since the last call
-    facts = DesignFacts(design, rates or load_rates(design))
+    facts = DesignFacts(design, rates or load_rates(design), traced or trace(design))
     found: dict[tuple[str, Place], Finding] = {}
     for table in facts.tables:
         for rule in RULES:

@@ -25,7 +25,6 @@ from tablewright.limits import WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import connect
 from tablewright.model.pattern import AccessPattern
 from tablewright.model.table import Table
 from tablewright.plan.plan import Plan
@@ -35,7 +34,7 @@ from tablewright.plan.writes.update import Update
 from tablewright.publish.advice.source import Place, place_of_class
 from tablewright.values import Item
 from tablewright.verify.design import Design
-from tablewright.verify.run import Result, Scanner, load_sample, verify
+from tablewright.verify.trace import Trace
 
 
 class Measured(Struct, frozen=True):
@@ -154,18 +153,18 @@ class TableFacts:
 class DesignFacts:
     """What is known about a design."""
 
-    def __init__(self, design: Design, rates: Rates) -> None:
+    def __init__(self, design: Design, rates: Rates, traced: Trace) -> None:
         self.design = design
         self.rates = rates
+        self._traced = traced
 
     @cached_property
     def tables(self) -> list[TableFacts]:
-        items = self._sample()
         return [
             TableFacts(
                 declared,
                 [self._use(each) for each in declared.__table__.patterns.values()],
-                items.get(declared.__table__, ()),
+                self._traced.sample[declared.__table__],
                 self._measured,
                 self.rates.items,
             )
@@ -174,20 +173,12 @@ class DesignFacts:
 
     def _measured(self, label: str) -> Measured:
         """Return how many items the checks of a pattern read and return."""
-        results = [result for result in self._results if result.label == label]
+        checks = [check for check in self._traced.checks if check.label == label]
         return Measured(
-            len(results),
-            sum(each.read for each in results),
-            sum(each.returned for each in results),
+            len(checks),
+            sum(each.read for each in checks),
+            sum(each.returned for each in checks),
         )
-
-    @cached_property
-    def _results(self) -> list[Result]:
-        """The results of the checks of the design that pass."""
-        if self.design.sample is None or self.design.checks is None:
-            return []
-        with connect(":memory:", *self.design.tables) as database:
-            return [result for result in verify(self.design, database) if result.ok]
 
     def _use(self, pattern: AccessPattern) -> PatternUse:
         return PatternUse(
@@ -196,15 +187,6 @@ class DesignFacts:
             pattern.shape.requests,
             self.rates.calls.get(pattern.label),
         )
-
-    def _sample(self) -> dict[TableMap, list[Item]]:
-        """Return the items of the sample data, by table."""
-        if self.design.sample is None:
-            return {}
-        with connect(":memory:", *self.design.tables) as database:
-            load_sample(self.design, database)
-            scan = Scanner(database)
-            return {each.__table__: scan.items(each.__table__) for each in self.design.tables}
 
 
 def plans_of(plan: Plan[Any]) -> Iterator[Plan[Any]]:

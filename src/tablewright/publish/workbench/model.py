@@ -29,8 +29,8 @@ from tablewright.model.database import connect
 from tablewright.model.table_definition import key_types, throughput, ttl_attribute
 from tablewright.publish.workbench.frame import restore_model
 from tablewright.values import Item, tag_of
+from tablewright.verify.contents import Scanner, load_sample
 from tablewright.verify.design import Design
-from tablewright.verify.run import Scanner, load_sample
 
 VERSION = "3.0"
 SERVICE = "Amazon DynamoDB"

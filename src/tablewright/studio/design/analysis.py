@@ -5,18 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 
-from tablewright.cost import (
-    CostReport,
-    PatternCall,
-    Rates,
-    load_prices,
-    load_rates,
-    price_calls,
-    trace_checks,
-)
+from tablewright.cost import CostReport, Rates, load_prices, load_rates, price_trace
 from tablewright.errors import TablewrightError
 from tablewright.publish.advice import Finding, advise
-from tablewright.verify import Design
+from tablewright.verify import Design, Trace, trace
 
 
 class Analysis:
@@ -26,13 +18,13 @@ class Analysis:
         self._design = design
         self._lock = threading.Lock()
         self._findings: list[Finding] | None = None
-        self._calls: list[PatternCall] | None = None
+        self._trace: Trace | None = None
 
     def findings(self) -> list[Finding]:
         """Return the findings of `advise`. Raises DesignLoadError if the sample is refused."""
         with self._lock:
             if self._findings is None:
-                self._findings = advise(self._design)
+                self._findings = advise(self._design, traced=self._traced())
             return self._findings
 
     def costs(self, calls: Mapping[str, float] | None = None) -> CostReport | None:
@@ -42,10 +34,15 @@ class Analysis:
         """
         declared = load_rates(self._design)
         rates = declared if calls is None else Rates(dict(calls), declared.items)
-        with self._lock:
-            if self._calls is None:
-                try:
-                    self._calls = trace_checks(self._design)
-                except TablewrightError:
-                    return None
-        return price_calls(self._design, self._calls, rates=rates, prices=load_prices(None))
+        try:
+            with self._lock:
+                traced = self._traced()
+            return price_trace(self._design, traced, rates=rates, prices=load_prices(None))
+        except TablewrightError:
+            return None
+
+    def _traced(self) -> Trace:
+        """Return the trace of the checks; the lock is held."""
+        if self._trace is None:
+            self._trace = trace(self._design)
+        return self._trace

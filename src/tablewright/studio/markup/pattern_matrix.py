@@ -102,7 +102,7 @@ def _about(report: CostReport | None) -> str:
 
 
 def _row(found: AccessPattern, cost: PatternCost | None, total: float, is_form: bool) -> Markup:
-    shape, entities = found.shape, list(found.plan._entities())
+    shape, entities = found.shape, list(found.entities)
     condition = shape.condition or next((step.condition for step in shape.steps), "")
     name = join(found.name.split("_"), join(["_", element("wbr")]))
     cells = [

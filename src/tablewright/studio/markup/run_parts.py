@@ -14,8 +14,9 @@ from tablewright.studio.items.key_parts import KeyPiece, label
 from tablewright.studio.markup.clauses import render, split
 from tablewright.studio.markup.item_parts import key_line
 from tablewright.studio.markup.parts import NOTHING, content, facts, json_code
-from tablewright.studio.patterns.running import Ran, SentRequest
+from tablewright.studio.patterns.running import Ran
 from tablewright.values import Value
+from tablewright.verify.trace import TracedRequest
 
 #: How many requests are shown.
 SHOWN = 10
@@ -52,13 +53,13 @@ def requests_made(requests: Sequence[tuple[str, dict[str, Any]]]) -> Markup:
     return element("section", shown, class_="left-line fillpre", aria_label="Requests")
 
 
-def key_conditions(exchanges: Sequence[SentRequest], entities: Sequence[EntityMap]) -> Markup:
+def key_conditions(exchanges: Sequence[TracedRequest], entities: Sequence[EntityMap]) -> Markup:
     """Return the key condition, or the keys, of each request, its values coloured."""
     lines = dict.fromkeys(_condition(each, entities) for each in exchanges[:SHOWN])
     return element("div", [line for line in lines if line], class_="cond-line")
 
 
-def _condition(exchange: SentRequest, entities: Sequence[EntityMap]) -> Markup:
+def _condition(exchange: TracedRequest, entities: Sequence[EntityMap]) -> Markup:
     body = exchange.body
     index = body.get("IndexName", "")
     if "Key" in body:

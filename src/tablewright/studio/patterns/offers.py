@@ -59,7 +59,7 @@ def first_values(design: Design, pattern: AccessPattern) -> list[tuple[str, str]
 
 def _chosen(design: Design, pattern: AccessPattern) -> Any:
     """Return one sample entity that the pattern is about; None if there is none."""
-    kinds = [entity.type for entity in pattern.plan._entities()]
+    kinds = [entity.type for entity in pattern.entities]
     for kind in kinds:
         for entity in _sample(design):
             if type(entity) is kind:

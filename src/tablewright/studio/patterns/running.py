@@ -8,20 +8,16 @@ This module must not know markup.
 
 from __future__ import annotations
 
-import threading
-import time
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
 from tablewright.model.database import Database
-from tablewright.plan.events import add_capacity, consumed_units
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query
-from tablewright.transport import Response, Transport
-from tablewright.verify.run import count_entities, count_items
+from tablewright.transport import Response
+from tablewright.verify.trace import Recorder, TracedRequest, count_entities
 
 #: How many requests a page makes for one run.
 MAX_REQUESTS = 100
@@ -31,23 +27,12 @@ class RunTooLarge(TablewrightError):
     """A plan makes more requests than a page does."""
 
 
-class SentRequest(Struct, frozen=True):
-    """One request, as the plan made it, and what came back."""
-
-    operation: str
-    body: dict[str, Any]
-    #: How many items the target has read for it.
-    read: int
-    units: float
-    seconds: float
-
-
 class Ran(Struct, frozen=True):
     """What running a plan has given."""
 
     result: Any
     error: TablewrightError | None
-    exchanges: tuple[SentRequest, ...]
+    exchanges: tuple[TracedRequest, ...]
 
     @property
     def read(self) -> int:
@@ -66,31 +51,16 @@ class Ran(Struct, frozen=True):
         return sum(each.seconds for each in self.exchanges)
 
 
-class RequestRecorder:
-    """A transport that records the requests that it sends."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-        self._lock = threading.Lock()
-        self.exchanges: list[SentRequest] = []
+class RequestRecorder(Recorder):
+    """A transport that records the requests that it sends, up to as many as a page makes."""
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
-        if len(self.exchanges) >= MAX_REQUESTS:
+        if len(self.requests) >= MAX_REQUESTS:
             raise RunTooLarge(
                 f"this pattern makes more than {MAX_REQUESTS} requests, which is more than a page "
                 "does; run it with db.run() in a program"
             )
-        started = time.perf_counter()
-        response = self._transport.send(operation, add_capacity(operation, request))
-        seconds = time.perf_counter() - started
-        read = count_items(msgspec.json.decode(response.body))
-        units = consumed_units(response.body)
-        with self._lock:
-            self.exchanges.append(SentRequest(operation, request, read, units, seconds))
-        return response
-
-    def close(self) -> None:
-        """Do nothing: the owner closes the transport."""
+        return super().send(operation, request)
 
 
 def run(database: Database, plan: Plan[Any]) -> Ran:
@@ -98,11 +68,12 @@ def run(database: Database, plan: Plan[Any]) -> Ran:
 
     A page has the items that can be decoded, and the errors of the others.
     """
-    recorder = RequestRecorder(database._transport)
-    recorded = Database(recorder, database._context, database._tables)
+    recorder = RequestRecorder(database.transport)
+    recorded = database.through(recorder)
     result, error = None, None
     try:
         result = recorded.run(plan.skip_unreadable() if isinstance(plan, Query) else plan)
     except TablewrightError as found:
         error = found
-    return Ran(result, error, tuple(recorder.exchanges))
+    answered = tuple(each for each in recorder.requests if each.error is None)
+    return Ran(result, error, answered)

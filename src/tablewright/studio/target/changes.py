@@ -167,10 +167,8 @@ class Feed:
 
     def _change(self, converted: Converted, table: str) -> LiveChange:
         record = converted.record["dynamodb"]
-        old, new = record.get("OldImage"), record.get("NewImage")
-        kind, old_key = _kind(converted), None
+        (old, new), kind, old_key = converted.images, _kind(converted), None
         if isinstance(converted.event, Moved):
-            old, new = converted.event._old_item, converted.event._new_item
             old_key = None if old is None else self._maps[table].key(old)
         key = self._maps[table].key(record["Keys"] if old_key is None or new is None else new)
         return LiveChange(

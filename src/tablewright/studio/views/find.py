@@ -9,7 +9,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.finding import MAX_TRIES, Hit, Search, Try, search
 from tablewright.studio.items.key_parts import key_pieces
-from tablewright.studio.items.kinds import kind_of
+from tablewright.studio.items.kinds import kind_name, kind_of
 from tablewright.studio.items.layout import Layout, read_layout
 from tablewright.studio.items.meter import RequestMeter
 from tablewright.studio.markup.item_parts import condition_url, item_url, key_line, kind_chip
@@ -89,7 +89,7 @@ def _collections(workspace: Workspace, found: Search) -> Markup:
 def _collection(workspace: Workspace, hit: Hit) -> Markup:
     tried = hit.tried
     known = workspace.maps.get(tried.layout.table)
-    kinds = {kind_of(known, item).name: kind_of(known, item) for item in hit.found.items}
+    kinds = {kind_name(kind_of(known, item)): kind_of(known, item) for item in hit.found.items}
     chips = [kind_chip(kind) for kind in kinds.values()] if known is not None else []
     text = f"{hit.found.count} item{'s' * (hit.found.count != '1')}"
     link = element(

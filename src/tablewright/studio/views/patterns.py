@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 
 from tablewright.errors import TablewrightError, WriteRejected
 from tablewright.model.pattern import AccessPattern
+from tablewright.plan.inspection import entities_of
 from tablewright.plan.reads.page import Page
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio.markup import preview_parts
@@ -137,7 +138,7 @@ class _PatternPage(PatternForm):
             return self.form({"": described(error)})
         if ran.error is not None:
             return self.article(self.inputs({"": described(ran.error)}), measured(ran))
-        entities = plan._entities()
+        entities = entities_of(plan)
         requests = [(each.operation, each.body) for each in ran.exchanges]
         shown = element(
             "section",

@@ -24,7 +24,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.capacity import TRANSACTION_FACTOR, write_units
-from tablewright.encoding.items import item_size
+from tablewright.cost.units import index_writes, written_size
 from tablewright.errors import CannotOpen, DynamoDBError, EndpointUnavailable, TablewrightError
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
@@ -149,10 +149,9 @@ def preview(database: Database, plan: Plan[Any]) -> Preview:
     A plan that would be refused gives a preview with its error. Raises PreviewTooLarge, or what
     the target raises if it cannot be read.
     """
-    context = database._context
-    maps = {name: table for table, name in context.names.items()}
-    with closing(Overlay(database._transport)) as overlay:
-        over = Database(overlay, replace(context, observe=None), database._tables)
+    maps = {name: table for table, name in database.table_names.items()}
+    with closing(Overlay(database.transport)) as overlay:
+        over = database.through(overlay)
         result, error = None, None
         try:
             result = over.run(plan)
@@ -209,7 +208,7 @@ class _Changes:
             before=before,
             after=after,
             what=self._what(layout, after or before or touched.key),
-            units=factor * write_units(max(_size(before), _size(after))),
+            units=factor * write_units(written_size(before, after)),
             rows=tuple(row for row in rows if row is not None),
         )
 
@@ -225,13 +224,14 @@ class _Changes:
     def _check(self, touched: Touched) -> CheckedItem:
         layout, body = self._layouts[touched.write.table], touched.write.body
         is_alone = touched.write.kind == "ConditionCheck"
+        units = TRANSACTION_FACTOR * write_units(written_size(touched.before, None))
         return CheckedItem(
             layout=layout,
             key=touched.key,
             what=self._what(layout, touched.before or body.get("Item") or touched.key),
             clauses=clauses(body, touched.before),
             is_alone=is_alone,
-            units=TRANSACTION_FACTOR * write_units(_size(touched.before)) if is_alone else 0.0,
+            units=units if is_alone else 0.0,
         )
 
     def _what(self, layout: Layout, item: Item) -> ItemKind:
@@ -254,12 +254,8 @@ def _row_change(
     was, now = (index_row(layout, index, item) for item in (before, after))
     if was == now:
         return None
-    names = index.keys.names
-    if was is not None and now is not None and all(was[name] == now[name] for name in names):
-        units = write_units(max(_size(was), _size(now)))
-    else:
-        units = sum(write_units(_size(row)) for row in (was, now) if row is not None)
-    return RowChange(index, was, now, factor * units)
+    sizes, _ = index_writes(index.keys.names, was, now)
+    return RowChange(index, was, now, factor * sum(map(write_units, sizes)))
 
 
 def _joined(first: ItemChange, second: ItemChange) -> ItemChange:
@@ -276,10 +272,6 @@ def _joined(first: ItemChange, second: ItemChange) -> ItemChange:
         units=first.units + second.units,
         rows=tuple(rows.values()),
     )
-
-
-def _size(item: Item | None) -> int:
-    return 0 if item is None else item_size(item)
 
 
 def _kind(before: Item | None, after: Item | None) -> Kind:

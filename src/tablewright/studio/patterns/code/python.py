@@ -55,7 +55,7 @@ def python_code(
 
 def _tables(design: Design, pattern: AccessPattern) -> list[type[Table]]:
     """Return the tables of the pattern; they are connected to."""
-    needed = {entity.table for entity in pattern.plan._entities()}
+    needed = {entity.table for entity in pattern.entities}
     return [table for table in design.tables if table.__table__ in needed]
 
 
