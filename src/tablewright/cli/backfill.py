@@ -9,8 +9,9 @@ import typer
 
 from tablewright.cli.commands import DESIGNS, add_command
 from tablewright.cli.designs import Name, load_or_fail, tables_named
-from tablewright.cli.failures import clean_interrupts, fail
+from tablewright.cli.failures import clean_interrupts, fail, say
 from tablewright.cli.options import argument, flag, option
+from tablewright.cli.report import print_grid
 from tablewright.cli.transfer import WHERE, exit_on_error, progress_bars
 from tablewright.errors import DuplicateValues, UnreadableItem
 from tablewright.hints import did_you_mean
@@ -86,10 +87,9 @@ def backfill(
             if prepare or unready:
                 _print_unready(called, unready)
     if has_duplicates:
-        typer.echo(
+        say(
             "tablewright: delete some of these items, or change their values with a program that "
             "does not declare the values as unique; then run the same command again",
-            err=True,
         )
         raise typer.Exit(1)
 
@@ -148,13 +148,8 @@ def _run(
 
 
 def _print_duplicates(duplicates: Sequence[DuplicateValue]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    overview = Table("unique value", "value", "item", "item with the same value")
-    for each in duplicates:
-        overview.add_row(each.unique, each.value, each.key, each.other)
-    Console().print(overview)
+    header = ("unique value", "value", "item", "item with the same value")
+    print_grid(header, ((each.unique, each.value, each.key, each.other) for each in duplicates))
 
 
 def _print_unready(table: str, unready: Unready) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from importlib.resources import files
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -107,6 +108,11 @@ def _typer_parameter(name: str, declared: Declared) -> Any:
         metavar=declared.metavar,
         rich_help_panel=declared.panel,
     )
+
+
+def text_file(name: str) -> str:
+    """Return a file of the folder `texts`, which is part of the package."""
+    return (files("tablewright.cli") / "texts" / name).read_text(encoding="utf-8")
 
 
 def use_plain_help(commands: typer.Typer) -> None:

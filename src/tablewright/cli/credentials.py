@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tablewright.cli.commands import SERVER, add_command, app
-from tablewright.cli.failures import fail, failing_on
+from tablewright.cli.failures import fail, failing_on, say
 from tablewright.cli.options import argument, option
+from tablewright.cli.report import print_grid
 from tablewright.errors import CredentialsRefused
 
 credentials = typer.Typer(help="Manage the users of `tablewright serve`.", no_args_is_help=True)
@@ -61,9 +63,9 @@ def add(
     typer.echo(f"export AWS_ACCESS_KEY_ID={shlex.quote(key_id)}")
     if access_key_id is None:
         typer.echo(f"export AWS_SECRET_ACCESS_KEY={shlex.quote(secret)}")
-        typer.echo(f"tablewright: added {name} to {file}; the secret is not shown again", err=True)
+        say(f"tablewright: added {name} to {file}; the secret is not shown again")
     else:
-        typer.echo(f"tablewright: added {name} to {file}", err=True)
+        say(f"tablewright: added {name} to {file}")
 
 
 @add_command(to=credentials, name="list")
@@ -71,32 +73,23 @@ def list_users(file: File) -> None:
     """List users and their keys, without secrets."""
     from datetime import UTC, datetime
 
-    from rich.console import Console
-    from rich.table import Table
-
     from tablewright.server.credentials_file import read_file
 
     with failing_on(CredentialsRefused):
         entries = read_file(file, lambda _: None)
-    overview = Table("user", "access key id", "session token", "expires", "permissions", "tags")
+    rows: list[Sequence[str]] = []
     for entry in entries:
         tags = ", ".join(f"{name}={value}" for name, value in entry.tags.items())
         allowed = "everything" if entry.policies is None else count_policies(len(entry.policies))
         for number, key in enumerate(entry.keys):
             expires = datetime.fromtimestamp(key.expires, UTC).isoformat() if key.expires else ""
-            overview.add_row(
-                "" if number else entry.name,
-                f"from the command {key.command[0]}" if key.command else key.access_key_id,
-                "yes" if key.session_token else "",
-                expires,
-                "" if number else allowed,
-                "" if number else tags,
-            )
+            shown = f"from the command {key.command[0]}" if key.command else key.access_key_id
+            name, *others = ("", "", "") if number else (entry.name, allowed, tags)
+            rows.append((name, shown, "yes" if key.session_token else "", expires, *others))
         if not entry.keys:
-            overview.add_row(entry.name, "none", "", "", allowed, tags)
-    console = Console()
-    console.width = max(console.width, 120)  # an access key id must not be cut
-    console.print(overview)
+            rows.append((entry.name, "none", "", "", allowed, tags))
+    header = ("user", "access key id", "session token", "expires", "permissions", "tags")
+    print_grid(header, rows, width=120)  # an access key id must not be cut
 
 
 @add_command(to=credentials)

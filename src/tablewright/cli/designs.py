@@ -47,18 +47,15 @@ MEMBERS = (
 @add_command(DESIGNS)
 def designs() -> None:
     """List the bundled designs: complete single-table designs to read and copy."""
-    from rich.console import Console
-    from rich.table import Table
-
     from tablewright.designs.catalog import bundled
 
-    table = Table("design", "description", "tables", "entities", "patterns")
+    rows = []
     for design in bundled():
         entities = sum(len(table.__table__.entities) for table in design.tables)
         title = design.doc.partition("\n")[0].partition(": ")[2]
         counts = (len(design.tables), entities, len(design.patterns))
-        table.add_row(design.name, title, *map(str, counts))
-    Console().print(table)
+        rows.append((design.name, title, *map(str, counts)))
+    report.print_grid(("design", "description", "tables", "entities", "patterns"), rows)
     typer.echo("Next: tablewright verify NAME runs its checks, tablewright docs NAME documents it.")
 
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.cli.commands import FILES, add_command
-from tablewright.cli.failures import describe_error, fail, failing_on
+from tablewright.cli.failures import describe_error, fail, failing_on, say
 from tablewright.cli.options import argument
+from tablewright.cli.report import print_grid
 from tablewright.errors import DamagedFile, StoreFailed, TablewrightError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def check_file(file: DatabaseFile) -> None:
     show_report(report)
     if not report:
         count = len(report.problems)
-        typer.echo(f"{file}: {count} problem{'s' if count > 1 else ''}", err=True)
+        say(f"{file}: {count} problem{'s' if count > 1 else ''}")
         raise typer.Exit(1)
     typer.echo("all tables and indexes agree")
 
@@ -96,18 +97,15 @@ def repair(
 
     Exit code 1: items are lost.
     """
-    from rich.console import Console
-    from rich.table import Table
-
     from tablewright.engine.repair import repair as repair_file
 
     with failing_on(TablewrightError), readable(file, new.parent) as path:
         salvage = repair_file(path, new)
-    overview = Table("table", "items saved", "from an index or log", "known to be lost")
+    rows = []
     for table in salvage.tables:
-        copies = table.from_indexes + table.from_log
-        overview.add_row(table.name, f"{table.items:,}", f"{copies:,}", f"{len(table.lost):,}")
-    Console().print(overview)
+        counts = (table.items, table.from_indexes + table.from_log, len(table.lost))
+        rows.append((table.name, *(f"{count:,}" for count in counts)))
+    print_grid(("table", "items saved", "from an index or log", "known to be lost"), rows)
     for problem in salvage.problems:
         typer.echo(problem)
     for table in salvage.tables:
@@ -144,9 +142,9 @@ def readable(file: Path, folder: Path | None = None) -> Iterator[Path]:
         except OSError as error:
             fail(f"{file}: it is read-only, and cannot be copied: {describe_error(error)}")
         except DamagedFile as error:
-            typer.echo(str(error), err=True)
+            say(str(error))
             raise typer.Exit(1) from None
-        typer.echo(f"{file}: it is read-only, so a copy of it is read", err=True)
+        say(f"{file}: it is read-only, so a copy of it is read")
         yield copy
 
 
@@ -165,7 +163,7 @@ def open_existing(file: Path) -> Iterator[Engine]:
     try:
         engine = Engine(file, sweep_seconds=None)
     except (StoreFailed, DamagedFile) as error:
-        typer.echo(str(error), err=True)
+        say(str(error))
         raise typer.Exit(1) from None
     except TablewrightError as error:
         fail(str(error))
@@ -175,13 +173,9 @@ def open_existing(file: Path) -> Iterator[Engine]:
 
 def show_report(report: Report) -> None:
     """Print the rows of each table and index, and the problems."""
-    from rich.console import Console
-    from rich.table import Table
-
-    overview = Table("table", "index", "rows")
-    for (table, index), rows in report.rows.items():
-        overview.add_row("" if index else table, index, str(rows))
-    Console().print(overview)
+    rows = report.rows.items()
+    shown = (("" if index else table, index or "", str(count)) for (table, index), count in rows)
+    print_grid(("table", "index", "rows"), shown)
     for problem in report.problems:
         typer.echo(str(problem))
 
@@ -192,6 +186,6 @@ def check_copy(copy: Path) -> None:
         report = engine.check()
     show_report(report)
     if not report:
-        typer.echo(f"{copy}: the copy has the same problems as the original", err=True)
+        say(f"{copy}: the copy has the same problems as the original")
         raise typer.Exit(1)
     typer.echo(f"{copy}: complete; all tables and indexes agree")

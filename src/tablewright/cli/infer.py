@@ -8,7 +8,7 @@ import typer
 
 from tablewright.cli.commands import DESIGNS, add_command
 from tablewright.cli.designs import write
-from tablewright.cli.failures import fail
+from tablewright.cli.failures import fail, say
 from tablewright.cli.options import argument, option
 from tablewright.cli.transfer import WHERE, exit_on_error
 from tablewright.cli.views import count_items
@@ -69,7 +69,7 @@ def _import_model(file: Path, output: Path | None) -> None:
     with exit_on_error():
         made = import_model(read_model(file))
     for warning in made.warnings:
-        typer.echo(f"warning: {warning}", err=True)
+        say(f"warning: {warning}")
     write(made.source, output)
     if output is not None:
         rows = "1 row" if made.rows == 1 else f"{made.rows} rows"

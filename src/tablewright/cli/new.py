@@ -2,7 +2,7 @@
 
 The design is small, but complete: two entities, an index, a unique value, an aggregate, reads and
 writes. It passes `tablewright verify`, pytest and the type checkers as it is written, and is meant
-to be changed. Both files are in the folder `starter`, with $name, $title and $table to replace.
+to be changed. Both files are in the folder `texts`, with $name, $title and $table to replace.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import importlib.util
 import keyword
 import re
 import sys
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, add_command
+from tablewright.cli.commands import DESIGNS, add_command, text_file
 from tablewright.cli.failures import describe_error, fail
 from tablewright.cli.options import argument
 from tablewright.whole_file import create_whole
@@ -32,10 +31,7 @@ def new(
     Both pass as they are: `tablewright verify NAME.py` and `pytest`. No file is overwritten.
     """
     name = name.removesuffix(".py")
-    design, test = (
-        (files("tablewright.cli") / "starter" / f"{each}.txt").read_text(encoding="utf-8")
-        for each in ("design", "test")
-    )
+    design, test = text_file("new_design.txt"), text_file("new_test.txt")
     texts = {Path(f"{name}.py"): design, Path(f"test_{name}.py"): test}
     for file in texts:
         if file.exists():

@@ -9,7 +9,6 @@ and pydantic, which it uses, take longer to import than the server, and 14 MB of
 from __future__ import annotations
 
 import enum
-import inspect
 import re
 import types
 from collections.abc import Callable, Sequence
@@ -55,11 +54,15 @@ def names_of(parameter: str, declared: Declared) -> tuple[str, ...]:
 
 
 def declared_options(command: Callable[..., None]) -> dict[str, tuple[str, Any, Declared]]:
-    """Return the parameter, the type and the declaration of each option, by its name."""
+    """Return the parameter, the type and the declaration of each option, by its name.
+
+    All parameters are declared as options. `inspect` is not used: its import takes 9 ms.
+    """
     kinds = get_type_hints(command)
+    del kinds["return"]
     return {
-        names_of(name, each.default)[0]: (name, kinds[name], each.default)
-        for name, each in inspect.signature(command).parameters.items()
+        names_of(name, declared)[0]: (name, kind, declared)
+        for (name, kind), declared in zip(kinds.items(), command.__defaults__ or (), strict=True)
     }
 
 

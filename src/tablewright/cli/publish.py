@@ -10,7 +10,7 @@ import typer
 
 from tablewright.cli.commands import DESIGNS, add_command, app
 from tablewright.cli.designs import Name, Output, load_or_fail, write
-from tablewright.cli.failures import fail, failing_on
+from tablewright.cli.failures import fail, failing_on, say
 from tablewright.cli.options import flag, option
 from tablewright.cli.revision import Published, published_at
 from tablewright.errors import InvalidValue, TableReplacement, TablewrightError
@@ -105,7 +105,7 @@ def nosql_workbench(name: Name, output: Output = None) -> None:
     with failing_on(TablewrightError):
         made = nosql_workbench(load_or_fail(name))
     for each in made.left_out:
-        typer.echo(f"left out: {each}", err=True)
+        say(f"left out: {each}")
     _write_json(made.model, output)
 
 
@@ -145,12 +145,11 @@ def iam(
         if tenant:
             found = tenant_policy(design, where, variable=f"${{{variable}}}" if variable else None)
             for each in found.left_out:
-                typer.echo(f"not allowed: {each.pattern}: {each.reason}", err=True)
+                say(f"not allowed: {each.pattern}: {each.reason}")
             for table, tag in found.variables.items():
-                typer.echo(
+                say(
                     f"note: {tag} must hold the id as keys store it: tenant_tag({table}, id) of "
                     "tablewright.publish.iam",
-                    err=True,
                 )
             written: Any = found.policy
             _warn_of_length({"tenants": written})
@@ -170,11 +169,10 @@ def _warn_of_length(by_role: dict[str, Any]) -> None:
     for role, policy in by_role.items():
         size = policy_size(policy)
         if size > MAX_POLICY_SIZE:
-            typer.echo(
+            say(
                 f"warning: the policy of {role} has {size:,} characters without white space, and a "
                 f"managed policy takes {MAX_POLICY_SIZE:,}: divide its patterns into roles with "
                 "@access_pattern(role=…)",
-                err=True,
             )
 
 

@@ -6,7 +6,7 @@ Colours only on a terminal without `NO_COLOR`; rich decides both, and the width 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -62,6 +62,21 @@ def print_fields(console: Console, fields: Sequence[tuple[str, str]], indent: st
             text = fill(console, f"{indent}{label:{width}}  {line}", f"{indent}{' ' * width}  ")
             console.print(text, soft_wrap=True, markup=False, highlight=False)
             label = ""
+
+
+def print_grid(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, width: int = 0, err: bool = False
+) -> None:
+    """Print a table with lines, at least with this width."""
+    from rich.console import Console
+    from rich.table import Table
+
+    grid = Table(*header)
+    for row in rows:
+        grid.add_row(*row)
+    console = Console(stderr=err)
+    console.width = max(console.width, width)
+    console.print(grid)
 
 
 def fill(console: Console, text: str, indent: str = "") -> str:

@@ -14,41 +14,11 @@ from typing import Any, NamedTuple, get_type_hints
 
 import typer
 
-from tablewright.cli.commands import HELP, add_command, app
+from tablewright.cli.commands import HELP, add_command, app, text_file
 from tablewright.cli.options import argument
 from tablewright.cli.topics import TOPICS
 
 PROGRAM = "tablewright"
-
-BASH = """\
-# Completion for bash. In ~/.bashrc:  eval "$(tablewright completion bash)"
-_tablewright() {
-    local IFS=$'\\n' current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}"
-    local command="" word values="" options="" designs=""
-    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-        case "$command/$word" in
-@WORDS@
-        esac
-    done
-    case "$command" in
-@COMMANDS@
-    esac
-    case "$command $previous" in
-@ARGUMENTS@
-    esac
-    COMPREPLY=()
-    if [[ "$current" == -* ]]; then
-        COMPREPLY=($(compgen -W "${options// /$IFS}" -- "$current"))
-        return
-    fi
-    COMPREPLY=($(compgen -W "${values// /$IFS}" -- "$current"))
-    if [[ -n "$designs" ]]; then
-        COMPREPLY+=($(compgen -W "${designs// /$IFS}" -- "$current") $(compgen -f -- "$current"))
-        type compopt >/dev/null 2>&1 && compopt -o filenames 2>/dev/null
-    fi
-}
-complete -o default -F _tablewright tablewright
-"""
 
 ZSH = """\
 # Completion for zsh. In ~/.zshrc, after compinit:  eval "$(tablewright completion zsh)"
@@ -157,7 +127,7 @@ def bash_script(commands: list[Command], shell: CompletionShell) -> str:
             what = f'values="{" ".join(choices)}" designs="{shown}"'
             arguments.setdefault(what, []).append(f'"{command.words} {option}"')
     taken = [f"        {'|'.join(places)}) {what} ;;" for what, places in arguments.items()]
-    text = BASH
+    text = text_file("completion.bash")
     for marker, lines in (("@WORDS@", words), ("@COMMANDS@", cases), ("@ARGUMENTS@", taken)):
         text = text.replace(marker, "\n".join(lines))
     return f"{ZSH if shell is CompletionShell.zsh else ''}{text}".rstrip("\n")

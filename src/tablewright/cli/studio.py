@@ -72,7 +72,7 @@ def studio(
     try:
         asyncio.run(_serve(workspace, port, host, browser))
     except KeyboardInterrupt:
-        typer.echo("stopped", err=True)
+        say("stopped")
     finally:
         workspace.close()
 
@@ -97,7 +97,7 @@ def open_workspace(arguments: list[str], *, write: bool | None = None) -> Worksp
     assert design is not None
     engine = Engine(":memory:")
     if design.sample is None:
-        typer.echo(f"{design.name} has no sample data: define the function sample()", err=True)
+        say(f"{design.name} has no sample data: define the function sample()")
     else:
         seed(design, engine)
     return Workspace(design, engine, write=write)
@@ -168,7 +168,7 @@ async def _serve(workspace: Workspace, port: int, host: str | None, browser: boo
     from tablewright.studio.web.server import StudioServer
 
     def announce(link: str) -> None:
-        typer.echo(f"for another browser: {link}", err=True)
+        say(f"for another browser: {link}")
 
     server = StudioServer(workspace)
     try:
@@ -176,9 +176,9 @@ async def _serve(workspace: Workspace, port: int, host: str | None, browser: boo
     except OSError as error:
         fail(f"port {port}: {describe_error(error)}")
     typer.echo(link)
-    typer.echo(f"showing {workspace.target_name}; Ctrl-C stops the studio", err=True)
+    say(f"showing {workspace.target_name}; Ctrl-C stops the studio")
     if host is None:
-        typer.echo("if the browser cannot open this link, use --host 127.0.0.1", err=True)
+        say("if the browser cannot open this link, use --host 127.0.0.1")
     if workspace.is_remote:  # a daemon: Ctrl-C does not wait for an attempt to connect
         Thread(target=warn_if_unreachable, args=(workspace,), daemon=True).start()
     if browser:

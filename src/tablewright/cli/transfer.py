@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.cli.commands import TRANSFER, add_command
-from tablewright.cli.failures import INTERRUPTED, describe_error, describe_failure, fail
+from tablewright.cli.failures import INTERRUPTED, describe_error, describe_failure, fail, say
 from tablewright.cli.options import argument, option
+from tablewright.cli.report import print_grid
 from tablewright.errors import TablewrightError, TransferRefused
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.progress import TaskID
 
     from tablewright.transfer import Event, TableComparison
@@ -274,22 +274,18 @@ def progress_bars() -> Iterator[Callable[[str, int, int | None], None]]:
 
 def print_comparison(found: list[TableComparison], *, to_stderr: bool = False) -> None:
     """Print the item counts and checksums of both sides; exit with code 1 if they differ."""
-    from rich.console import Console
-    from rich.table import Table
-
-    overview = Table("table", "side", "items", "checksum")
+    rows = []
     for compared in found:
         parts = {compared.table: compared.sides}
         parts |= {f"  index {name}": sides for name, sides in compared.indexes.items()}
         for part, sides in parts.items():
             for number, (side, total) in enumerate(sides.items()):
-                overview.add_row(part if number == 0 else "", side, str(total.count), str(total))
-    console: Console = Console(stderr=to_stderr)
-    console.width = max(console.width, 120)  # a checksum must not be cut
-    console.print(overview)
+                rows.append((part if number == 0 else "", side, str(total.count), str(total)))
+    # a checksum must not be cut
+    print_grid(("table", "side", "items", "checksum"), rows, width=120, err=to_stderr)
     different = [_name_differing(compared) for compared in found if not compared.is_equal]
     if different:
-        typer.echo(f"tablewright: these tables differ: {', '.join(different)}", err=True)
+        say(f"tablewright: these tables differ: {', '.join(different)}")
         raise typer.Exit(1)
     if all(len(compared.sides) > 1 for compared in found):
         indexes = sum(len(compared.indexes) for compared in found)
@@ -324,7 +320,7 @@ def exit_on_error() -> Iterator[list[Path]]:
     except BrokenPipeError:
         raise  # the command ends quietly, see `main`
     except KeyboardInterrupt:
-        typer.echo(f"tablewright: interrupted{resume_hint()}", err=True)
+        say(f"tablewright: interrupted{resume_hint()}")
         raise typer.Exit(INTERRUPTED) from None
     except TablewrightError as error:
         first = "fix this, then " if isinstance(error, TransferRefused) else ""

@@ -17,12 +17,7 @@ import typer
 
 from tablewright.cli import report
 from tablewright.cli.item_json import print_json
-from tablewright.cli.item_tables import (
-    escape_controls,
-    format_cell,
-    print_columns,
-    print_table,
-)
+from tablewright.cli.item_tables import escape_controls, format_cell, print_columns, print_table
 from tablewright.errors import UnreadableItem
 
 if TYPE_CHECKING:

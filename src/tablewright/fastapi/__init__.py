@@ -13,7 +13,6 @@ Modules:
     problems    exceptions as RFC 9457 problem details, in responses and in OpenAPI
     etags       `ETag` and `IfMatch`: conditional requests, based on versions
     pages       `Paging`: the query parameters `limit` and `cursor`
-    schema      the problem details in the OpenAPI schema
 
 The package needs FastAPI: `pip install 'tablewright[fastapi]'`. It must not know any design, and
 adds no route to an application.

@@ -52,13 +52,15 @@ from tablewright.errors import (
     UniqueViolation,
     VersionConflict,
 )
-from tablewright.fastapi.schema import describe_problems
 
 T = TypeVar("T")
 
 logger = logging.getLogger("tablewright.fastapi")
 
 MEDIA_TYPE = "application/problem+json"
+#: FastAPI's models of the response 422.
+_REPLACED = ("HTTPValidationError", "ValidationError")
+_METHODS = frozenset({"get", "put", "post", "delete", "options", "head", "patch", "trace"})
 
 
 class InvalidField(pydantic.BaseModel):
@@ -100,7 +102,7 @@ def add_exception_handlers(app: FastAPI) -> None:
     app.add_exception_handler(StarletteHTTPException, _on_http_exception)
     app.add_exception_handler(RequestValidationError, _on_invalid_request)
     app.add_exception_handler(Exception, _on_unexpected_error)
-    describe_problems(app, MEDIA_TYPE, Problem)
+    _describe_problems(app)
 
 
 #: The status, the code and the detail of each exception; `{entity}` is the name of the entity.
@@ -195,3 +197,50 @@ def _response(status: int, headers: Mapping[str, str] | None = None, /, **member
     }
     body = to_json(problem | members | {"status": status})
     return Response(body, status, headers, MEDIA_TYPE)
+
+
+# -- the OpenAPI schema --------------------------------------------------------------------------
+
+
+def _describe_problems(app: FastAPI) -> None:
+    """Describe problem details in the OpenAPI schema of the application, whenever it is made.
+
+    Each operation gets a default response: what it sends for every status that it does not list. It
+    replaces FastAPI's own description of the response 422, which has another format.
+    """
+    make = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _described(make())
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's way to extend the schema
+
+
+def _described(schema: dict[str, Any]) -> dict[str, Any]:
+    prefix = "#/components/schemas/"
+    own = Problem.model_json_schema(ref_template=prefix + "{model}")
+    components = schema.setdefault("components", {})
+    models = components.setdefault("schemas", {})
+    models.update(own.pop("$defs", {}))
+    models[Problem.__name__] = own
+    components.setdefault("responses", {})[Problem.__name__] = {
+        "description": "A problem.",
+        "content": {MEDIA_TYPE: {"schema": {"$ref": f"{prefix}{Problem.__name__}"}}},
+    }
+    for path in schema["paths"].values():
+        for method, operation in path.items():
+            if method in _METHODS:
+                _describe(operation["responses"], f"#/components/responses/{Problem.__name__}")
+    if prefix + _REPLACED[0] not in str(schema["paths"]):
+        for name in _REPLACED:
+            models.pop(name, None)
+    return schema
+
+
+def _describe(responses: dict[str, Any], reference: str) -> None:
+    """Add the default response, unless there is one, and remove FastAPI's response 422."""
+    if _REPLACED[0] in str(responses.get("422")):
+        del responses["422"]
+    responses.setdefault("default", {"$ref": reference})

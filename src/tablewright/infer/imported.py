@@ -35,13 +35,7 @@ from tablewright.errors import (
 from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Place, Use
 from tablewright.infer.design import InferredDesign, infer_design
 from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, Kind
-from tablewright.infer.literals import (
-    can_write,
-    names_in,
-    wrap_call,
-    write_assignment,
-    write_call,
-)
+from tablewright.infer.literals import can_write, names_in, wrap_call, write_assignment, write_call
 from tablewright.infer.model_file import ModelFile, ModelTable
 from tablewright.infer.module import declarations, join_module
 from tablewright.infer.names import class_name, quoted, singular, snake_case, unused

@@ -20,14 +20,7 @@ from tablewright.errors import ValidationException
 from tablewright.expression import tree
 from tablewright.limits import MAX_LIST_INDEX
 from tablewright.partiql.tokens import Token, malformed, tokenize
-from tablewright.partiql.tree import (
-    Constant,
-    ListOf,
-    Literal,
-    MapOf,
-    Parameter,
-    SetOf,
-)
+from tablewright.partiql.tree import Constant, ListOf, Literal, MapOf, Parameter, SetOf
 from tablewright.values import tag_of
 
 #: Open parentheses, NOTs and nested literals; also the terms of a sum. (An item has at most 32

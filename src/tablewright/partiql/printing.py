@@ -12,14 +12,7 @@ from typing import TypeAlias
 
 from tablewright.expression import tree
 from tablewright.partiql.tokens import RESERVED
-from tablewright.partiql.tree import (
-    Constant,
-    ListOf,
-    Literal,
-    MapOf,
-    Parameter,
-    SetOf,
-)
+from tablewright.partiql.tree import Constant, ListOf, Literal, MapOf, Parameter, SetOf
 from tablewright.values import SET_MEMBER, Value
 
 #: Prints the value of a reference such as `:0`.

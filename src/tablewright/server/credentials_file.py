@@ -30,7 +30,7 @@ import re
 import stat
 import subprocess
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -44,6 +44,9 @@ NAME = re.compile(r"[\w+=,.@-]{1,64}", re.ASCII)  # as user names in IAM
 ACCESS_KEY_ID = re.compile(r"[\w.-]{3,128}", re.ASCII)
 ACCOUNT = re.compile(r"\d{12}", re.ASCII)
 COMMAND_SECONDS = 60
+#: The settings of a key, in the file and as a command prints them.
+KEY_SETTINGS = ("access_key_id", "secret_access_key", "session_token", "expires")
+PRINTED_SETTINGS = ("AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration")
 
 T = TypeVar("T")
 
@@ -202,31 +205,20 @@ def _read_key(where: str, table: object) -> AccessKey:
         if not command:
             raise CredentialsRefused(f"{where}: command is an empty list; add a program")
         return AccessKey(where, command=tuple(command))
-    check_names(where, settings, ("access_key_id", "secret_access_key", "session_token", "expires"))
+    check_names(where, settings, KEY_SETTINGS)
     expires = settings.get("expires")
     if expires is not None:
         expires = expect(expires, datetime, f"{where}: expires", "a date: 2027-01-01T00:00:00Z")
-    return _make_key(
-        where,
-        settings.get("access_key_id"),
-        settings.get("secret_access_key"),
-        settings.get("session_token"),
-        expires,
-        ("access_key_id", "secret_access_key", "session_token", "expires"),
-    )
+    return _make_key(where, settings, KEY_SETTINGS, expires)
 
 
 def _make_key(
-    where: str,
-    access_key_id: object,
-    secret: object,
-    token: object,
-    expires: datetime | None,
-    names: tuple[str, str, str, str],
+    where: str, given: Mapping[str, object], names: Sequence[str], expires: datetime | None
 ) -> AccessKey:
-    """Check the values of a key and return it. `names` are its four settings, for messages."""
-    for name, value in zip(names, (access_key_id, secret), strict=False):
-        if value is None:
+    """Check the values of a key and return it. `names` are its four settings."""
+    access_key_id, secret, token = (given.get(name) for name in names[:3])
+    for name in names[:2]:
+        if given.get(name) is None:
             raise CredentialsRefused(
                 f"{where}: {name} is missing; a key needs {' and '.join(names[:2])}"
             )
@@ -302,14 +294,7 @@ def run_command(key: AccessKey) -> AccessKey:
             f"{where}: did not print JSON like "
             '{"Version": 1, "AccessKeyId": …, "SecretAccessKey": …, "Expiration": "…T…Z"}'
         ) from None
-    return _make_key(
-        where,
-        printed.get("AccessKeyId"),
-        printed.get("SecretAccessKey"),
-        printed.get("SessionToken"),
-        expires,
-        ("AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration"),
-    )
+    return _make_key(where, printed, PRINTED_SETTINGS, expires)
 
 
 # --- checks ----------------------------------------------------------------------------------

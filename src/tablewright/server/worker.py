@@ -29,13 +29,7 @@ import msgspec
 
 from tablewright.engine import Engine, ReadStep, Step, WriteStep
 from tablewright.engine.step import ReadContext, WriteContext
-from tablewright.errors import (
-    DynamoDBError,
-    StoreBusy,
-    StoreClosed,
-    StoreFailed,
-    TablewrightError,
-)
+from tablewright.errors import DynamoDBError, StoreBusy, StoreClosed, StoreFailed, TablewrightError
 from tablewright.policy import Principal
 from tablewright.server.connection import Connection
 from tablewright.server.failures import FileWatch

@@ -14,16 +14,7 @@ from tablewright.publish.erd import Attribute, Erd, Node, Relation
 from tablewright.publish.html.element import Markup, element
 from tablewright.publish.html.layers import Layers, layers
 from tablewright.publish.html.style import hue
-from tablewright.publish.html.svg import (
-    MONO,
-    SANS,
-    image,
-    path,
-    rectangle,
-    text,
-    width,
-    wrap,
-)
+from tablewright.publish.html.svg import MONO, SANS, image, path, rectangle, text, width, wrap
 
 ROW, CAP, PAD, MARGIN = 18, 28, 12, 16
 #: The distance between boxes in a column, between lanes, and between lines at a box.
