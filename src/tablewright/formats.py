@@ -60,6 +60,7 @@ Number = TypeVar("Number", int, Decimal)
 Day: TypeAlias = Piece[datetime] | Piece[date] | Piece[datetime | None] | Piece[date | None]
 Moment: TypeAlias = Piece[datetime] | Piece[datetime | None]
 Whole: TypeAlias = Piece[int] | Piece[int | None]
+AnyText: TypeAlias = Piece[Text] | Piece[Text | None]
 
 
 def day(moment: Day) -> Formatted[date]:
@@ -119,38 +120,22 @@ def fixed_point(number: Piece[Any], digits: int, places: int) -> Formatted[Any]:
     return Formatted(number, formats.fixed_point(digits, places))
 
 
-@overload
-def lower(text: Piece[Text]) -> Formatted[str]: ...
-@overload
-def lower(text: Piece[Text | None]) -> Formatted[str]: ...
-def lower(text: Piece[Any]) -> Formatted[str]:
+def lower(text: AnyText[Text]) -> Formatted[str]:
     """Write the text in lower case."""
     return Formatted(text, formats.LOWER)
 
 
-@overload
-def upper(text: Piece[Text]) -> Formatted[str]: ...
-@overload
-def upper(text: Piece[Text | None]) -> Formatted[str]: ...
-def upper(text: Piece[Any]) -> Formatted[str]:
+def upper(text: AnyText[Text]) -> Formatted[str]:
     """Write the text in upper case."""
     return Formatted(text, formats.UPPER)
 
 
-@overload
-def casefold(text: Piece[Text]) -> Formatted[str]: ...
-@overload
-def casefold(text: Piece[Text | None]) -> Formatted[str]: ...
-def casefold(text: Piece[Any]) -> Formatted[str]:
+def casefold(text: AnyText[Text]) -> Formatted[str]:
     """Write the text without case, for any language: `STRASSE` and `straße` are equal."""
     return Formatted(text, formats.CASEFOLD)
 
 
-@overload
-def truncated(text: Piece[Text], length: int) -> Formatted[str]: ...
-@overload
-def truncated(text: Piece[Text | None], length: int) -> Formatted[str]: ...
-def truncated(text: Piece[Any], length: int) -> Formatted[str]:
+def truncated(text: AnyText[Text], length: int) -> Formatted[str]:
     """Write the first characters of the text."""
     return Formatted(text, formats.truncated(length))
 

@@ -1,4 +1,4 @@
-"""Abandoned exports and imports: those that are not finished, and that no process continues.
+"""Exports and imports: what their records have in common, and those that no process continues.
 
 An export or import is done by the process that received the request. Its record has the id of that
 process. It is abandoned if the process ended, or could not store how it ended, for example because
@@ -11,7 +11,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Self
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.engine.catalog import Catalog, has_records
@@ -24,6 +26,37 @@ _MESSAGE = "The process ended, or could not write to the file, before this was d
 
 #: The ids of the exports and imports that this process is doing.
 _running: set[str] = set()
+
+
+class FolderTask(Struct, frozen=True, kw_only=True):
+    """An export or an import: what does not come from its request."""
+
+    id: str
+    token: str
+    #: The id of the process that does it.
+    process: int
+    started: float
+    status: str = "IN_PROGRESS"
+    ended: float | None = None
+    failure_code: str | None = None
+    failure: str | None = None
+
+    def fail(self, code: str, message: str) -> Self:
+        return replace(self, status="FAILED", failure_code=code, failure=message)
+
+    @property
+    def is_abandoned(self) -> bool:
+        if self.status != "IN_PROGRESS":
+            return False
+        if self.process == os.getpid():
+            return self.id not in _running
+        try:
+            os.kill(self.process, 0)
+        except ProcessLookupError:
+            return True
+        except PermissionError:  # it runs as another user
+            pass
+        return False
 
 
 @contextmanager
@@ -45,26 +78,10 @@ def end_abandoned(catalog: Catalog, tx: WriteTransaction, now: float) -> None:
     from tablewright.engine.imports import IMPORTS
 
     for export in EXPORTS.read_all(tx):
-        if export.status == "IN_PROGRESS" and _is_abandoned(export.id, export.process):
-            failed = replace(
-                export, status="FAILED", ended=now, failure_code=_CODE, failure=_MESSAGE
-            )
-            EXPORTS.save(catalog, tx, failed)
+        if export.is_abandoned:
+            EXPORTS.save(catalog, tx, replace(export.fail(_CODE, _MESSAGE), ended=now))
     for one in IMPORTS.read_all(tx):
-        if one.status == "IN_PROGRESS" and _is_abandoned(one.id, one.process):
+        if one.is_abandoned:
             for tree in one.table.trees:
                 delete_tree(catalog, tx, tree)
-            ended = replace(one, status="FAILED", ended=now, failure_code=_CODE, failure=_MESSAGE)
-            IMPORTS.save(catalog, tx, ended)
-
-
-def _is_abandoned(record_id: str, process: int) -> bool:
-    if process == os.getpid():
-        return record_id not in _running
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:  # it runs as another user
-        pass
-    return False
+            IMPORTS.save(catalog, tx, replace(one.fail(_CODE, _MESSAGE), ended=now))

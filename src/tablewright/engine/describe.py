@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from tablewright.engine.table import StoredTable
 from tablewright.engine.table_settings import effective_warm_throughput
@@ -114,10 +114,10 @@ def describe(
             "KMSMasterKeyArn": _key_arn(schema.encryption_key or "alias/aws/dynamodb"),
         }
     if schema.table_class:
-        summary: dict[str, Any] = {"TableClass": schema.table_class}
-        if schema.table_class_changed:
-            summary["LastUpdateDateTime"] = round_timestamp(schema.table_class_changed)
-        description["TableClassSummary"] = summary
+        description["TableClassSummary"] = present(
+            TableClass=schema.table_class,
+            LastUpdateDateTime=round_timestamp(schema.table_class_changed or None),
+        )
     description["DeletionProtectionEnabled"] = schema.deletion_protected
     description["WarmThroughput"] = _describe_warm_throughput(
         schema.billing, schema.throughput, schema.warm, status
@@ -144,13 +144,12 @@ def _key_arn(key: str) -> str:
 
 
 def _describe_restore(origin: RestoreOrigin, status: str) -> dict[str, Any]:
-    summary: dict[str, Any] = {}
-    if origin.backup_arn is not None:
-        summary["SourceBackupArn"] = origin.backup_arn
-    summary["SourceTableArn"] = origin.table_arn
-    summary["RestoreDateTime"] = round_timestamp(origin.time)
-    summary["RestoreInProgress"] = status == "CREATING"
-    return summary
+    return present(
+        SourceBackupArn=origin.backup_arn,
+        SourceTableArn=origin.table_arn,
+        RestoreDateTime=round_timestamp(origin.time),
+        RestoreInProgress=status == "CREATING",
+    )
 
 
 def describe_key_schema(keys: KeySchema) -> list[dict[str, str]]:
@@ -208,15 +207,13 @@ def _describe_index(
 
 
 def _describe_throughput(throughput: Throughput) -> dict[str, Any]:
-    described: dict[str, Any] = {}
-    if throughput.raised:
-        described["LastIncreaseDateTime"] = round_timestamp(throughput.raised)
-    if throughput.lowered:
-        described["LastDecreaseDateTime"] = round_timestamp(throughput.lowered)
-    described["NumberOfDecreasesToday"] = throughput.decreases_on(time.time())
-    described["ReadCapacityUnits"] = throughput.read
-    described["WriteCapacityUnits"] = throughput.write
-    return described
+    return present(
+        LastIncreaseDateTime=round_timestamp(throughput.raised or None),
+        LastDecreaseDateTime=round_timestamp(throughput.lowered or None),
+        NumberOfDecreasesToday=throughput.decreases_on(time.time()),
+        ReadCapacityUnits=throughput.read,
+        WriteCapacityUnits=throughput.write,
+    )
 
 
 def _describe_on_demand(limits: OnDemand) -> dict[str, int]:
@@ -234,6 +231,15 @@ def _describe_warm_throughput(
     }
 
 
-def round_timestamp(moment: float) -> float:
+@overload
+def round_timestamp(moment: float) -> float: ...
+@overload
+def round_timestamp(moment: float | None) -> float | None: ...
+def round_timestamp(moment: float | None) -> float | None:
     """Round a timestamp to milliseconds, as DynamoDB does."""
-    return round(moment, 3)
+    return None if moment is None else round(moment, 3)
+
+
+def present(**members: Any) -> dict[str, Any]:
+    """Return the members that have a value; DynamoDB leaves out the others."""
+    return {name: value for name, value in members.items() if value is not None}

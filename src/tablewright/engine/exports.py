@@ -26,6 +26,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from tablewright.encoding.items import load
+from tablewright.engine.abandoned import FolderTask
 from tablewright.engine.describe import table_arn
 from tablewright.engine.object_folder import ObjectFolder
 from tablewright.engine.records import RecordKind
@@ -37,18 +38,13 @@ from tablewright.wire.lines import compressing
 _encode = msgspec.json.Encoder().encode
 
 
-class Export(msgspec.Struct, frozen=True):
+class Export(FolderTask, frozen=True, kw_only=True):
     """An export of a table."""
 
-    id: str
     table: str
     table_id: str
-    token: str
     bucket: str
     prefix: str | None
-    #: The id of the process that does it.
-    process: int
-    started: float
     #: The time of the items; of an incremental export, the end of the changes.
     time: float
     #: The start of the changes of an incremental export; None: a full export.
@@ -57,12 +53,8 @@ class Export(msgspec.Struct, frozen=True):
     sse_algorithm: str = "AES256"
     sse_key: str | None = None
     bucket_owner: str | None = None
-    status: str = "IN_PROGRESS"
-    ended: float | None = None
     items: int = 0
     size: int = 0
-    failure_code: str | None = None
-    failure: str | None = None
 
     @property
     def arn(self) -> str:

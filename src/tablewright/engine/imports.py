@@ -19,9 +19,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
+from tablewright.engine.abandoned import FolderTask
 from tablewright.engine.describe import table_arn
 from tablewright.engine.records import RecordKind
 from tablewright.errors import DynamoDBError
@@ -31,26 +31,17 @@ from tablewright.wire.lines import DAMAGED_GZIP, MAX_LINE, InvalidLine, parse_li
 from tablewright.wire.values import read_values
 
 
-class Import(msgspec.Struct, frozen=True):
+class Import(FolderTask, frozen=True, kw_only=True):
     """An import of a table."""
 
-    id: str
     #: The new table; until the import is completed, its trees belong to the import.
     table: TableSchema
-    token: str
     #: The members of the request, as JSON.
     request: dict[str, Any]
-    #: The id of the process that does it.
-    process: int
-    started: float
-    status: str = "IN_PROGRESS"
-    ended: float | None = None
     errors: int = 0
     processed_size: int = 0
     processed: int = 0
     imported: int = 0
-    failure_code: str | None = None
-    failure: str | None = None
 
     @property
     def arn(self) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
-from typing import Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.constraints import Check, constraint_check, field_check, member_check
@@ -63,26 +63,18 @@ class Comparable(Held[E, T]):
     def __lt__(self, value: Any) -> Condition[E]:
         return _compare(self, "<", value)
 
-    @overload
-    def __le__(self: Held[E, V | None], value: Held[E, V | None]) -> Condition[E]: ...
-    @overload
-    def __le__(self: Held[E, V | None], value: V) -> Condition[E]: ...
-    def __le__(self, value: Any) -> Condition[E]:
-        return _compare(self, "<=", value)
+    if TYPE_CHECKING:
+        __le__ = __gt__ = __ge__ = __lt__
+    else:
 
-    @overload
-    def __gt__(self: Held[E, V | None], value: Held[E, V | None]) -> Condition[E]: ...
-    @overload
-    def __gt__(self: Held[E, V | None], value: V) -> Condition[E]: ...
-    def __gt__(self, value: Any) -> Condition[E]:
-        return _compare(self, ">", value)
+        def __le__(self, value: Any) -> Condition[E]:
+            return _compare(self, "<=", value)
 
-    @overload
-    def __ge__(self: Held[E, V | None], value: Held[E, V | None]) -> Condition[E]: ...
-    @overload
-    def __ge__(self: Held[E, V | None], value: V) -> Condition[E]: ...
-    def __ge__(self, value: Any) -> Condition[E]:
-        return _compare(self, ">=", value)
+        def __gt__(self, value: Any) -> Condition[E]:
+            return _compare(self, ">", value)
+
+        def __ge__(self, value: Any) -> Condition[E]:
+            return _compare(self, ">=", value)
 
     def between(self: Held[E, V | None], low: V, high: V) -> Condition[E]:
         """From `low` to `high`, both included."""

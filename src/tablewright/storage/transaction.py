@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, suppress
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias
 from weakref import WeakSet
 
 import apsw
@@ -23,7 +23,7 @@ from tablewright.errors import StoreFailed, TablewrightError
 from tablewright.storage.checksum import TAG_BITS, UNTAGGED, row_checksum
 from tablewright.storage.log import note_log
 from tablewright.storage.sandbox import OpenSandbox
-from tablewright.storage.tree import AnyTree, LogTree, Tree
+from tablewright.storage.tree import AnyTree, K, Tree
 
 Row: TypeAlias = tuple[bytes, int, bytes]
 LogRow: TypeAlias = tuple[int, int, bytes]
@@ -36,7 +36,7 @@ class MissingTree(TablewrightError):
 class DamagedRow(StoreFailed):
     """The bytes of a row differ from those that were written."""
 
-    def __init__(self, tree: AnyTree, key: object) -> None:
+    def __init__(self, tree: AnyTree[Any], key: object) -> None:
         # Typed as object: damage can change the type of a key.
         self.key = key if isinstance(key, bytes) else b""
         shown = key if isinstance(key, int) else self.key.hex()
@@ -68,11 +68,7 @@ class Snapshot:
         #: The `read_version` at which a reader has last looked for changes of the catalog.
         self.catalog_version = -1
 
-    @overload
-    def get(self, tree: Tree, key: bytes) -> tuple[int, bytes] | None: ...
-    @overload
-    def get(self, tree: LogTree, key: int) -> tuple[int, bytes] | None: ...
-    def get(self, tree: AnyTree, key: bytes | int) -> tuple[int, bytes] | None:
+    def get(self, tree: AnyTree[K], key: K) -> tuple[int, bytes] | None:
         """Return size and body of the row with this key, or None if there is no such row."""
         found = None
         try:
@@ -96,17 +92,9 @@ class Snapshot:
             pass
         raise DamagedRow(tree, key)
 
-    @overload
     def walk(
-        self, tree: Tree, first: bytes, end: bytes | None, *, backwards: bool = False
-    ) -> Generator[Row, None, None]: ...
-    @overload
-    def walk(
-        self, tree: LogTree, first: int, end: int | None, *, backwards: bool = False
-    ) -> Generator[LogRow, None, None]: ...
-    def walk(
-        self, tree: AnyTree, first: Any, end: Any, *, backwards: bool = False
-    ) -> Generator[tuple[Any, int, bytes], None, None]:
+        self, tree: AnyTree[K], first: K, end: K | None, *, backwards: bool = False
+    ) -> Generator[tuple[K, int, bytes], None, None]:
         """Yield the rows from `first` to `end` (exclusive; None: to the last row), in key order.
 
         Close the generator if it is not exhausted: until then its read transaction stays open.
@@ -128,17 +116,9 @@ class Snapshot:
         finally:
             cursor.close()
 
-    @overload
     def inspect(
-        self, tree: Tree, first: bytes, end: bytes | None, *, backwards: bool = False
-    ) -> Generator[tuple[bytes, int, bytes, bool], None, None]: ...
-    @overload
-    def inspect(
-        self, tree: LogTree, first: int, end: int | None, *, backwards: bool = False
-    ) -> Generator[tuple[int, int, bytes, bool], None, None]: ...
-    def inspect(
-        self, tree: AnyTree, first: Any, end: Any, *, backwards: bool = False
-    ) -> Generator[tuple[Any, int, bytes, bool], None, None]:
+        self, tree: AnyTree[K], first: K, end: K | None, *, backwards: bool = False
+    ) -> Generator[tuple[K, int, bytes, bool], None, None]:
         """Yield the rows as `walk` does, each with whether it is intact, and without raising."""
         key = first
         with closing(self._range(tree, first, end, backwards)) as cursor:
@@ -156,10 +136,10 @@ class Snapshot:
             except UnicodeDecodeError as error:
                 raise _unreadable_row(tree, key) from error
 
-    def _range(self, tree: AnyTree, first: Any, end: Any, backwards: bool) -> apsw.Cursor:
+    def _range(self, tree: AnyTree[Any], first: Any, end: Any, backwards: bool) -> apsw.Cursor:
         return _walk_range(self._execute, tree, first, end, backwards)
 
-    def _has_other_tag(self, tree: AnyTree, size: int, body: bytes, checksum: int) -> bool:
+    def _has_other_tag(self, tree: AnyTree[Any], size: int, body: bytes, checksum: int) -> bool:
         """Return whether a row is intact and has another tag that rows of its tree may have."""
         if row_checksum(body, size) != checksum & UNTAGGED:
             return False
@@ -171,7 +151,7 @@ class Snapshot:
                 return tag == 0  # a file of an earlier format, which `repair` does not upgrade
         return (tree.name, tag) in self._other_tags
 
-    def count(self, tree: AnyTree) -> tuple[int, int]:
+    def count(self, tree: AnyTree[Any]) -> tuple[int, int]:
         """Return the number of rows and the sum of their sizes. Reads the whole tree."""
         rows, size = self._fetch_row(tree.count_sql)
         return rows, size
@@ -352,16 +332,12 @@ class WriteTransaction(Snapshot):
         # Replacing the cursor closes the previous one.
         self._execute_row = self._connection.cursor().execute
 
-    def _range(self, tree: AnyTree, first: Any, end: Any, backwards: bool) -> apsw.Cursor:
+    def _range(self, tree: AnyTree[Any], first: Any, end: Any, backwards: bool) -> apsw.Cursor:
         cursor = self._connection.cursor()
         self._walks.add(cursor)  # first: an interruption must not leave an unknown statement
         return _walk_range(cursor.execute, tree, first, end, backwards)
 
-    @overload
-    def put(self, tree: Tree, key: bytes, size: int, body: bytes) -> None: ...
-    @overload
-    def put(self, tree: LogTree, key: int, size: int, body: bytes) -> None: ...
-    def put(self, tree: AnyTree, key: bytes | int, size: int, body: bytes) -> None:
+    def put(self, tree: AnyTree[K], key: K, size: int, body: bytes) -> None:
         self._execute_row(tree.put_sql, (key, size, body, row_checksum(body, size) + tree.tag))
 
     def put_all(self, tree: Tree, rows: Iterable[Row]) -> None:
@@ -372,20 +348,16 @@ class WriteTransaction(Snapshot):
             [(key, size, body, row_checksum(body, size) + tag) for key, size, body in rows],
         )
 
-    @overload
-    def delete(self, tree: Tree, key: bytes) -> None: ...
-    @overload
-    def delete(self, tree: LogTree, key: int) -> None: ...
-    def delete(self, tree: AnyTree, key: bytes | int) -> None:
+    def delete(self, tree: AnyTree[K], key: K) -> None:
         self._execute_row(tree.delete_sql, (key,))
 
-    def create_tree(self, tree: AnyTree, *, view_name: str | None = None) -> None:
+    def create_tree(self, tree: AnyTree[Any], *, view_name: str | None = None) -> None:
         """Create a tree; `view_name` names a view that shows its bodies as text in SQLite tools."""
         self._execute(tree.create_sql)
         if view_name is not None:
             self.create_view(tree, view_name)
 
-    def create_view(self, tree: AnyTree, view_name: str) -> None:
+    def create_view(self, tree: AnyTree[Any], view_name: str) -> None:
         """Create a view that shows the bodies of a tree as text in SQLite tools."""
         # SQLite ignores the case of names and reserves some; then a name with the tree's number is
         # used.
@@ -415,7 +387,7 @@ class WriteTransaction(Snapshot):
         """The number of rows that this connection has changed."""
         return self._connection.total_changes()
 
-    def drop_tree(self, tree: AnyTree) -> None:
+    def drop_tree(self, tree: AnyTree[Any]) -> None:
         self._execute(tree.drop_sql)
         self._execute("DELETE FROM tags$ WHERE tree = ?", (tree.name,))
         self._drop_views_of(tree)
@@ -430,7 +402,7 @@ class WriteTransaction(Snapshot):
         if tree.tag != new.tag:
             self._execute("INSERT INTO tags$ VALUES (?, ?)", (new.name, tree.tag >> TAG_BITS))
 
-    def _drop_views_of(self, tree: AnyTree) -> None:
+    def _drop_views_of(self, tree: AnyTree[Any]) -> None:
         shown = "SELECT name FROM sqlite_schema WHERE type = 'view' AND substr(sql, -?) = ?"
         definition = _VIEW + tree.name
         for (name,) in self._execute(shown, (len(definition), definition)).fetchall():
@@ -439,7 +411,7 @@ class WriteTransaction(Snapshot):
 
 def _walk_range(
     execute: Callable[[str, tuple[Any, ...]], apsw.Cursor],
-    tree: AnyTree,
+    tree: AnyTree[Any],
     first: Any,
     end: Any,
     backwards: bool,
@@ -460,7 +432,7 @@ def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _unreadable_row(tree: AnyTree, key: object) -> StoreFailed:
+def _unreadable_row(tree: AnyTree[Any], key: object) -> StoreFailed:
     """Return the error for a row with an unreadable key; `key` is its own or the previous one."""
     return StoreFailed(f"{tree.name}: a row at or after {key!r} is damaged and cannot be read")
 

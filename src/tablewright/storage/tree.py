@@ -12,10 +12,15 @@ see the same text.
 
 from __future__ import annotations
 
+from typing import Generic, TypeVar
+
 from tablewright.storage.checksum import make_tag
 
+#: The type of the keys.
+K = TypeVar("K", bytes, int)
 
-class AnyTree:
+
+class AnyTree(Generic[K]):
     """The name and SQL statements of one tree of a store. Equal names mean the same tree."""
 
     __slots__ = (
@@ -32,13 +37,13 @@ class AnyTree:
         "tag",
     )
 
-    def __init__(self, kind: str, number: int, key_class: type) -> None:
+    def __init__(self, kind: str, number: int, key_class: type[K]) -> None:
         # Table names cannot contain a dollar sign, so a view named after a table never has the
         # name of a tree.
         self.name = name = f"{kind}${number}"
         #: What the checksums of its rows contain besides their bytes.
         self.tag = make_tag(number)
-        self.key_class = key_class
+        self.key_class: type[K] = key_class
         columns = "size INTEGER NOT NULL, body BLOB NOT NULL, checksum INTEGER NOT NULL"
         if key_class is bytes:
             self.create_sql = f"CREATE TABLE {name} (key BLOB PRIMARY KEY, {columns}) WITHOUT ROWID"
@@ -68,7 +73,7 @@ class AnyTree:
         return self._ranges[bounded, backwards]
 
 
-class Tree(AnyTree):
+class Tree(AnyTree[bytes]):
     """A tree whose keys are bytes.
 
     A retired tree is renamed and its rows are deleted step by step; a reader with an old catalog
@@ -81,7 +86,7 @@ class Tree(AnyTree):
         super().__init__("retired" if retired else "tree", number, bytes)
 
 
-class LogTree(AnyTree):
+class LogTree(AnyTree[int]):
     """A tree whose keys are numbers; rows are appended at the end and deleted at the start."""
 
     __slots__ = ()

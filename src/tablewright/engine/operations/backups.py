@@ -14,6 +14,7 @@ from tablewright.engine.backups import Backup
 from tablewright.engine.describe import (
     describe,
     describe_key_schema,
+    present,
     round_timestamp,
     table_arn,
 )
@@ -84,17 +85,15 @@ def list_backups(request: ListBackupsInput) -> ReadStep:
 
 
 def _describe_details(backup: Backup, status: str) -> dict[str, Any]:
-    details = {
-        "BackupArn": backup.arn,
-        "BackupName": backup.name,
-        "BackupSizeBytes": backup.size,
-        "BackupStatus": status,
-        "BackupType": backup.kind,
-        "BackupCreationDateTime": round_timestamp(backup.created),
-    }
-    if backup.expires is not None:
-        details["BackupExpiryDateTime"] = round_timestamp(backup.expires)
-    return details
+    return present(
+        BackupArn=backup.arn,
+        BackupName=backup.name,
+        BackupSizeBytes=backup.size,
+        BackupStatus=status,
+        BackupType=backup.kind,
+        BackupCreationDateTime=round_timestamp(backup.created),
+        BackupExpiryDateTime=round_timestamp(backup.expires),
+    )
 
 
 def _summarise(backup: Backup) -> dict[str, Any]:
@@ -109,53 +108,50 @@ def _summarise(backup: Backup) -> dict[str, Any]:
 def _describe_backup(backup: Backup, status: str) -> dict[str, Any]:
     schema = backup.table
     table = describe(StoredTable(schema), lambda _: (backup.items, backup.size))
-    details: dict[str, Any] = {
-        "TableName": schema.name,
-        "TableId": schema.id,
-        "TableArn": table_arn(schema.name),
-        "TableSizeBytes": backup.size,
-        "KeySchema": describe_key_schema(schema.keys),
-        "TableCreationDateTime": round_timestamp(schema.created),
-        "ProvisionedThroughput": _describe_units(table),
-        "ItemCount": backup.items,
-        "BillingMode": schema.billing,
-    }
-    if "OnDemandThroughput" in table:
-        details["OnDemandThroughput"] = table["OnDemandThroughput"]
     return {
         "BackupDetails": _describe_details(backup, status),
-        "SourceTableDetails": details,
+        "SourceTableDetails": present(
+            TableName=schema.name,
+            TableId=schema.id,
+            TableArn=table_arn(schema.name),
+            TableSizeBytes=backup.size,
+            KeySchema=describe_key_schema(schema.keys),
+            TableCreationDateTime=round_timestamp(schema.created),
+            ProvisionedThroughput=_describe_units(table),
+            ItemCount=backup.items,
+            BillingMode=schema.billing,
+            OnDemandThroughput=table.get("OnDemandThroughput"),
+        ),
         "SourceTableFeatureDetails": _describe_features(table, schema.ttl_attribute),
     }
 
 
-def _describe_units(described: dict[str, Any]) -> dict[str, int]:
-    units = described["ProvisionedThroughput"]
-    return {member: units[member] for member in ("ReadCapacityUnits", "WriteCapacityUnits")}
+def _describe_units(described: dict[str, Any]) -> dict[str, int] | None:
+    units = described.get("ProvisionedThroughput")
+    names = ("ReadCapacityUnits", "WriteCapacityUnits")
+    return None if units is None else {member: units[member] for member in names}
 
 
 def _describe_features(table: dict[str, Any], ttl_attribute: str | None) -> dict[str, Any]:
     """Return the SourceTableFeatureDetails of a table description."""
-    features: dict[str, Any] = {}
-    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
-        if member in table:
-            features[member] = [_describe_index(index) for index in table[member]]
-    if "StreamSpecification" in table:
-        features["StreamDescription"] = table["StreamSpecification"]
-    if ttl_attribute is not None:
-        features["TimeToLiveDescription"] = {
-            "TimeToLiveStatus": "ENABLED",
-            "AttributeName": ttl_attribute,
-        }
-    if "SSEDescription" in table:
-        features["SSEDescription"] = table["SSEDescription"]
-    return features
+    ttl = {"TimeToLiveStatus": "ENABLED", "AttributeName": ttl_attribute}
+    return present(
+        LocalSecondaryIndexes=_describe_indexes(table.get("LocalSecondaryIndexes")),
+        GlobalSecondaryIndexes=_describe_indexes(table.get("GlobalSecondaryIndexes")),
+        StreamDescription=table.get("StreamSpecification"),
+        TimeToLiveDescription=None if ttl_attribute is None else ttl,
+        SSEDescription=table.get("SSEDescription"),
+    )
 
 
-def _describe_index(index: dict[str, Any]) -> dict[str, Any]:
-    described = {member: index[member] for member in ("IndexName", "KeySchema", "Projection")}
-    if "ProvisionedThroughput" in index:
-        described["ProvisionedThroughput"] = _describe_units(index)
-    if "OnDemandThroughput" in index:
-        described["OnDemandThroughput"] = index["OnDemandThroughput"]
-    return described
+def _describe_indexes(indexes: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
+    return indexes and [
+        present(
+            IndexName=index["IndexName"],
+            KeySchema=index["KeySchema"],
+            Projection=index["Projection"],
+            ProvisionedThroughput=_describe_units(index),
+            OnDemandThroughput=index.get("OnDemandThroughput"),
+        )
+        for index in indexes
+    ]

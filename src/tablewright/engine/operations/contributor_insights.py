@@ -15,6 +15,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from tablewright.engine.describe import present, round_timestamp
 from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep
 from tablewright.engine.table import StoredTable
 from tablewright.errors import ResourceNotFoundException, ValidationException
@@ -63,17 +64,16 @@ def describe_contributor_insights(request: DescribeContributorInsightsInput) -> 
         context.catalog.refresh(context.snapshot)
         table = _find_table(context, request.table_name, request.index_name)
         setting = find_setting(table, request.index_name)
-        answer = _names(table, request.index_name)
+        names = _names(table, request.index_name)
         if setting is None:
-            return {**answer, "ContributorInsightsStatus": "DISABLED"}
-        if setting.is_enabled:
-            answer["ContributorInsightsRuleList"] = _rule_names(table, setting)
-        return {
-            **answer,
-            "ContributorInsightsStatus": "ENABLED" if setting.is_enabled else "DISABLED",
-            "LastUpdateDateTime": round(setting.changed, 3),
-            "ContributorInsightsMode": setting.mode,
-        }
+            return {**names, "ContributorInsightsStatus": "DISABLED"}
+        return present(
+            **names,
+            ContributorInsightsRuleList=_rule_names(table, setting) if setting.is_enabled else None,
+            ContributorInsightsStatus="ENABLED" if setting.is_enabled else "DISABLED",
+            LastUpdateDateTime=round_timestamp(setting.changed),
+            ContributorInsightsMode=setting.mode,
+        )
 
     return ReadStep(run)
 
@@ -129,7 +129,7 @@ def _find_table(context: ReadContext, name: str, index: str | None) -> StoredTab
 
 
 def _names(table: StoredTable, index: str | None) -> dict[str, Any]:
-    return {"TableName": table.name} | ({"IndexName": index} if index is not None else {})
+    return present(TableName=table.name, IndexName=index)
 
 
 def _rule_names(table: StoredTable, setting: InsightsSetting) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablewright.engine.describe import describe_key_schema
+from tablewright.engine.describe import describe_key_schema, present
 from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.engine.streams import find_stream, format_number, parse_stream_arn
 from tablewright.errors import ValidationException
@@ -49,11 +49,10 @@ def describe_stream(request: DescribeStreamInput) -> ReadStep:
 
 
 def _describe_shard(shard: Shard) -> dict[str, Any]:
-    numbers = {"StartingSequenceNumber": format_number(shard.after + 1)}
-    if shard.last is not None:
+    first, last = shard.after + 1, shard.last
+    numbers = present(
+        StartingSequenceNumber=format_number(first),
         # A shard without records ends where it starts.
-        numbers["EndingSequenceNumber"] = format_number(max(shard.last, shard.after + 1))
-    description: dict[str, Any] = {"ShardId": shard.id, "SequenceNumberRange": numbers}
-    if shard.parent is not None:
-        description["ParentShardId"] = shard.parent
-    return description
+        EndingSequenceNumber=None if last is None else format_number(max(last, first)),
+    )
+    return present(ShardId=shard.id, SequenceNumberRange=numbers, ParentShardId=shard.parent)

@@ -19,8 +19,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tablewright.engine.abandoned import end_abandoned, running
-from tablewright.engine.describe import round_timestamp, table_arn
+from tablewright.engine.abandoned import FolderTask, end_abandoned, running
+from tablewright.engine.describe import present, round_timestamp, table_arn
 from tablewright.engine.exports import (
     EXPORTS,
     Export,
@@ -171,7 +171,7 @@ def _begin(
     end_abandoned(context.catalog, context.tx, now)
     for export in EXPORTS.read_all(context.tx):
         if export.token == wanted.token:
-            if _requested(export, end) != _requested(wanted, end):
+            if not _is_same_request(export, wanted, ends_now=end is None):
                 raise ExportConflictException(
                     f"The ClientToken {wanted.token} was used for another export: {export.arn}"
                 )
@@ -187,21 +187,11 @@ def _begin(
     return wanted, True
 
 
-def _requested(export: Export, end: float | None) -> Export:
-    """Return the parts of an export that come from its request."""
-    return replace(
-        export,
-        id="",
-        process=0,
-        started=0,
-        time=0 if end is None else export.time,
-        status="",
-        ended=None,
-        items=0,
-        size=0,
-        failure_code=None,
-        failure=None,
-    )
+def _is_same_request(one: Export, other: Export, *, ends_now: bool) -> bool:
+    """Return whether the parts of two exports that come from their requests are equal."""
+    others = {"items", "size", *FolderTask.__struct_fields__} | ({"time"} if ends_now else set())
+    names = [name for name in Export.__struct_fields__ if name not in others]
+    return all(getattr(one, name) == getattr(other, name) for name in names)
 
 
 def _export(context: LongContext, folder: ObjectFolder, export: Export) -> Export:
@@ -223,7 +213,7 @@ def _export(context: LongContext, folder: ObjectFolder, export: Export) -> Expor
         code = "S3AccessDenied" if isinstance(error, OSError) else "InternalServerError"
         if isinstance(error, DynamoDBError):
             code = error.code
-        return replace(export, status="FAILED", failure_code=code, failure=str(error))
+        return export.fail(code, str(error))
     return replace(done, status="COMPLETED")
 
 
@@ -238,39 +228,32 @@ def _save(export: Export, context: WriteContext) -> None:
 
 
 def _describe(export: Export) -> dict[str, Any]:
-    described: dict[str, Any] = {
-        "ExportArn": export.arn,
-        "ExportStatus": export.status,
-        "StartTime": round_timestamp(export.started),
+    is_complete, is_full = export.status == "COMPLETED", export.from_time is None
+    increment = {
+        "ExportFromTime": round_timestamp(export.from_time),
+        "ExportToTime": round_timestamp(export.time),
+        "ExportViewType": export.view,
     }
-    if export.ended is not None:
-        described["EndTime"] = round_timestamp(export.ended)
-    if export.status == "COMPLETED":
-        described["ExportManifest"] = export.manifest_key
-    described["TableArn"] = table_arn(export.table)
-    described["TableId"] = export.table_id
-    if export.from_time is None:
-        described["ExportTime"] = round_timestamp(export.time)
-    described["ClientToken"] = export.token
-    described["S3Bucket"] = export.bucket
-    optional = {
-        "S3BucketOwner": export.bucket_owner,
-        "S3Prefix": export.prefix,
-        "S3SseAlgorithm": export.sse_algorithm,
-        "S3SseKmsKeyId": export.sse_key,
-        "FailureCode": export.failure_code,
-        "FailureMessage": export.failure,
-    }
-    described |= {member: value for member, value in optional.items() if value is not None}
-    described["ExportFormat"] = "DYNAMODB_JSON"
-    if export.status == "COMPLETED":
-        described["BilledSizeBytes"] = export.size
-        described["ItemCount"] = export.items
-    described["ExportType"] = export.export_type
-    if export.from_time is not None:
-        described["IncrementalExportSpecification"] = {
-            "ExportFromTime": round_timestamp(export.from_time),
-            "ExportToTime": round_timestamp(export.time),
-            "ExportViewType": export.view,
-        }
-    return described
+    return present(
+        ExportArn=export.arn,
+        ExportStatus=export.status,
+        StartTime=round_timestamp(export.started),
+        EndTime=round_timestamp(export.ended),
+        ExportManifest=export.manifest_key if is_complete else None,
+        TableArn=table_arn(export.table),
+        TableId=export.table_id,
+        ExportTime=round_timestamp(export.time) if is_full else None,
+        ClientToken=export.token,
+        S3Bucket=export.bucket,
+        S3BucketOwner=export.bucket_owner,
+        S3Prefix=export.prefix,
+        S3SseAlgorithm=export.sse_algorithm,
+        S3SseKmsKeyId=export.sse_key,
+        FailureCode=export.failure_code,
+        FailureMessage=export.failure,
+        ExportFormat="DYNAMODB_JSON",
+        BilledSizeBytes=export.size if is_complete else None,
+        ItemCount=export.items if is_complete else None,
+        ExportType=export.export_type,
+        IncrementalExportSpecification=None if is_full else increment,
+    )

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from tablewright.engine.abandoned import end_abandoned, running
 from tablewright.engine.capacity import Charge
-from tablewright.engine.describe import round_timestamp, table_arn
+from tablewright.engine.describe import present, round_timestamp, table_arn
 from tablewright.engine.imports import IMPORTS, FileFormat, Import, read_file
 from tablewright.engine.maintenance import MAX_STEP_BYTES, MAX_STEP_ROWS, delete_tree
 from tablewright.engine.object_folder import NoSuchBucket, ObjectFolder
@@ -165,7 +165,9 @@ def _begin(
             return one, False
     _require_new_table(schema.name, context)
     table = context.catalog.add_trees(context.tx, schema)
-    begun = Import(import_id, table, token, members, os.getpid(), now)
+    begun = Import(
+        id=import_id, table=table, token=token, request=members, process=os.getpid(), started=now
+    )
     IMPORTS.save(context.catalog, context.tx, begun)
     return begun, True
 
@@ -193,16 +195,16 @@ def _import(
     try:
         files = folder.find_objects(bucket, prefix)
         if not files:
-            return _fail(begun, "S3NoSuchKey", f"No object in {bucket} has the prefix {prefix!r}")
+            return begun.fail("S3NoSuchKey", f"No object in {bucket} has the prefix {prefix!r}")
         reader = _Reader(begun, file_format)
         for batch in reader.read_batches(files):
             context.write(partial(_put_rows, begun, reader.table, batch))
     except NoSuchBucket:
-        return _fail(begun, "S3NoSuchBucket", f"The bucket {bucket} does not exist")
+        return begun.fail("S3NoSuchBucket", f"The bucket {bucket} does not exist")
     except OSError as error:
-        return _fail(begun, "S3AccessDenied", str(error))
+        return begun.fail("S3AccessDenied", str(error))
     except TablewrightError as error:  # another process is writing, the disk is full, ...
-        return _fail(begun, "InternalServerError", str(error))
+        return begun.fail("InternalServerError", str(error))
     return replace(
         begun,
         status="COMPLETED",
@@ -211,10 +213,6 @@ def _import(
         processed=reader.imported + reader.errors,
         imported=reader.imported,
     )
-
-
-def _fail(begun: Import, code: str, message: str) -> Import:
-    return replace(begun, status="FAILED", failure_code=code, failure=message)
 
 
 class _Reader:
@@ -289,7 +287,7 @@ def _end(done: Import, context: WriteContext) -> None:
     _require_in_progress(done, context)
     catalog, tx = context.catalog, context.tx
     if done.status == "COMPLETED" and done.table.name in catalog.tables:
-        done = _fail(done, "ResourceInUse", f"Table already exists: {done.table.name}")
+        done = done.fail("ResourceInUse", f"Table already exists: {done.table.name}")
     if done.status == "COMPLETED":
         catalog.publish_table(tx, done.table)
     else:
@@ -299,41 +297,36 @@ def _end(done: Import, context: WriteContext) -> None:
 
 
 def _summarise(one: Import) -> dict[str, Any]:
-    summary = {
-        "ImportArn": one.arn,
-        "ImportStatus": one.status,
-        "TableArn": table_arn(one.table.name),
-        "S3BucketSource": one.request["S3BucketSource"],
-        "InputFormat": one.request["InputFormat"],
-        "StartTime": round_timestamp(one.started),
-    }
-    if one.ended is not None:
-        summary["EndTime"] = round_timestamp(one.ended)
-    return summary
+    return present(
+        ImportArn=one.arn,
+        ImportStatus=one.status,
+        TableArn=table_arn(one.table.name),
+        S3BucketSource=one.request["S3BucketSource"],
+        InputFormat=one.request["InputFormat"],
+        StartTime=round_timestamp(one.started),
+        EndTime=round_timestamp(one.ended),
+    )
 
 
 def _describe(one: Import) -> dict[str, Any]:
-    described: dict[str, Any] = {
-        "ImportArn": one.arn,
-        "ImportStatus": one.status,
-        "TableArn": table_arn(one.table.name),
-        "TableId": one.table.id,
-        "ClientToken": one.token,
-        "S3BucketSource": one.request["S3BucketSource"],
-        "ErrorCount": one.errors,
-        "InputFormat": one.request["InputFormat"],
-    }
-    if "InputFormatOptions" in one.request:
-        described["InputFormatOptions"] = one.request["InputFormatOptions"]
-    described["InputCompressionType"] = one.request.get("InputCompressionType", "NONE")
-    described["TableCreationParameters"] = one.request["TableCreationParameters"]
-    described["StartTime"] = round_timestamp(one.started)
-    if one.ended is not None:
-        described["EndTime"] = round_timestamp(one.ended)
-        described["ProcessedSizeBytes"] = one.processed_size
-        described["ProcessedItemCount"] = one.processed
-        described["ImportedItemCount"] = one.imported
-    if one.failure_code is not None:
-        described["FailureCode"] = one.failure_code
-        described["FailureMessage"] = one.failure
-    return described
+    has_ended = one.ended is not None
+    return present(
+        ImportArn=one.arn,
+        ImportStatus=one.status,
+        TableArn=table_arn(one.table.name),
+        TableId=one.table.id,
+        ClientToken=one.token,
+        S3BucketSource=one.request["S3BucketSource"],
+        ErrorCount=one.errors,
+        InputFormat=one.request["InputFormat"],
+        InputFormatOptions=one.request.get("InputFormatOptions"),
+        InputCompressionType=one.request.get("InputCompressionType", "NONE"),
+        TableCreationParameters=one.request["TableCreationParameters"],
+        StartTime=round_timestamp(one.started),
+        EndTime=round_timestamp(one.ended),
+        ProcessedSizeBytes=one.processed_size if has_ended else None,
+        ProcessedItemCount=one.processed if has_ended else None,
+        ImportedItemCount=one.imported if has_ended else None,
+        FailureCode=one.failure_code,
+        FailureMessage=one.failure,
+    )

@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from tablewright.engine.describe import present
 from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep
 from tablewright.errors import ValidationException
 from tablewright.schema import KinesisDestination, TableSchema
@@ -118,7 +119,7 @@ def _save(context: WriteContext, schema: TableSchema, new: KinesisDestination) -
 def _answer(
     schema: TableSchema, arn: str, status: str, verb: str, precision: str | None
 ) -> dict[str, Any]:
-    configuration = {"ApproximateCreationDateTimePrecision": precision} if precision else {}
+    configuration = present(ApproximateCreationDateTimePrecision=precision)
     return {
         "TableName": schema.name,
         "StreamArn": arn,
@@ -128,10 +129,8 @@ def _answer(
 
 
 def _describe(destination: KinesisDestination) -> dict[str, str]:
-    description = {
-        "StreamArn": destination.arn,
-        "DestinationStatus": "ACTIVE" if destination.is_active else "DISABLED",
-    }
-    if destination.precision is not None:
-        description["ApproximateCreationDateTimePrecision"] = destination.precision
-    return description
+    return present(
+        StreamArn=destination.arn,
+        DestinationStatus="ACTIVE" if destination.is_active else "DISABLED",
+        ApproximateCreationDateTimePrecision=destination.precision,
+    )
