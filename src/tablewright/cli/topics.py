@@ -103,7 +103,7 @@ keys that differ. The guide "Changing a design" has all kinds of changes.
 
 def operations() -> str:
     """Return the list of the operations that the engine has."""
-    from tablewright.engine import OPERATIONS
+    from tablewright.wire.operations import OPERATIONS
 
     listed = textwrap.fill(
         ", ".join(sorted(OPERATIONS)), 78, initial_indent="  ", subsequent_indent="  "

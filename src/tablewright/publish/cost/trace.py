@@ -37,6 +37,8 @@ from tablewright.values import Item
 from tablewright.verify.checks import Check, Raises, Stored
 from tablewright.verify.design import Design
 from tablewright.verify.run import verify
+from tablewright.wire.operations import OPERATIONS, Operation
+from tablewright.wire.touches import Named, Touch
 
 EVENTUAL, CONSISTENT = 0.5, 1
 #: The reason of the units of a write whose condition fails.
@@ -48,7 +50,6 @@ _RANGE = (
     *("TableName", "IndexName", "KeyConditionExpression", "ScanIndexForward", "Limit"),
     *("ExclusiveStartKey", "Segment", "TotalSegments"),
 )
-_KINDS = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
 
 
 class PatternCall(Struct, frozen=True):
@@ -79,12 +80,14 @@ class Recorder:
         self.consumed: list[Consumption] = []
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
-        writes = list(_writes(operation, request))
-        keys = [(name, self._key(name, body)) for _, name, body in writes]
+        row = OPERATIONS[operation]
+        touched = list(row.touched(request)) if row.touched else []
+        writes = [touch for touch in touched if touch.access != "read"]
+        keys = [(touch.table, self._key(touch)) for touch in writes]
         before = [self._read(*key) for key in keys]
-        reads = list(self._reads(operation, request))
+        reads = [self._page(touch, row) for touch in touched if touch.access == "read"]
         self.operations.append(operation)
-        in_transaction = operation == "TransactWriteItems"
+        in_transaction = row.is_transaction
         try:
             response = self.transport.send(operation, request)
         except (ConditionalCheckFailedException, TransactionCanceledException):
@@ -97,9 +100,9 @@ class Recorder:
             ]
             raise
         self.consumed += reads
-        for (kind, name, _), (_, key), old in zip(writes, keys, before, strict=True):
+        for touch, (name, key), old in zip(writes, keys, before, strict=True):
             table = self.tables[name]
-            if kind == "ConditionCheck":
+            if touch.access == "check":
                 self.consumed.append(
                     unchanged_item(table, key, old, transaction=True, reason="condition check")
                 )
@@ -117,8 +120,9 @@ class Recorder:
         self.operations, self.consumed = [], []
         return operations, consumed
 
-    def _key(self, name: str, body: dict[str, Any]) -> Item:
-        return self.tables[name].key(body.get("Key") or body["Item"])
+    def _key(self, touch: Touch) -> Item:
+        assert isinstance(touch.what, Named)
+        return self.tables[touch.table].key(touch.what.item)
 
     def _read(self, name: str, key: Item) -> Item | None:
         request = {"TableName": name, "Key": key, "ConsistentRead": True}
@@ -129,52 +133,18 @@ class Recorder:
         answer: dict[str, Any] = msgspec.json.decode(self.transport.send(operation, request).body)
         return answer
 
-    def _reads(self, operation: str, request: dict[str, Any]) -> Iterator[Consumption]:
-        for name, key, factor in _gets(operation, request):
-            item = self._read(name, self.tables[name].key(key))
+    def _page(self, touch: Touch, row: Operation) -> Consumption:
+        """Return what reading an item, or a page, consumes."""
+        if isinstance(touch.what, Named):
+            item = self._read(touch.table, self._key(touch))
             items = [] if item is None else [item]
-            yield page_read(self.tables[name], None, items, factor=factor, reason=operation)
-        if operation in ("Query", "Scan"):
-            answer = self._ask(operation, _without_filter(request))
-            yield page_read(
-                self.tables[request["TableName"]],
-                request.get("IndexName"),
-                answer["Items"],
-                factor=_factor(request),
-                reason=operation,
-            )
-
-
-def _factor(request: dict[str, Any]) -> float:
-    return CONSISTENT if request.get("ConsistentRead") else EVENTUAL
-
-
-def _gets(operation: str, request: dict[str, Any]) -> Iterator[tuple[str, Item, float]]:
-    """Yield the table, the key and the factor of each item that a request gets."""
-    if operation == "GetItem":
-        yield request["TableName"], request["Key"], _factor(request)
-    elif operation == "BatchGetItem":
-        for name, wanted in request["RequestItems"].items():
-            for key in wanted["Keys"]:
-                yield name, key, _factor(wanted)
-    elif operation == "TransactGetItems":
-        for action in request["TransactItems"]:
-            yield action["Get"]["TableName"], action["Get"]["Key"], TRANSACTION_FACTOR
-
-
-def _writes(operation: str, request: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield the kind, the table and the body of each write of a request."""
-    if operation in _KINDS:
-        yield _KINDS[operation], request["TableName"], request
-    elif operation == "TransactWriteItems":
-        for action in request["TransactItems"]:
-            ((kind, body),) = action.items()
-            yield kind, body["TableName"], body
-    elif operation == "BatchWriteItem":
-        for name, actions in request["RequestItems"].items():
-            for action in actions:
-                ((kind, body),) = action.items()
-                yield kind.removesuffix("Request"), name, body
+        else:
+            items = self._ask(touch.kind, _without_filter(touch.part))["Items"]
+        factor = CONSISTENT if touch.part.get("ConsistentRead") else EVENTUAL
+        if row.is_transaction:
+            factor = TRANSACTION_FACTOR
+        table = self.tables[touch.table]
+        return page_read(table, touch.index, items, factor=factor, reason=row.name)
 
 
 def _without_filter(request: dict[str, Any]) -> dict[str, Any]:

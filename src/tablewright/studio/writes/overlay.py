@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import msgspec
@@ -39,6 +39,8 @@ from tablewright.studio.workspace import ReadOnly
 from tablewright.transfer.definition import build_create_request
 from tablewright.transport import Response, Transport
 from tablewright.values import Item
+from tablewright.wire.operations import OPERATIONS, READS, WRITES, touches
+from tablewright.wire.touches import Key, Named, Touch
 
 #: How many items a preview shows; a plan that touches more must be run by a program.
 MAX_ITEMS = 500
@@ -61,22 +63,10 @@ class PreviewTooLarge(TablewrightError):
     """A plan touches more items than a preview shows."""
 
 
-class SingleWrite(Struct, frozen=True):
-    """The write, or the check, of one item: a part of a request."""
-
-    kind: str  # Put, Update, Delete or ConditionCheck
-    #: As in TransactWriteItems.
-    body: dict[str, Any]
-
-    @property
-    def table(self) -> str:
-        return str(self.body["TableName"])
-
-
 class Touched(Struct, frozen=True):
     """An item before and after one request."""
 
-    write: SingleWrite
+    write: Touch
     key: Item
     before: Item | None
     after: Item | None
@@ -105,7 +95,7 @@ class SentWrite(Struct, frozen=True):
 
     @property
     def is_transaction(self) -> bool:
-        return self.operation == "TransactWriteItems"
+        return OPERATIONS[self.operation].is_transaction
 
     @property
     def units(self) -> float:
@@ -137,16 +127,16 @@ class Overlay:
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
         with self._lock:
-            if operation in _SINGLE or operation in ("TransactWriteItems", "BatchWriteItem"):
+            if operation in WRITES:
                 return self._write(operation, request)
-            if operation not in ("Query", "Scan", "GetItem", "BatchGetItem", "TransactGetItems"):
-                return self._target.send(operation, request)
-            return self._read(operation, request)
+            if operation in READS:
+                return self._read(operation, request)
+            return self._target.send(operation, request)
 
     # --- writes --------------------------------------------------------------------------------
 
     def _write(self, operation: str, request: dict[str, Any]) -> Response:
-        parts = list(single_writes(operation, request))
+        parts = list(touches(operation, request))
         keys = [(part.table, self._key(part)) for part in parts]
         self._load(keys)
         before = [self._stored(*key) for key in keys]
@@ -165,11 +155,11 @@ class Overlay:
         self.writes.append(SentWrite(operation, request, touched, capacity))
         return Response(body)
 
-    def _key(self, part: SingleWrite) -> Item:
-        if part.kind != "Put":
-            key: Item = part.body["Key"]
-            return key
-        item: Item = part.body["Item"]
+    def _key(self, part: Touch) -> Item:
+        assert isinstance(part.what, Named)
+        item = part.what.item
+        if isinstance(part.what, Key):
+            return item
         return {name: item[name] for name in self.key_names(part.table)}
 
     def key_names(self, table: str) -> list[str]:
@@ -250,17 +240,9 @@ class Overlay:
 
     def _load_for(self, operation: str, request: dict[str, Any]) -> None:
         """Load what a read finds at the target, so that the same read in memory is complete."""
-        if operation == "GetItem":
-            self._load([(request["TableName"], request["Key"])])
-        elif operation == "BatchGetItem":
-            self._load(
-                (table, key)
-                for table, wanted in request["RequestItems"].items()
-                for key in wanted["Keys"]
-            )
-        elif operation == "TransactGetItems":
-            gets = [each["Get"] for each in request["TransactItems"]]
-            self._load((get["TableName"], get["Key"]) for get in gets)
+        touched = list(touches(operation, request))
+        if all(isinstance(touch.what, Named) for touch in touched):
+            self._load((touch.table, self._key(touch)) for touch in touched)
         else:
             self._load_pages(operation, request)
 
@@ -284,7 +266,7 @@ class Overlay:
 
 
 def _touched(
-    parts: list[SingleWrite],
+    parts: list[Touch],
     keys: list[tuple[str, Item]],
     before: list[Item | None],
     after: list[Item | None],
@@ -293,24 +275,6 @@ def _touched(
         Touched(part, key, old, new)
         for part, (_, key), old, new in zip(parts, keys, before, after, strict=True)
     )
-
-
-_SINGLE = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
-
-
-def single_writes(operation: str, request: dict[str, Any]) -> Iterator[SingleWrite]:
-    """Yield the writes and checks of single items that a request consists of."""
-    if operation in _SINGLE:
-        yield SingleWrite(_SINGLE[operation], request)
-    elif operation == "TransactWriteItems":
-        for entry in request["TransactItems"]:
-            ((kind, body),) = entry.items()
-            yield SingleWrite(kind, body)
-    else:
-        for table, entries in request["RequestItems"].items():
-            for entry in entries:
-                ((kind, body),) = entry.items()
-                yield SingleWrite(kind.removesuffix("Request"), {"TableName": table, **body})
 
 
 def identity(table: str, key: Item) -> Identity:
