@@ -18,8 +18,8 @@ import pytest
 
 import tablewright
 from tablewright import Engine
-from tablewright.engine import OPERATIONS
 from tablewright.server import serving
+from tablewright.wire.operations import OPERATIONS
 from tests import commands
 
 ROOT = Path(__file__).parent.parent

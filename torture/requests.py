@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from tablewright.engine import OPERATIONS
+from tablewright.wire.operations import OPERATIONS
 from tests.durability.orders import NAME, TABLE
 
 Request = tuple[str, Any]

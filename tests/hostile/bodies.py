@@ -24,10 +24,11 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 import msgspec
 
-from tablewright.engine.operations import OPERATIONS, find_operation
+from tablewright.engine.operations import find_operation
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import EnumValues, ReadAs
 from tablewright.wire.members import Long, Structure
+from tablewright.wire.operations import OPERATIONS
 
 MAX_BODY = 16 * 1024 * 1024
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/table"

@@ -10,8 +10,9 @@ import boto3
 import pytest
 from botocore import xform_name
 
-from tablewright.engine import OPERATIONS, Engine
+from tablewright.engine import Engine
 from tablewright.server import serving
+from tablewright.wire.operations import OPERATIONS
 from tests.engine.database import definitions, index_request, item, table_request
 from tests.server.http import Client
 

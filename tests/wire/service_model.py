@@ -12,10 +12,11 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import botocore.session
 import msgspec
 
-from tablewright.engine.operations import OPERATIONS, find_operation
+from tablewright.engine.operations import find_operation
 from tablewright.values import Item, Value
 from tablewright.wire.constraints import EnumValues, Length, NumberRange, ReadAs, RegularExpression
 from tablewright.wire.members import Long, Structure, Timestamp, Unsupported
+from tablewright.wire.operations import OPERATIONS
 
 _MODELS: list[Any] = [
     botocore.session.get_session().get_service_model(service)

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright.engine import OPERATIONS, Engine
+from tablewright.engine import Engine
 from tablewright.errors import DynamoDBError
+from tablewright.wire.operations import OPERATIONS
 from tests.examples import examples
 from tests.wire.service_model import MODELS, SHAPES
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablewright.engine import OPERATIONS
+from tablewright.wire.operations import OPERATIONS
 from tests.wire.service_model import MODELS, differences, unknown_members
 
 _REPLICA = "only a replica of another account's table may leave it out, and there are none here"

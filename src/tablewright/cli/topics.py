@@ -20,7 +20,7 @@ from tablewright.hints import did_you_mean
 
 def operations() -> str:
     """Return the list of the operations that the engine has."""
-    from tablewright.engine import OPERATIONS
+    from tablewright.wire.operations import OPERATIONS
 
     listed = textwrap.fill(
         ", ".join(sorted(OPERATIONS)), 78, initial_indent="  ", subsequent_indent="  "

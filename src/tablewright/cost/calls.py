@@ -18,6 +18,7 @@ from tablewright.errors import (
 )
 from tablewright.verify.design import Design
 from tablewright.verify.trace import Trace, TracedRequest
+from tablewright.wire.operations import OPERATIONS
 
 #: The reason of the units of a write whose condition fails.
 REFUSED = "refused: a condition fails"
@@ -56,7 +57,7 @@ def pattern_calls(design: Design, trace: Trace) -> list[PatternCall]:
 
 def consumption(request: TracedRequest) -> Iterator[Consumption]:
     """Yield what a request consumes; one that fails is charged if its conditions are refused."""
-    in_transaction = request.operation == "TransactWriteItems"
+    in_transaction = OPERATIONS[request.operation].is_transaction
     is_refused = isinstance(
         request.error, (ConditionalCheckFailedException, TransactionCanceledException)
     )

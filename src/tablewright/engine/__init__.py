@@ -5,11 +5,9 @@
 """
 
 from tablewright.engine.engine import SWEEP_SECONDS, Engine
-from tablewright.engine.operations import OPERATIONS
 from tablewright.engine.step import LongStep, ReadStep, Step, WriteStep
 
 __all__ = [
-    "OPERATIONS",
     "SWEEP_SECONDS",
     "Engine",
     "LongStep",

@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from tablewright.engine.authorization import StoredTables, find_keys
 from tablewright.engine.operations.contributor_insights import DEFAULT_MODE, find_setting
-from tablewright.engine.requested_access import REQUESTED_ACCESSES, RequestedAccess, format_keys
+from tablewright.engine.requested_access import RequestedAccess, format_keys, requested_accesses
 from tablewright.engine.step import LongStep, ReadContext, ReadStep, Step, WriteStep, table_name
 from tablewright.engine.table import StoredTable
 from tablewright.errors import InvalidValue
@@ -84,7 +84,7 @@ class KeyCounts:
         self, operation: str, request: Any, tables: StoredTables, *, throttled: bool = False
     ) -> None:
         """Count the keys of one request."""
-        for requested in REQUESTED_ACCESSES[operation](request):
+        for requested in requested_accesses(operation, request):
             table = tables.get(table_name(requested.table)) if requested.table else None
             if table is not None and table.schema.insights:
                 self._add(requested, table, throttled)

@@ -43,7 +43,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
+from tablewright.errors import DeclarationError, InvalidValue, TenantViolation, ValidationException
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexMap, KeyMap
@@ -51,10 +51,11 @@ from tablewright.mapping.language import intersects
 from tablewright.mapping.table import TableMap
 from tablewright.model.partitions import Partitions
 from tablewright.model.shards import Shard, SharedPartition, refuse_collisions, shard_value
-from tablewright.model.touched import AccessKind, Unclear, touched_items
 from tablewright.plan.plan import AnyRequest
 from tablewright.plan.reads.query_request import OneOf, QueryRequest
 from tablewright.values import Item, Value
+from tablewright.wire.operations import touches
+from tablewright.wire.touches import AccessKind, Named, Unclear
 
 
 class Tenancy:
@@ -190,10 +191,14 @@ class TenantGuard(Struct, eq=False):
         if isinstance(request, QueryRequest):
             return self._checked_query(request)
         try:
-            for access, table, item in touched_items(request.operation, request.body):
-                self._check_table(table)
-                self._check_item(access, item)
-        except Unclear:
+            for touch in touches(request.operation, request.body):
+                if not isinstance(touch.what, Named):
+                    raise Unclear
+                self._check_table(touch.table)
+                # The condition of a check shows what the item contains.
+                access = "read" if touch.access == "check" else touch.access
+                self._check_item(access, touch.what.item)
+        except (Unclear, ValidationException):  # a statement that is not valid
             raise self._unproved(f"this {request.operation}") from None
         return request
 

@@ -16,22 +16,7 @@ from msgspec import Struct
 from tablewright.errors import DynamoDBError, TablewrightError
 from tablewright.transport.faults import RetriesExhausted
 from tablewright.transport.transport import Response
-
-#: The operations whose responses can contain the consumed capacity.
-METERED = frozenset(
-    {
-        "BatchGetItem",
-        "BatchWriteItem",
-        "DeleteItem",
-        "GetItem",
-        "PutItem",
-        "Query",
-        "Scan",
-        "TransactGetItems",
-        "TransactWriteItems",
-        "UpdateItem",
-    }
-)
+from tablewright.wire.operations import OPERATIONS
 
 
 class RequestEvent(Struct, frozen=True, kw_only=True):
@@ -58,7 +43,8 @@ Observer = Callable[[RequestEvent], None]
 
 def add_capacity(operation: str, body: dict[str, Any]) -> dict[str, Any]:
     """Return the request, which also asks for the consumed capacity."""
-    if operation not in METERED or "ReturnConsumedCapacity" in body:
+    row = OPERATIONS.get(operation)
+    if row is None or not row.is_metered or "ReturnConsumedCapacity" in body:
         return body
     return {**body, "ReturnConsumedCapacity": "TOTAL"}
 

@@ -27,14 +27,12 @@ from tablewright.plan.units import (
     item_write,
 )
 from tablewright.values import Value
+from tablewright.wire.operations import READS as READS
 
 #: The assumed size of a value of each type in bytes, for estimates.
 TYPICAL = {"S": 24, "N": 5, "BOOL": 1, "B": 64, "L": 120, "M": 120, "SS": 60, "NS": 20, "BS": 120}
 #: The assumed number of items on a page without a limit; DynamoDB ends it at 1 MB.
 TYPICAL_PAGE = 20
-#: The operations that only read.
-READS = frozenset({"GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan"})
-
 
 #: How a key shows the argument `orders: list[Order]`, which is traced with one member.
 _MEMBER_OF_LIST = re.compile(r"\{\w+\[\]")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from tablewright.engine import OPERATIONS, Engine, ReadStep, Step
+from tablewright.engine import Engine, ReadStep, Step
 from tablewright.engine.operations import LIST_OF_OPERATIONS, unknown_operation
 from tablewright.engine.step import ReadContext
 from tablewright.errors import (
@@ -22,6 +22,7 @@ from tablewright.errors import (
 from tablewright.server.compression import TooLarge, decompress
 from tablewright.server.limits import MAX_BODY
 from tablewright.wire.body import collector_paused, decode
+from tablewright.wire.operations import OPERATIONS
 from tablewright.wire.targets import target_of
 
 if TYPE_CHECKING:

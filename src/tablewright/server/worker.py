@@ -44,9 +44,7 @@ from tablewright.server.relay import (
     WorkerReport,
 )
 from tablewright.server.server import Server, Settings
-
-#: The operations that always write. They are relayed without preparing them here.
-WRITES = frozenset({"BatchWriteItem", "DeleteItem", "PutItem", "TransactWriteItems", "UpdateItem"})
+from tablewright.wire.operations import WRITES
 
 _encode = msgspec.json.Encoder().encode
 

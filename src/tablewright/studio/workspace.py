@@ -23,7 +23,6 @@ from typing import Any
 import msgspec
 
 from tablewright.engine import Engine
-from tablewright.engine.statements.prepared import prepare_statement
 from tablewright.errors import (
     DynamoDBError,
     EndpointUnavailable,
@@ -39,17 +38,8 @@ from tablewright.studio.target.inferring import Inference, infer_table
 from tablewright.studio.writes.pending import Pending
 from tablewright.transport import Local, Remote, Response, Transport, open_target
 from tablewright.verify import Design
-
-#: The operations that change nothing; so does ExecuteStatement with a SELECT.
-READS = frozenset(
-    {
-        *("BatchGetItem", "GetItem", "Query", "Scan", "TransactGetItems"),
-        *("DescribeContinuousBackups", "DescribeEndpoints", "DescribeLimits", "DescribeTable"),
-        *("DescribeTimeToLive", "ListTables", "ListTagsOfResource"),
-        *("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"),
-    }
-)
-
+from tablewright.wire.operations import may_change, touches
+from tablewright.wire.touches import Unclear
 
 #: The live views that are open at the same time: each takes a thread of the server.
 MAX_LIVE_VIEWS = 8
@@ -72,7 +62,7 @@ class ReadOnly:
         self._transport = transport
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
-        if operation not in READS and not _is_select(operation, request):
+        if not _only_reads(operation, request):
             raise ReadOnlyTarget(operation)
         return self._transport.send(operation, request)
 
@@ -80,9 +70,12 @@ class ReadOnly:
         self._transport.close()
 
 
-def _is_select(operation: str, request: dict[str, Any]) -> bool:
-    """Return whether a request only reads, decided by the parsed statement."""
-    return operation == "ExecuteStatement" and prepare_statement(request["Statement"]).is_read
+def _only_reads(operation: str, request: dict[str, Any]) -> bool:
+    """Return whether a request changes nothing; that of statements, when they are parsed."""
+    try:
+        return all(touch.access != "write" for touch in touches(operation, request))
+    except Unclear:
+        return not may_change(operation)
 
 
 class WatchedTransport:

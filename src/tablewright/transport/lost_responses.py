@@ -3,7 +3,8 @@
 It may have been applied. When the request is sent again, it may find its own effect:
 
 TransactWriteItems  has a token, the same in every attempt, so that it is applied once; the last
-                    response is the result of the transaction
+                    response is the result of the transaction. So do other operations whose
+                    requests have a token
 PutItem             with a condition: the condition fails and the fault contains the stored item. If
                     that is exactly the item of the request, the put was applied
 UpdateItem, DeleteItem
@@ -21,25 +22,18 @@ from typing import Any
 
 from tablewright.encoding.items import normalise_item
 from tablewright.errors import ConditionalCheckFailedException, DynamoDBError
-
-_READS = ("BatchGet", "Describe", "Get", "List", "Query", "Scan", "TransactGet")
+from tablewright.wire.operations import OPERATIONS, may_change
 
 
 def add_token(operation: str, request: dict[str, Any]) -> dict[str, Any]:
     """Return the request; a transaction gets a token, so that it is applied only once."""
-    if operation == "TransactWriteItems" and "ClientRequestToken" not in request:
-        return {**request, "ClientRequestToken": str(uuid.uuid4())}
-    return request
-
-
-def is_write(operation: str) -> bool:
-    """Whether an operation changes anything."""
-    return not operation.startswith(_READS)
+    token = _token(operation)
+    return {**request, token: str(uuid.uuid4())} if token and token not in request else request
 
 
 def is_settled_by_retry(operation: str) -> bool:
     """Whether a later response also shows the outcome of an attempt without a response."""
-    return operation == "TransactWriteItems" or not is_write(operation)
+    return bool(_token(operation)) or not may_change(operation)
 
 
 def is_applied(operation: str, request: dict[str, Any], fault: DynamoDBError) -> bool:
@@ -51,3 +45,8 @@ def is_applied(operation: str, request: dict[str, Any], fault: DynamoDBError) ->
         and request.get("ReturnValues", "NONE") == "NONE"  # else the old item is needed, and lost
         and normalise_item(fault.item) == normalise_item(request["Item"])
     )
+
+
+def _token(operation: str) -> str:
+    row = OPERATIONS.get(operation)
+    return "" if row is None else row.token

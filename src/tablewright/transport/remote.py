@@ -52,7 +52,7 @@ from tablewright.transport.faults import RetriesExhausted, parse_fault
 from tablewright.transport.http_response import HttpResponse, ResponseDamaged, excerpt
 from tablewright.transport.sigv4 import Signer, SigningCredentials
 from tablewright.transport.transport import Response
-from tablewright.wire.targets import STREAM_OPERATIONS
+from tablewright.wire.operations import STREAM_OPERATIONS, may_change
 
 CONNECT_SECONDS = 5.0
 RESPONSE_SECONDS = 30.0
@@ -284,7 +284,7 @@ class Remote:
             text,
             attempts=pending.attempt,
             code=reason.code if isinstance(reason, DynamoDBError) else "",
-            maybe_applied=pending.maybe_applied and lost_responses.is_write(pending.operation),
+            maybe_applied=pending.maybe_applied and may_change(pending.operation),
         )
 
     # -- blocking ----------------------------------------------------------------------------

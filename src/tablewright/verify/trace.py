@@ -16,7 +16,6 @@ This module must not know units of items, rates or prices.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -33,7 +32,6 @@ from tablewright.plan.inspection import label_of
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query
-from tablewright.plan.shape import READS
 from tablewright.transport import Response, Transport
 from tablewright.values import Item
 from tablewright.verify.checks import Check, Raises
@@ -41,16 +39,10 @@ from tablewright.verify.contents import Scanner, load_sample
 from tablewright.verify.design import Design
 from tablewright.verify.failure import describe_failure
 from tablewright.verify.temporary import temporary_tables
+from tablewright.wire.operations import OPERATIONS, READS, Operation
+from tablewright.wire.touches import Named, Touch, whole_items
 
 EVENTUAL, CONSISTENT = 0.5, 1
-
-_PLACEHOLDER = re.compile(r"[#:]\w+")
-#: The members of a Query or Scan that decide which items it reads.
-_RANGE = (
-    *("TableName", "IndexName", "KeyConditionExpression", "ScanIndexForward", "Limit"),
-    *("ExclusiveStartKey", "Segment", "TotalSegments"),
-)
-_KINDS = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
 
 
 class ReadItems(Struct, frozen=True):
@@ -162,18 +154,23 @@ class ItemReader:
 
     def before(self, sent: TracedRequest) -> TracedRequest:
         """Return a request with the items that it will read, and those that it will write."""
-        writes = [
-            (kind, name, self.tables[name].key(body.get("Key") or body["Item"]))
-            for kind, name, body in _writes(sent.operation, sent.body)
-        ]
-        return replace(
-            sent,
-            reads=tuple(self._reads(sent.operation, sent.body)),
-            writes=tuple(
-                WrittenItem(self.tables[name], kind, key, self._read(name, key))
-                for kind, name, key in writes
-            ),
-        )
+        row = OPERATIONS[sent.operation]
+        reads: list[ReadItems] = []
+        writes: list[WrittenItem] = []
+        for touch in row.touched(sent.body) if row.touched else ():
+            table, what = self.tables[touch.table], touch.what
+            if not isinstance(what, Named):
+                items = self._ask(touch.kind, whole_items(touch.part))["Items"]
+                reads.append(ReadItems(table, touch.index, items, _factor(touch, row)))
+                continue
+            key = table.key(what.item)
+            item = self._read(touch.table, key)
+            if touch.access == "read":
+                found = [] if item is None else [item]
+                reads.append(ReadItems(table, None, found, _factor(touch, row)))
+            else:
+                writes.append(WrittenItem(table, touch.kind, key, item))
+        return replace(sent, reads=tuple(reads), writes=tuple(writes))
 
     def after(self, writes: tuple[WrittenItem, ...]) -> tuple[WrittenItem, ...]:
         """Return the items that a request has written, as they are now."""
@@ -192,57 +189,11 @@ class ItemReader:
         answer: dict[str, Any] = msgspec.json.decode(self.transport.send(operation, request).body)
         return answer
 
-    def _reads(self, operation: str, request: dict[str, Any]) -> Iterator[ReadItems]:
-        for name, key, factor in _gets(operation, request):
-            item = self._read(name, self.tables[name].key(key))
-            yield ReadItems(self.tables[name], None, [] if item is None else [item], factor)
-        if operation in ("Query", "Scan"):
-            table, answer = request["TableName"], self._ask(operation, _without_filter(request))
-            index = request.get("IndexName")
-            yield ReadItems(self.tables[table], index, answer["Items"], _factor(request))
 
-
-def _factor(request: dict[str, Any]) -> float:
-    return CONSISTENT if request.get("ConsistentRead") else EVENTUAL
-
-
-def _gets(operation: str, request: dict[str, Any]) -> Iterator[tuple[str, Item, float]]:
-    """Yield the table, the key and the factor of each item that a request gets."""
-    if operation == "GetItem":
-        yield request["TableName"], request["Key"], _factor(request)
-    elif operation == "BatchGetItem":
-        for name, wanted in request["RequestItems"].items():
-            for key in wanted["Keys"]:
-                yield name, key, _factor(wanted)
-    elif operation == "TransactGetItems":
-        for action in request["TransactItems"]:
-            yield action["Get"]["TableName"], action["Get"]["Key"], TRANSACTION_FACTOR
-
-
-def _writes(operation: str, request: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield the kind, the table and the body of each write of a request."""
-    if operation in _KINDS:
-        yield _KINDS[operation], request["TableName"], request
-    elif operation == "TransactWriteItems":
-        for action in request["TransactItems"]:
-            ((kind, body),) = action.items()
-            yield kind, body["TableName"], body
-    elif operation == "BatchWriteItem":
-        for name, actions in request["RequestItems"].items():
-            for action in actions:
-                ((kind, body),) = action.items()
-                yield kind.removesuffix("Request"), name, body
-
-
-def _without_filter(request: dict[str, Any]) -> dict[str, Any]:
-    """Return a Query or Scan that returns all items that the request reads, whole."""
-    kept = {name: request[name] for name in _RANGE if name in request}
-    used = set(_PLACEHOLDER.findall(kept.get("KeyConditionExpression", "")))
-    for member in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
-        values = {mark: each for mark, each in request.get(member, {}).items() if mark in used}
-        if values:
-            kept[member] = values
-    return kept
+def _factor(touch: Touch, row: Operation) -> float:
+    if row.is_transaction:
+        return TRANSACTION_FACTOR
+    return CONSISTENT if touch.part.get("ConsistentRead") else EVENTUAL
 
 
 class TracedCheck(Struct, frozen=True):

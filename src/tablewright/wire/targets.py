@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-#: The operations of DynamoDB Streams, which is a service of its own on AWS.
-STREAM_OPERATIONS = frozenset(("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"))
+from tablewright.wire.operations import STREAM_OPERATIONS
 
 
 def target_of(operation: str) -> str:

@@ -23,15 +23,13 @@ from tablewright.engine.realism.lag import ReplacedRows, lagging, recording
 from tablewright.engine.realism.settings import Realism
 from tablewright.engine.realism.statuses import Statuses
 from tablewright.engine.realism.throttling import (
-    THROTTLED,
-    TRANSACTIONS,
     Kind,
     Part,
     Throttle,
     cancellation,
     list_parts,
 )
-from tablewright.engine.requested_access import REQUESTED_ACCESSES
+from tablewright.engine.requested_access import requested_accesses
 from tablewright.engine.step import (
     ReadContext,
     ReadStep,
@@ -46,6 +44,7 @@ from tablewright.errors import (
     TransactionCanceledException,
 )
 from tablewright.wire import requests
+from tablewright.wire.operations import OPERATIONS
 from tablewright.wire.responses import ConsumedCapacity
 from tablewright.wire.statements import (
     BatchExecuteStatementInput,
@@ -53,10 +52,6 @@ from tablewright.wire.statements import (
     BatchStatementRequest,
 )
 
-#: Reads that lag unless they are consistent.
-_LAGGING = frozenset(
-    {"BatchExecuteStatement", "BatchGetItem", "ExecuteStatement", "GetItem", "Query", "Scan"}
-)
 #: Operations on a table that are refused while it is being created.
 _SETTINGS = frozenset(
     {
@@ -94,7 +89,7 @@ class RealisticLayer:
         """
         step = prepare(request)
         self._check_statuses(operation, request)
-        if operation in THROTTLED and self._throttle is not None:
+        if OPERATIONS[operation].is_metered and self._throttle is not None:
             kind: Kind = "Write" if isinstance(step, WriteStep) else "Read"
             if operation == "BatchExecuteStatement":
                 request, step = self._admit_statements(
@@ -113,8 +108,8 @@ class RealisticLayer:
 
     def _check_statuses(self, operation: str, request: Any) -> None:
         statuses = self._statuses
-        if operation in THROTTLED:
-            for requested in REQUESTED_ACCESSES[operation](request):
+        if OPERATIONS[operation].is_metered:
+            for requested in requested_accesses(operation, request):
                 if requested.table is not None:
                     statuses.check_use(table_name(requested.table), requested.index)
         elif operation == "CreateTable":
@@ -225,9 +220,9 @@ class RealisticLayer:
         refused = next((fault for fault in faults if fault is not None), None)
         unprocessed: dict[str, Any] = {}
         if refused is not None:
-            if operation in TRANSACTIONS:
+            if OPERATIONS[operation].is_transaction:
                 refused = cancellation(faults)
-            if not operation.startswith("Batch") or None not in faults:
+            if not OPERATIONS[operation].is_batch or None not in faults:
                 self._key_counts.add(operation, request, tables, throttled=True)
                 raise refused
             flags = [fault is None for fault in faults]
@@ -303,7 +298,7 @@ class RealisticLayer:
                 step,
                 lambda run, context: run(replace(context, tx=recording(context.tx, replaced))),
             )
-        if operation not in _LAGGING or getattr(request, "consistent", False):
+        if not OPERATIONS[operation].lags or getattr(request, "consistent", False):
             return step
 
         def lagging_run(run: Any, context: ReadContext) -> Any:
@@ -359,7 +354,7 @@ def _consistent_tables(request: Any) -> Iterator[str]:
         for statement in request.statements:
             if statement.consistent:
                 alone = replace(request, statements=[statement])
-                for requested in REQUESTED_ACCESSES["BatchExecuteStatement"](alone):
+                for requested in requested_accesses("BatchExecuteStatement", alone):
                     yield str(requested.table)
     else:
         for name, wanted in getattr(request, "tables", {}).items():

@@ -27,7 +27,7 @@ from tablewright.engine.authorization import StoredTables, find_keys
 from tablewright.engine.describe import table_arn
 from tablewright.engine.realism.buckets import Bucket, Buckets
 from tablewright.engine.realism.settings import Realism
-from tablewright.engine.requested_access import REQUESTED_ACCESSES, RequestedAccess
+from tablewright.engine.requested_access import RequestedAccess, requested_accesses
 from tablewright.engine.step import table_name
 from tablewright.engine.table import StoredTable
 from tablewright.errors import (
@@ -39,6 +39,7 @@ from tablewright.errors import (
 from tablewright.schema import IndexSchema, TableSchema
 from tablewright.values import Item
 from tablewright.wire import requests
+from tablewright.wire.operations import OPERATIONS
 from tablewright.wire.responses import ConsumedCapacity
 from tablewright.wire.statements import BatchExecuteStatementInput
 
@@ -60,20 +61,6 @@ ON_DEMAND_EXCEEDED = (
     "have a hot key: "
     "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"
 )
-TRANSACTIONS = frozenset({"ExecuteTransaction", "TransactGetItems", "TransactWriteItems"})
-#: The operations that are throttled.
-THROTTLED = TRANSACTIONS | {
-    "BatchExecuteStatement",
-    "BatchGetItem",
-    "BatchWriteItem",
-    "DeleteItem",
-    "ExecuteStatement",
-    "GetItem",
-    "PutItem",
-    "Query",
-    "Scan",
-    "UpdateItem",
-}
 
 
 class Use(Struct, frozen=True):
@@ -246,7 +233,7 @@ def list_parts(operation: str, request: Any, tables: StoredTables, kind: Kind) -
     The parts of a batch have the order of its items.
     """
     found: list[Part] = []
-    for requested in REQUESTED_ACCESSES[operation](request):
+    for requested in requested_accesses(operation, request):
         table = tables.get(table_name(requested.table)) if requested.table else None
         if table is None:  # the operation raises that it is missing
             return []
@@ -279,7 +266,7 @@ def partition_of(
 
 
 def _smallest_cost(operation: str, request: Any, requested: RequestedAccess, kind: Kind) -> float:
-    if operation in TRANSACTIONS:
+    if OPERATIONS[operation].is_transaction:
         return 2.0
     if kind == "Write":
         return 1.0

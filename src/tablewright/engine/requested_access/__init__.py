@@ -1,7 +1,8 @@
 """Requested access: the access that each request needs, in IAM's terms, without its tables.
 
-`REQUESTED_ACCESSES` has one row for each operation. It converts the typed request into requested
-accesses: an action, a table or index, and the condition keys that DynamoDB defines for the action.
+`requested_accesses` converts a typed request into requested accesses: an action, a table or index,
+and the condition keys that DynamoDB defines for the action. The table of operations says what each
+operation touches, or which resources it is about.
 
     operation                           action                      resource        keys
     GetItem                             GetItem                     table           L A S   C
@@ -20,21 +21,7 @@ accesses: an action, a table or index, and the condition keys that DynamoDB defi
     ExecuteTransaction                  statement
     CreateTable, TagResource            the same name               table           T, RequestTag
     UntagResource                       the same name               table           T
-    other operations on a table         the same name               table
-    DescribeBackup, DeleteBackup,       the same name               backup, export or import
-    DescribeExport, DescribeImport
-    RestoreTableFromBackup              RestoreTableFromBackup      backup; new table
-    RestoreTableToPointInTime           RestoreTableToPointInTime   table; new table
-    ListTables                          ListTables                  table/*
-    operations on a resource policy     the same name               table or stream
-    operations on Contributor Insights  the same name               table or index
-    ListStreams                         ListStreams                 table/*/stream/*
-    DescribeStream, GetShardIterator,   the same name               table/NAME/stream/LABEL
-    GetRecords
-    ListBackups, ListExports,           the same name               *
-    ListImports, ListGlobalTables,
-    ListContributorInsights,
-    DescribeLimits, DescribeEndpoints
+    other operations                    the same name               what they are about
 
     L LeadingKeys and the partition key values   A Attributes   S Select   R ReturnValues
     C ReturnConsumedCapacity   E EnclosingOperation   T TagKeys   F FullTableScan
@@ -49,17 +36,20 @@ Where the documentation of AWS is incomplete, the more restrictive choice is tak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from tablewright.engine.requested_access.access import RequestedAccess, add_value, format_keys
-from tablewright.engine.requested_access.items import ITEM_ACCESSES
-from tablewright.engine.requested_access.tables import TABLE_ACCESSES
+from tablewright.engine.requested_access.items import item_accesses, statement_accesses
+from tablewright.engine.requested_access.tables import table_accesses
+from tablewright.wire.operations import OPERATIONS, Access
 
-__all__ = ["REQUESTED_ACCESSES", "RequestedAccess", "add_value", "format_keys"]
+__all__ = ["RequestedAccess", "add_value", "format_keys", "requested_accesses"]
 
-#: By operation: a function that yields the accesses of a request.
-REQUESTED_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
-    **ITEM_ACCESSES,
-    **TABLE_ACCESSES,
-}
+
+def requested_accesses(operation: str, request: Any) -> Iterator[RequestedAccess]:
+    """Yield the accesses that a request needs."""
+    row = OPERATIONS[operation]
+    if row.access is Access.STATEMENT:
+        return statement_accesses(row, request)
+    return table_accesses(row, request) if row.touched is None else item_accesses(row, request)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
+from itertools import groupby
+from typing import Any, cast
 
 from tablewright.engine.expressions import (
     read_action,
@@ -30,14 +31,10 @@ from tablewright.policy.keys import (
     RETURN_VALUES,
     SELECT,
 )
-from tablewright.values import Item
 from tablewright.wire import requests
-from tablewright.wire.statements import (
-    BatchExecuteStatementInput,
-    ExecuteStatementInput,
-    ExecuteTransactionInput,
-    ParameterizedStatement,
-)
+from tablewright.wire.operations import Operation, touches
+from tablewright.wire.statements import ExecuteStatementInput, ParameterizedStatement
+from tablewright.wire.touches import Named, Touch
 
 # -- the values of partition keys
 
@@ -104,143 +101,66 @@ def _effective_return_values(*members: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one for one in members if one not in (None, "NONE"))) or ("NONE",)
 
 
-def _effective_capacity(request: Any) -> tuple[str, ...]:
-    return (request.return_capacity or "NONE",)
+# -- the operations
 
 
-# -- rows
+def item_accesses(operation: Operation, request: Any) -> Iterator[RequestedAccess]:
+    """Yield the accesses of a request for items: one for each item, or each table of a batch."""
+    keys: dict[str, tuple[str, ...]] = {RETURN_CAPACITY: (request.return_capacity or "NONE",)}
+    if operation.is_transaction:
+        keys[ENCLOSING_OPERATION] = (operation.name,)
+    touched = touches(operation.name, request)
+    if operation.is_batch:
+        for table, group in groupby(touched, lambda touch: touch.table):
+            yield _access(operation.name, table, list(group), keys)
+    else:
+        for touch in touched:
+            action = f"{touch.kind}Item" if operation.is_transaction else operation.name
+            yield _access(action, touch.table, [touch], keys)
 
 
-def _get_item(request: requests.GetItemInput) -> Iterator[RequestedAccess]:
-    yield _get(request, {RETURN_CAPACITY: _effective_capacity(request)})
-
-
-def _transact_get_items(request: requests.TransactGetItemsInput) -> Iterator[RequestedAccess]:
-    enclosing = {
-        ENCLOSING_OPERATION: ("TransactGetItems",),
-        RETURN_CAPACITY: _effective_capacity(request),
-    }
-    for action in request.actions:
-        yield _get(action.get, enclosing)
-
-
-def _get(
-    request: requests.GetItemInput | requests.TransactGetEntry, keys: dict[str, tuple[str, ...]]
+def _access(
+    action: str, table: str, touched: list[Touch], keys: dict[str, tuple[str, ...]]
 ) -> RequestedAccess:
+    """Return the access of touches of one table, which have the same parameters."""
+    part = touched[0].part
+    own: dict[str, tuple[str, ...]] = {}
+    if touched[0].access == "read":
+        own = {SELECT: _effective_select(part)}
+    elif not isinstance(part, requests.PutRequest | requests.DeleteRequest):
+        stated = (getattr(part, "return_values", None), part.return_on_failure)
+        own = {RETURN_VALUES: _effective_return_values(*stated)}
+    items = [touch.what.item for touch in touched if isinstance(touch.what, Named)]
     return RequestedAccess(
-        "GetItem",
-        request.table_name,
-        items=(request.key,),
-        attributes=lambda: _attribute_names(request.key, read_projection(request)),
-        keys={SELECT: _effective_select(request), **keys},
-    )
-
-
-def _batch_get_item(request: requests.BatchGetItemInput) -> Iterator[RequestedAccess]:
-    for name, wanted in request.tables.items():
-        yield RequestedAccess(
-            "BatchGetItem",
-            name,
-            items=wanted.keys,
-            attributes=partial(_batch_get_attributes, wanted),
-            keys={SELECT: _effective_select(wanted), RETURN_CAPACITY: _effective_capacity(request)},
-        )
-
-
-def _batch_get_attributes(wanted: requests.KeysAndAttributes) -> Iterator[str]:
-    return _attribute_names(*wanted.keys, read_projection(wanted))
-
-
-def _query(request: requests.QueryInput) -> Iterator[RequestedAccess]:
-    yield RequestedAccess(
-        "Query",
-        request.table_name,
-        request.index_name,
-        partitions=partial(_partitions_of_query, request),
-        attributes=lambda: _attribute_names(*read_query(request), request.start_key),
-        keys={SELECT: _effective_select(request), RETURN_CAPACITY: _effective_capacity(request)},
-    )
-
-
-def _scan(request: requests.ScanInput) -> Iterator[RequestedAccess]:
-    yield RequestedAccess(
-        "Scan",
-        request.table_name,
-        request.index_name,
-        attributes=lambda: _attribute_names(*read_scan(request), request.start_key),
-        keys={SELECT: _effective_select(request), RETURN_CAPACITY: _effective_capacity(request)},
-    )
-
-
-def _write(action: str, request: Any) -> Iterator[RequestedAccess]:
-    """Yield the access of PutItem, UpdateItem or DeleteItem."""
-    item = request.item if isinstance(request, requests.PutItemInput) else request.key
-    yield RequestedAccess(
         action,
-        request.table_name,
-        items=(item,),
-        attributes=lambda: _attribute_names(item, *_read_expressions(request)),
-        keys={
-            RETURN_VALUES: _effective_return_values(
-                request.return_values, request.return_on_failure
-            ),
-            RETURN_CAPACITY: _effective_capacity(request),
-        },
+        table,
+        touched[0].index,
+        items=items,
+        partitions=partial(_partitions_of_query, part) if touched[0].kind == "Query" else None,
+        attributes=lambda: _attribute_names(*items, *_expressions(part)),
+        keys=own | keys,
     )
 
 
-def _read_expressions(
-    request: requests.PutItemInput | requests.UpdateItemInput | requests.DeleteItemInput,
-) -> tuple[CompiledUpdate | CompiledCondition | None, ...]:
-    if isinstance(request, requests.UpdateItemInput):
-        return read_update(request)
-    return (read_condition(request),)
+def _expressions(part: Any) -> Iterable[Any]:
+    """Return the expressions of a part of a request, and the start key of a page."""
+    match part:
+        case requests.QueryInput():
+            return (*read_query(part), part.start_key)
+        case requests.ScanInput():
+            return (*read_scan(part), part.start_key)
+        case requests.UpdateItemInput():
+            return read_update(part)
+        case requests.PutItemInput() | requests.DeleteItemInput():
+            return (read_condition(part),)
+        case requests.TransactAction():
+            return read_action(cast(requests.AnyTransactAction, part))
+        case requests.PutRequest() | requests.DeleteRequest():
+            return ()
+    return (read_projection(part),)
 
 
-def _batch_write_item(request: requests.BatchWriteItemInput) -> Iterator[RequestedAccess]:
-    for name, writes in request.tables.items():
-        items: list[Item] = []
-        for write in writes:
-            items += [write.put.item] if write.put else []
-            items += [write.delete.key] if write.delete else []
-        yield RequestedAccess(
-            "BatchWriteItem",
-            name,
-            items=items,
-            attributes=partial(_attribute_names, *items),
-            keys={RETURN_CAPACITY: _effective_capacity(request)},
-        )
-
-
-_TRANSACTION_ACTIONS: dict[type[requests.TransactAction], str] = {
-    requests.TransactPut: "PutItem",
-    requests.TransactUpdate: "UpdateItem",
-    requests.TransactDelete: "DeleteItem",
-    requests.TransactConditionCheck: "ConditionCheckItem",
-}
-
-
-def _transact_write_items(request: requests.TransactWriteItemsInput) -> Iterator[RequestedAccess]:
-    for entry in request.actions:
-        for action in (entry.check, entry.put, entry.delete, entry.update):
-            if action is None:
-                continue
-            item = action.item if isinstance(action, requests.TransactPut) else action.key
-            yield RequestedAccess(
-                _TRANSACTION_ACTIONS[type(action)],
-                action.table_name,
-                items=(item,),
-                attributes=partial(_action_attributes, item, action),
-                keys={
-                    RETURN_VALUES: _effective_return_values(action.return_on_failure),
-                    RETURN_CAPACITY: _effective_capacity(request),
-                    ENCLOSING_OPERATION: ("TransactWriteItems",),
-                },
-            )
-
-
-def _action_attributes(item: Item, action: requests.AnyTransactAction) -> Iterator[str]:
-    return _attribute_names(item, *read_action(action))
+# -- statements
 
 
 def _statement(
@@ -268,39 +188,16 @@ def _statement(
     )
 
 
-def _execute_statement(request: ExecuteStatementInput) -> Iterator[RequestedAccess]:
-    yield _statement(request, {RETURN_CAPACITY: _effective_capacity(request)})
-
-
-def _execute_statements(
-    operation: str, request: BatchExecuteStatementInput | ExecuteTransactionInput
-) -> Iterator[RequestedAccess]:
-    """Yield the accesses of BatchExecuteStatement or ExecuteTransaction."""
-    keys = {
-        ENCLOSING_OPERATION: (operation,),
-        RETURN_CAPACITY: _effective_capacity(request),
-    }
+def statement_accesses(operation: Operation, request: Any) -> Iterator[RequestedAccess]:
+    """Yield the accesses of a request with statements."""
+    keys: dict[str, tuple[str, ...]] = {RETURN_CAPACITY: (request.return_capacity or "NONE",)}
+    if isinstance(request, ExecuteStatementInput):
+        yield _statement(request, keys)
+        return
+    keys[ENCLOSING_OPERATION] = (operation.name,)
     for statement in request.statements:
         try:
             access = _statement(statement, keys)
         except ValidationException:  # a batch reports it in the response of the statement
             continue
         yield access
-
-
-#: By operation: a function that yields the accesses of a request.
-ITEM_ACCESSES: dict[str, Callable[[Any], Iterator[RequestedAccess]]] = {
-    "BatchExecuteStatement": partial(_execute_statements, "BatchExecuteStatement"),
-    "BatchGetItem": _batch_get_item,
-    "BatchWriteItem": _batch_write_item,
-    "DeleteItem": partial(_write, "DeleteItem"),
-    "ExecuteStatement": _execute_statement,
-    "ExecuteTransaction": partial(_execute_statements, "ExecuteTransaction"),
-    "GetItem": _get_item,
-    "PutItem": partial(_write, "PutItem"),
-    "Query": _query,
-    "Scan": _scan,
-    "TransactGetItems": _transact_get_items,
-    "TransactWriteItems": _transact_write_items,
-    "UpdateItem": partial(_write, "UpdateItem"),
-}

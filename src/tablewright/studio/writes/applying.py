@@ -40,8 +40,6 @@ from tablewright.values import Item
 #: How much of the operators of a condition a guard may use.
 MAX_GUARDED = MAX_EXPRESSION_OPERATORS // 2 - 50
 
-_OPERATIONS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
-
 
 class CannotGuard(TablewrightError):
     """An item has too many attributes to be compared in a condition."""
@@ -140,7 +138,7 @@ def guarded_requests(write: SentWrite, preview: Preview) -> list[tuple[str, dict
         ]
         return [(write.operation, {**write.body, "TransactItems": items, **capacity})]
     return [
-        (_OPERATIONS[touched.write.kind], {**body, **capacity})
+        (f"{touched.write.kind}Item", {**body, **capacity})
         for touched, body in zip(write.touched, guarded, strict=True)
     ]
 

@@ -17,9 +17,8 @@ Invariants:
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import msgspec
@@ -39,6 +38,8 @@ from tablewright.studio.workspace import ReadOnly
 from tablewright.transfer.definition import build_create_request
 from tablewright.transport import Response, Transport
 from tablewright.values import Item
+from tablewright.wire.operations import OPERATIONS, READS, WRITES, touches
+from tablewright.wire.touches import Key, Named, Touch, whole_items
 
 #: How many items a preview shows; a plan that touches more must be run by a program.
 MAX_ITEMS = 500
@@ -46,12 +47,8 @@ MAX_ITEMS = 500
 MAX_READS = 100
 #: How many keys one BatchGetItem takes.
 BATCH = 100
-#: What a query without its filter and projection does not have.
-_SELECTION = ("FilterExpression", "ProjectionExpression", "Select")
 #: The faults of a write for which DynamoDB charges units.
 _CHARGED = (ConditionalCheckFailedException, TransactionCanceledException)
-#: A placeholder in an expression.
-_MARK = re.compile(r"[#:]\w+")
 
 #: The table and the key of an item, as text.
 Identity: TypeAlias = tuple[str, bytes]
@@ -61,22 +58,10 @@ class PreviewTooLarge(TablewrightError):
     """A plan touches more items than a preview shows."""
 
 
-class SingleWrite(Struct, frozen=True):
-    """The write, or the check, of one item: a part of a request."""
-
-    kind: str  # Put, Update, Delete or ConditionCheck
-    #: As in TransactWriteItems.
-    body: dict[str, Any]
-
-    @property
-    def table(self) -> str:
-        return str(self.body["TableName"])
-
-
 class Touched(Struct, frozen=True):
     """An item before and after one request."""
 
-    write: SingleWrite
+    write: Touch
     key: Item
     before: Item | None
     after: Item | None
@@ -105,7 +90,7 @@ class SentWrite(Struct, frozen=True):
 
     @property
     def is_transaction(self) -> bool:
-        return self.operation == "TransactWriteItems"
+        return OPERATIONS[self.operation].is_transaction
 
     @property
     def units(self) -> float:
@@ -137,16 +122,16 @@ class Overlay:
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
         with self._lock:
-            if operation in _SINGLE or operation in ("TransactWriteItems", "BatchWriteItem"):
+            if operation in WRITES:
                 return self._write(operation, request)
-            if operation not in ("Query", "Scan", "GetItem", "BatchGetItem", "TransactGetItems"):
-                return self._target.send(operation, request)
-            return self._read(operation, request)
+            if operation in READS:
+                return self._read(operation, request)
+            return self._target.send(operation, request)
 
     # --- writes --------------------------------------------------------------------------------
 
     def _write(self, operation: str, request: dict[str, Any]) -> Response:
-        parts = list(single_writes(operation, request))
+        parts = list(touches(operation, request))
         keys = [(part.table, self._key(part)) for part in parts]
         self._load(keys)
         before = [self._stored(*key) for key in keys]
@@ -165,11 +150,11 @@ class Overlay:
         self.writes.append(SentWrite(operation, request, touched, capacity))
         return Response(body)
 
-    def _key(self, part: SingleWrite) -> Item:
-        if part.kind != "Put":
-            key: Item = part.body["Key"]
-            return key
-        item: Item = part.body["Item"]
+    def _key(self, part: Touch) -> Item:
+        assert isinstance(part.what, Named)
+        item = part.what.item
+        if isinstance(part.what, Key):
+            return item
         return {name: item[name] for name in self.key_names(part.table)}
 
     def key_names(self, table: str) -> list[str]:
@@ -250,17 +235,9 @@ class Overlay:
 
     def _load_for(self, operation: str, request: dict[str, Any]) -> None:
         """Load what a read finds at the target, so that the same read in memory is complete."""
-        if operation == "GetItem":
-            self._load([(request["TableName"], request["Key"])])
-        elif operation == "BatchGetItem":
-            self._load(
-                (table, key)
-                for table, wanted in request["RequestItems"].items()
-                for key in wanted["Keys"]
-            )
-        elif operation == "TransactGetItems":
-            gets = [each["Get"] for each in request["TransactItems"]]
-            self._load((get["TableName"], get["Key"]) for get in gets)
+        touched = list(touches(operation, request))
+        if all(isinstance(touch.what, Named) for touch in touched):
+            self._load((touch.table, self._key(touch)) for touch in touched)
         else:
             self._load_pages(operation, request)
 
@@ -268,8 +245,7 @@ class Overlay:
         """Load the pages of a query until those items of it that are unchanged fill a page."""
         table, limit = request["TableName"], request.get("Limit")
         names = self.key_names(table)
-        whole = {name: value for name, value in request.items() if name not in _SELECTION}
-        whole = _without_unused(whole)
+        whole = whole_items(request)
         unchanged = 0
         while True:
             page = msgspec.json.decode(self._target.send(operation, whole).body)
@@ -284,7 +260,7 @@ class Overlay:
 
 
 def _touched(
-    parts: list[SingleWrite],
+    parts: list[Touch],
     keys: list[tuple[str, Item]],
     before: list[Item | None],
     after: list[Item | None],
@@ -295,36 +271,6 @@ def _touched(
     )
 
 
-_SINGLE = {"PutItem": "Put", "UpdateItem": "Update", "DeleteItem": "Delete"}
-
-
-def single_writes(operation: str, request: dict[str, Any]) -> Iterator[SingleWrite]:
-    """Yield the writes and checks of single items that a request consists of."""
-    if operation in _SINGLE:
-        yield SingleWrite(_SINGLE[operation], request)
-    elif operation == "TransactWriteItems":
-        for entry in request["TransactItems"]:
-            ((kind, body),) = entry.items()
-            yield SingleWrite(kind, body)
-    else:
-        for table, entries in request["RequestItems"].items():
-            for entry in entries:
-                ((kind, body),) = entry.items()
-                yield SingleWrite(kind.removesuffix("Request"), {"TableName": table, **body})
-
-
 def identity(table: str, key: Item) -> Identity:
     """Return what identifies an item at a target."""
     return table, msgspec.json.encode(key, order="deterministic")
-
-
-def _without_unused(request: dict[str, Any]) -> dict[str, Any]:
-    """Return a query without the names and values that only its filter and projection use."""
-    text = request.get("KeyConditionExpression", "")
-    used = set(_MARK.findall(text))
-    kept = dict(request)
-    for member in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
-        marks = {mark: each for mark, each in kept.pop(member, {}).items() if mark in used}
-        if marks:
-            kept[member] = marks
-    return kept

@@ -23,6 +23,8 @@ from tablewright.mapping.table import TableMap
 from tablewright.partiql.printing import format_condition, format_name, format_path, format_value
 from tablewright.studio.markup.clauses import clauses, split
 from tablewright.values import Item, Value, tag_of
+from tablewright.wire.operations import OPERATIONS, touches
+from tablewright.wire.touches import Named, Touch
 
 #: How many statements one BatchExecuteStatement takes.
 MAX_BATCH = 25
@@ -88,40 +90,21 @@ def _text(found: Translated) -> str:
 
 def translate(operation: str, body: dict[str, Any], keys: Keys) -> Translated:
     """Return the statements that do the same as a request. Raises CannotExpress."""
-    match operation:
-        case "GetItem":
-            members = {"ConsistentRead": True} if body.get("ConsistentRead") else {}
-            return Translated("ExecuteStatement", (_get(body),), members)
-        case "Query" | "Scan":
-            return _select(body, keys)
-        case "BatchGetItem":
-            return _batch(
-                [
-                    _get({"TableName": table, "Key": key, **wanted})
-                    for table, wanted in body["RequestItems"].items()
-                    for key in wanted["Keys"]
-                ]
-            )
-        case "TransactGetItems":
-            gets = tuple(_get(each["Get"]) for each in body["TransactItems"])
-            return Translated("ExecuteTransaction", gets)
-        case "TransactWriteItems":
-            writes = [_write(kind, each, keys) for entry in body["TransactItems"]
-                      for kind, each in entry.items()]  # fmt: skip
-            return Translated("ExecuteTransaction", tuple(writes))
-        case "BatchWriteItem":
-            return _batch(
-                [
-                    _write(kind.removesuffix("Request"), {"TableName": table, **each}, keys)
-                    for table, entries in body["RequestItems"].items()
-                    for entry in entries
-                    for kind, each in entry.items()
-                ]
-            )
-        case _:
-            written = _write(operation.removesuffix("Item"), body, keys)
-            returning = _RETURNING.get(body.get("ReturnValues", ""), "")
-            return Translated("ExecuteStatement", (written + returning,))
+    row, touched = OPERATIONS[operation], list(touches(operation, body))
+    if not all(isinstance(touch.what, Named) for touch in touched):
+        return _select(body, keys)
+    statements = [_statement(touch, keys) for touch in touched]
+    if row.is_transaction:
+        return Translated("ExecuteTransaction", tuple(statements))
+    if row.is_batch:
+        return _batch(statements)
+    members = {"ConsistentRead": True} if body.get("ConsistentRead") else {}
+    returning = _RETURNING.get(body.get("ReturnValues", ""), "")
+    return Translated("ExecuteStatement", (statements[0] + returning,), members)
+
+
+def _statement(touch: Touch, keys: Keys) -> str:
+    return _get(touch) if touch.access == "read" else _write(touch.kind, touch.body, keys)
 
 
 def _batch(statements: list[str]) -> Translated:
@@ -135,8 +118,10 @@ def _batch(statements: list[str]) -> Translated:
 # --- reads --------------------------------------------------------------------------------------
 
 
-def _get(body: Mapping[str, Any]) -> str:
-    return f"SELECT {_paths(body)} FROM {format_name(body['TableName'])} WHERE {_key(body['Key'])}"
+def _get(touch: Touch) -> str:
+    assert isinstance(touch.what, Named)
+    source, key = format_name(touch.table), _key(touch.what.item)
+    return f"SELECT {_paths(touch.part)} FROM {source} WHERE {key}"
 
 
 def _select(body: dict[str, Any], keys: Keys) -> Translated:
