@@ -233,10 +233,10 @@ def _actions(entry: object) -> Iterator[tuple[Kind, object]]:
 # -- pages
 
 #: The members of a Query or Scan that leave out items or attributes.
-_LEAVING_OUT = frozenset(
-    ("AttributesToGet", "ConditionalOperator", "FilterExpression", "ProjectionExpression")
-    + ("QueryFilter", "ScanFilter", "Select")
-)
+_LEAVING_OUT = {
+    *("AttributesToGet", "ConditionalOperator", "FilterExpression", "ProjectionExpression"),
+    *("QueryFilter", "ScanFilter", "Select"),
+}
 _PLACEHOLDERS = ("ExpressionAttributeNames", "ExpressionAttributeValues")
 
 
