@@ -53,10 +53,13 @@ class RecordingAsync:
 
 def test_requests_go_through_the_other_transport_to_the_same_tables() -> None:
     events: list[RequestEvent] = []
-    with Engine() as engine, connect(engine, Desk, table_name="desk-2", observe=events.append) as db:
+    with (
+        Engine() as engine,
+        connect(engine, Desk, table_name="desk-2", observe=events.append) as db,
+    ):
         recording = Recording(db.transport)
         with db.through(recording) as other:
-            assert other.table_names == db.table_names == {Desk.__table__: "desk-2"}
+            assert other.table_names == db.table_names == {Desk.__table__: "desk2"}
             events.clear()
             other.run(create(Memo(number="1")))
         assert db.run(Memo.primary("1")) is not None
