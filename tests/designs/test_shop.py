@@ -6,7 +6,6 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-import msgspec
 import pytest
 
 from tablewright import Engine, connect, create, explain, put
@@ -39,8 +38,7 @@ def db(engine: Engine) -> Database:
 
 def at(db: Database, moment: datetime) -> Database:
     """Return the same database with a fixed clock."""
-    context = msgspec.structs.replace(db._context, clock=lambda: moment)
-    return Database(db._transport, context, db._tables)
+    return db.through(db.transport, clock=lambda: moment)
 
 
 @pytest.fixture

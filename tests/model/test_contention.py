@@ -10,7 +10,6 @@ import pytest
 
 from tablewright import GSI, Attr, Entity, Table, attr, connect, create, key
 from tablewright.backoff import Backoff
-from tablewright.database import Database
 from tablewright.engine import Engine
 from tablewright.errors import Contention
 from tablewright.model.key import index
@@ -47,9 +46,9 @@ def test_8_threads_that_update_one_item_at_10_ms_latency_all_succeed(url: str) -
     """A fixed delay makes the same writers collide again and again; jitter separates them."""
     with connect(url, Games, create=True) as db:
         db.run(create(Score(player="ann")))
-        remote = db._transport
+        remote = db.transport
         assert isinstance(remote, Remote)
-        delayed = Database(DelayedTransport(remote, LATENCY), db._context, db._tables)
+        delayed = db.through(DelayedTransport(remote, LATENCY))
 
         def add(_: int) -> None:
             for _ in range(UPDATES):

@@ -8,6 +8,7 @@ what has not changed since the last one is not compared again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from operator import is_not
 from typing import Any
 
 from msgspec import Struct
@@ -34,16 +35,15 @@ class Result(Struct, frozen=True):
 
     design: str
     check: str
-    pattern: str
-    operation: str
-    index: str
-    condition: str
-    returned: int
-    read: int
-    units: float
-    ok: bool
     #: Why the check failed; empty if it passed.
-    problem: str = ""
+    problem: str
+    pattern: str = ""
+    operation: str = ""
+    index: str = ""
+    condition: str = ""
+    returned: int = 0
+    read: int = 0
+    units: float = 0.0
     requests: int = 0
     read_units: float = 0.0
     write_units: float = 0.0
@@ -51,6 +51,10 @@ class Result(Struct, frozen=True):
     label: str = ""
     #: The reason of a declared scan; empty if the plan does not declare one.
     scan: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return not self.problem
 
 
 def verify(
@@ -79,30 +83,13 @@ def verify(
         if isinstance(check, Check):
             yield run.result(check)
         else:
-            yield _failed(design, "checks()", check)
+            yield Result(design.name, "checks()", check)
 
 
 def uncovered(design: Design, results: Iterable[Result]) -> list[AccessPattern]:
     """Return the patterns of a design that no check has run."""
     run = {result.label for result in results}
     return [found for found in design.patterns if found.label not in run]
-
-
-def _failed(design: Design, check: str, problem: str) -> Result:
-    """Return the result of a check that could not be run."""
-    return Result(
-        design=design.name,
-        check=check,
-        pattern="",
-        operation="",
-        index="",
-        condition="",
-        returned=0,
-        read=0,
-        units=0.0,
-        ok=False,
-        problem=problem,
-    )
 
 
 class _Run:
@@ -123,11 +110,11 @@ class _Run:
         plan: object = check.plan  # a design may be untyped
         if not isinstance(plan, Plan):
             problem = f"it has {plan!r} where its plan should be"
-            return _failed(self._design, check.name, problem)
+            return Result(self._design.name, check.name, problem)
         try:
             return self._compare(check)
         except Exception as error:  # in the design's code, or in a damaged table
-            return _failed(self._design, check.name, describe_failure(error))
+            return Result(self._design.name, check.name, describe_failure(error))
 
     def _compare(self, check: Check) -> Result:
         before = self._scan.everything() if isinstance(check.expect, Raises) else None
@@ -149,7 +136,7 @@ class _Run:
         """Return what is wrong in a table or its indexes; "" if nothing is."""
         places = [self._scan.contents(table, index) for index in (None, *table.indexes)]
         last, problem = self._compared.get(table, ([], ""))
-        if len(last) != len(places) or any(a is not b for a, b in zip(last, places, strict=True)):
+        if not last or any(map(is_not, last, places)):
             whole, *indexes = places
             problem = _key_problem(table, whole) or _index_problem(table, whole, indexes)
             self._compared[table] = places, problem
@@ -171,7 +158,6 @@ def _result(design: Design, traced: TracedCheck, shape: Shape, reason: str, prob
         read_units=reads,
         write_units=writes,
         requests=len(traced.requests),
-        ok=not problem,
         problem=problem,
         label=traced.label,
         scan=reason,

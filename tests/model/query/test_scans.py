@@ -23,7 +23,7 @@ from tablewright import (
     index,
     key,
 )
-from tablewright.database import AsyncDatabase, Database
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidCursor, InvalidValue, TenantViolation
 from tests.costs import run_within_range
 from tests.transports import RecordingLocal, record_requests
@@ -198,7 +198,7 @@ class Waiting(RecordingLocal):
 
 
 def test_segments_are_scanned_at_the_same_time_in_threads(db: Database) -> None:
-    waiting = Database(Waiting(db._transport, Meeting(4)), db._context, db._tables)
+    waiting = db.through(Waiting(db.transport, Meeting(4)))
     assert by_number(waiting.iterate(Order.scan(reason="test").segments(4))) == ORDERS
 
 
@@ -207,8 +207,7 @@ def test_segments_are_scanned_at_the_same_time_in_an_event_loop() -> None:
         async with connect_async(":memory:", Store) as db:
             for each in ORDERS:
                 await db.run(create(each))
-            transport: Any = Waiting(db._transport, Meeting(4))
-            waiting = AsyncDatabase(transport, db._context, db._tables)
+            waiting = db.through(Waiting(db.transport, Meeting(4)))
             plan = Order.scan(reason="test").segments(4)
             return [each async for each in waiting.iterate(plan)]
 

@@ -32,7 +32,7 @@ from tablewright import (
     put,
     root,
 )
-from tablewright.database import AsyncDatabase, Database
+from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidCursor, TenantViolation
 from tablewright.formats import shard
 from tablewright.observe import Usage
@@ -258,8 +258,7 @@ def test_the_shards_are_read_at_the_same_time_in_an_event_loop() -> None:
         async with connect_async(":memory:", Log) as db:
             for each in ALL:
                 await db.run(create(each))
-            transport: Any = Waiting(db._transport)
-            waiting = AsyncDatabase(transport, db._context, db._tables)
+            waiting = db.through(Waiting(db.transport))
             return list(await asyncio.wait_for(waiting.run(entries()), 10))
 
     assert asyncio.run(read()) == ALL
