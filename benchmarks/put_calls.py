@@ -96,10 +96,12 @@ def _put_request(turn: int) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.put_calls", description=__doc__)
     parser.add_argument("--list", action="store_true", help="list the functions, too")
-    if parser.parse_args().list:
-        for function, count in median_calls().most_common():
+    given = parser.parse_args()
+    calls = median_calls()
+    if given.list:
+        for function, count in calls.most_common():
             print(f"{count:5} {function}")
-    print(put_item_calls())
+    print(calls.total())
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -107,6 +109,29 @@ def test_write_all_gives_a_fault_in_its_place(store: Store) -> None:
     first, fault, last = store.write_all([putting(b"a"), refused, putting(b"b")])
     assert (first, last) == (b"a", b"b")
     assert isinstance(fault, ConditionalCheckFailedException)
+
+
+def test_what_a_refused_step_has_read_is_freed_without_the_garbage_collector(store: Store) -> None:
+    class Item:
+        pass
+
+    read: list[weakref.ref[Item]] = []
+
+    def refused_after_read(tx: WriteTransaction) -> None:
+        item = Item()
+        read.append(weakref.ref(item))
+        try:
+            raise KeyError("no attribute")
+        except KeyError:
+            raise ConditionalCheckFailedException from None
+
+    gc.disable()
+    try:
+        (fault,) = store.write_all([refused_after_read])
+        assert isinstance(fault, ConditionalCheckFailedException)
+        assert read[0]() is None
+    finally:
+        gc.enable()
 
 
 def test_a_step_that_fails_half_way_is_taken_back_and_the_others_are_done(store: Store) -> None:

@@ -8,7 +8,7 @@ contain the stored bytes without decoding them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from operator import is_
 from typing import Any
 
@@ -130,7 +130,7 @@ def _binary_set(members: list[str]) -> list[str]:
 _NORMALISE_SET = {"SS": _string_set, "NS": _number_set, "BS": _binary_set}
 
 
-def item_size(item: Item) -> int:
+def item_size(item: Mapping[str, Value]) -> int:
     """Return the size of an item as DynamoDB counts it: names, values and nesting overhead.
 
     >>> item_size({"id": {"S": "abc"}, "tags": {"L": [{"S": "x"}]}})

@@ -226,7 +226,7 @@ def read_page(
         backwards=backwards,
         limit=request.limit,
         max_size=MAX_PAGE_SIZE,
-        work=WorkLimit(),
+        work=WorkLimit() if item_filter is not None and item_filter.is_heavy else None,
         consistent=request.consistent,
         item_filter=item_filter,
         project=project,
@@ -261,7 +261,7 @@ def read_rows(
     backwards: bool,
     limit: int | None,
     max_size: int,
-    work: WorkLimit,
+    work: WorkLimit | None,
     consistent: bool | None,
     item_filter: CompiledCondition | None,
     project: CompiledProjection | None,
@@ -270,12 +270,14 @@ def read_rows(
 ) -> Rows:
     """Read rows between `bounds` up to `limit`, `max_size` or `work`, and charge for them.
 
+    `work`: the limit of a heavy filter; for others it is not used.
     `fetch`: read the whole items from the table, because the index lacks attributes.
     """
     items: list[ItemOut] = []
     count = scanned = size = 0
     last: bytes | None = None
-    is_heavy = item_filter is not None and item_filter.is_heavy
+    if item_filter is None or not item_filter.is_heavy:
+        work = None
     walk = context.snapshot.walk(source.tree, *bounds, backwards=backwards)
     with closing(walk):
         for _, row_size, body in walk:
@@ -291,7 +293,7 @@ def read_rows(
                 count += 1
                 if not is_count:
                     items.append(project(item) if project else Raw(whole))
-            if scanned == limit or size >= max_size or (is_heavy and work.is_reached):
+            if scanned == limit or size >= max_size or (work is not None and work.is_reached):
                 last = body
                 break
     charge.add(read_units(size, consistent=consistent), source.index)

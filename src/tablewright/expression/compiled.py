@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tablewright.encoding.items import value_size
 from tablewright.expression import tree
 from tablewright.expression.document import compile_projection
 from tablewright.expression.evaluate import Test
@@ -31,13 +30,14 @@ SMALL_VALUES: Final = 4096
 class CompiledCondition:
     """A condition or filter, with the values of one request."""
 
-    __slots__ = ("_memo", "_test", "_values", "names", "nested_names")
+    __slots__ = ("_memo", "_test", "_values", "is_heavy", "names", "nested_names")
 
     def __init__(
         self,
         test: Test,
         names: frozenset[str],
         values: Values,
+        values_size: int,
         nested_names: frozenset[str] = frozenset(),
         *,
         tests: int,
@@ -45,6 +45,8 @@ class CompiledCondition:
         self._test = test
         self._values = values
         self._memo = Memo(values) if tests > FEW_TESTS else None
+        #: Whether one evaluation may take long, even for a small item.
+        self.is_heavy = tests > FEW_TESTS or values_size > SMALL_VALUES
         self.names = names  #: the top-level attributes that it reads
         self.nested_names = nested_names  #: those of them that have nested paths
 
@@ -54,12 +56,6 @@ class CompiledCondition:
         if memo is not None:
             memo.begin()
         return self._test(item, self._values, memo)
-
-    @property
-    def is_heavy(self) -> bool:
-        """Whether one evaluation may take long, even for a small item."""
-        values = self._values.values()
-        return self._memo is not None or sum(map(value_size, values)) > SMALL_VALUES
 
 
 class CompiledProjection:
@@ -84,11 +80,13 @@ class CompiledUpdate:
     __slots__ = (
         "_actions",
         "_project_written",
+        "_read_names",
         "_values",
         "_values_size",
+        "added_size",
         "names",
         "nested_names",
-        "referenced_names",
+        "only_removes",
     )
 
     def __init__(
@@ -98,26 +96,24 @@ class CompiledUpdate:
         values: Values,
         values_size: int,
         nested_names: frozenset[str] = frozenset(),
-        referenced_names: frozenset[str] = frozenset(),
+        read_names: frozenset[str] = frozenset(),
     ) -> None:
         self._actions = actions
         self._project_written = project_written
         self._values = values
         self._values_size = values_size
         self.names = project_written.names  #: the top-level attributes that it writes
-        #: the top-level attributes that it reads or writes
-        self.referenced_names = project_written.names | referenced_names
-        self.nested_names = nested_names  #: those of them that have nested paths
+        self._read_names = read_names
+        self.nested_names = nested_names  #: those that it reads or writes at nested paths
+        #: the bytes that count in addition to the values that it writes
+        self.added_size = actions.added_size
+        #: It has only REMOVE and DELETE actions, so it does not create a missing item.
+        self.only_removes = actions.only_removes
 
     @property
-    def added_size(self) -> int:
-        """The bytes that count in addition to the values that it writes."""
-        return self._actions.added_size
-
-    @property
-    def only_removes(self) -> bool:
-        """Whether it has only REMOVE and DELETE actions, so that it creates no missing item."""
-        return self._actions.only_removes
+    def referenced_names(self) -> frozenset[str]:
+        """The top-level attributes that it reads or writes."""
+        return self.names | self._read_names
 
     def apply(self, item: Item) -> Item:
         """Return the updated item. Raise `ValidationException` if the item does not allow it."""

@@ -52,6 +52,10 @@ def compile_condition(condition: tree.Condition) -> Test:
             return _between(*map(compile_operand, (operand, low, high)))
         case tree.In(operand, options):
             return _in(compile_operand(operand), options)
+        case tree.Call("attribute_exists", (tree.Path((name,)),)):
+            return lambda item, values, memo: name in item
+        case tree.Call("attribute_not_exists", (tree.Path((name,)),)):
+            return lambda item, values, memo: name not in item
         case tree.Call(function, arguments):
             return _TESTS[function](*map(compile_operand, arguments))
 
@@ -160,7 +164,11 @@ def _between(operand: Read, low: Read, high: Read) -> Test:
 def _in(operand: Read, options: tuple[tree.Operand, ...]) -> Test:
     reads = tuple(map(compile_operand, options))
     names = tuple(option.name for option in options if isinstance(option, tree.Value))
-    others = tuple(compile_operand(one) for one in options if not isinstance(one, tree.Value))
+    others = tuple(
+        read
+        for read, option in zip(reads, options, strict=True)
+        if not isinstance(option, tree.Value)
+    )
 
     def test(item: Item, values: Values, memo: Memo | None) -> bool:
         value = operand(item, values)

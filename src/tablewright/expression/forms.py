@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tablewright.encoding.items import value_size
+from tablewright.encoding.items import item_size
 from tablewright.expression import tree
 from tablewright.expression.compiled import CompiledCondition, CompiledProjection, CompiledUpdate
 from tablewright.expression.evaluate import compile_condition, count_tests
@@ -37,7 +37,12 @@ class ConditionForm:
         """Return the condition with values that `check` has accepted."""
         assert self._test is not None
         return CompiledCondition(
-            self._test, self.names, values, self._resolved.nested_names, tests=self._tests
+            self._test,
+            self.names,
+            values,
+            item_size(values),
+            self._resolved.nested_names,
+            tests=self._tests,
         )
 
 
@@ -70,7 +75,7 @@ class UpdateForm:
             self._actions,
             self._project_written,
             values,
-            sum(map(value_size, values.values())),
+            item_size(values),
             self._resolved.nested_names,
             self._resolved.names,
         )

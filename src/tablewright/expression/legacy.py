@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tablewright.encoding.items import normalise, value_size
+from tablewright.encoding.items import item_size, normalise
 from tablewright.encoding.truncation import truncate
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import tree
@@ -144,7 +144,7 @@ def compile_attribute_updates(raw: Mapping[str, Mapping[str, Any]] | None) -> Co
         CompiledActions(update, wrong_type=_MISMATCH),
         written,
         values,
-        sum(map(value_size, values.values())),
+        item_size(values),
     )
 
 
@@ -260,7 +260,11 @@ def _make_condition(
     trees = tuple(_make_tree(name, *found, values) for name, found in comparisons.items())
     condition = tree.Or(trees) if conditional_operator == "OR" else tree.And(trees)
     return CompiledCondition(
-        compile_condition(condition), frozenset(comparisons), values, tests=count_tests(condition)
+        compile_condition(condition),
+        frozenset(comparisons),
+        values,
+        item_size(values),
+        tests=count_tests(condition),
     )
 
 

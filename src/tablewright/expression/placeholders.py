@@ -9,12 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from tablewright.encoding.items import (
-    NAME_TOO_LARGE,
-    TOO_DEEP,
-    normalise,
-    value_size,
-)
+from tablewright.encoding.items import NAME_TOO_LARGE, TOO_DEEP, item_size, normalise
 from tablewright.encoding.truncation import MAX_ECHO_LENGTH, join_truncated
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE, MAX_PLACEHOLDER_LENGTH, MAX_SUBSTITUTED_SIZE
@@ -39,8 +34,12 @@ def check_names(names: Mapping[str, str]) -> None:
 def normalise_values(values: Mapping[str, Value]) -> tuple[dict[str, Value], int]:
     """Check ExpressionAttributeValues; return the values in normal form, and their size."""
     _check_keys("ExpressionAttributeValues", values, _IS_VALUE_KEY)
-    normal = {key: _normalise(key, value) for key, value in values.items()}
-    total = sum(map(len, values)) + sum(map(value_size, normal.values()))
+    normal = {
+        # Most values are strings, which need no normalisation.
+        key: value if len(value) == 1 and "S" in value else _normalise(key, value)
+        for key, value in values.items()
+    }
+    total = item_size(normal)
     _check_total("ExpressionAttributeValues", total)
     return normal, total
 

@@ -102,7 +102,12 @@ class Scope:
         test, tests, resolved = _compile_condition(kind, text, self._checked_names())
         self._use(resolved)
         return CompiledCondition(
-            test, resolved.names, self._normal, resolved.nested_names, tests=tests
+            test,
+            resolved.names,
+            self._normal,
+            self._values_size,
+            resolved.nested_names,
+            tests=tests,
         )
 
     def key_condition(self, text: str | None) -> CompiledKeyCondition | None:

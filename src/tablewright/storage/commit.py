@@ -155,6 +155,9 @@ class WriteQueue:
                 write.error = None
             except DynamoDBError as fault:  # nothing was changed
                 write.error = fault
+                # Its frames hold the decoded items, up to 80 MB each, and this frame holds `write`:
+                # a cycle that only a late run of the garbage collector would free.
+                fault.__traceback__ = fault.__context__ = None
         self._transaction.commit(batch.committed)
 
     def _settle(self, batch: Batch) -> None:

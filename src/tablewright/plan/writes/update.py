@@ -257,20 +257,20 @@ class Update(Write[E, R_co], Generic[E, R_co]):
             item = entity.stored_item(instance, vars(instance))
             return item, guards | snapshot(item, self._stored_names(needed))
         stored = yield from self._read_existing(context)
-        return stored, self._guards_on(stored)
+        return stored, self._guards_on(stored, needed)
 
     def _stored_names(self, names: Iterable[str]) -> list[str]:
         return sorted(self._entity.attributes[name].stored for name in names)
 
-    def _guards_on(self, stored: Item) -> Snapshot:
-        """Return what must not have changed since an item was read."""
+    def _guards_on(self, stored: Item, needed: set[str] | None = None) -> Snapshot:
+        """Return what must not have changed since an item was read; `needed` if it is known."""
         entity = self._entity
         if entity.version is not None:
             return snapshot(stored, [entity.version.stored])  # it stands for all attributes
         if self._affected.has_side_items:  # they, and the result, are made of the whole item
             every = {*stored, *(each.stored for each in entity.attributes.values())}
             return snapshot(stored, sorted(every))
-        return snapshot(stored, self._stored_names(self._needed()))
+        return snapshot(stored, self._stored_names(self._needed() if needed is None else needed))
 
     def _read_existing(self, context: Context) -> Steps[Item]:
         """Return the stored item; raise NotFound or VersionConflict if it cannot be updated."""
