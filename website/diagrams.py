@@ -9,7 +9,7 @@ from tablewright.publish.blocks import ErdDiagram, KeyMapDiagram
 from tablewright.publish.document import blocks
 from tablewright.publish.html.erd_svg import erd_svg
 from tablewright.publish.html.key_map_svg import key_map_svg
-from tablewright.publish.html.style import DIAGRAM, tokens
+from tablewright.publish.html.style import rules, tokens
 
 _MERMAID = re.compile(r"^```mermaid\n.*?^```\n", re.MULTILINE | re.DOTALL)
 #: The colour schemes of the site: the light one and the dark one.
@@ -41,4 +41,4 @@ def diagram_style() -> str:
     schemes = "".join(
         tokens(mode, f"[data-md-color-scheme={scheme}]") for mode, scheme in enumerate(SCHEMES)
     )
-    return f"{schemes}.drawing {{ overflow-x: auto; }}\n{DIAGRAM}"
+    return f"{schemes}.drawing {{ overflow-x: auto; }}\n{rules('diagram')}"
