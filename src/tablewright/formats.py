@@ -25,8 +25,8 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping import formats
-from tablewright.mapping.codec import Codec, SupportsCodec
 from tablewright.mapping.formats import Precision, Zone
+from tablewright.mapping.formats.codecs import Codec, SupportsCodec
 from tablewright.model.attribute import Formatted, Piece
 
 __all__ = [

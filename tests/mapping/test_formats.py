@@ -10,7 +10,6 @@ from typing import Any, Literal
 import pytest
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.codec import Codec
 from tablewright.mapping.formats import (
     BINARY,
     CASEFOLD,
@@ -33,6 +32,7 @@ from tablewright.mapping.formats import (
     shard,
     truncated,
 )
+from tablewright.mapping.formats.codecs import Codec
 from tablewright.symbol import Symbol
 from tests.mapping.key_parts import Status, part
 

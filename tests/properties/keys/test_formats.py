@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.ids import KSUID, ULID
-from tablewright.mapping.codec import Codec
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.formats import (
     BINARY,
@@ -37,6 +36,7 @@ from tablewright.mapping.formats import (
     shard,
     truncated,
 )
+from tablewright.mapping.formats.codecs import Codec
 from tablewright.mapping.language import intersects, literal, to_regex, width_of
 from tablewright.mapping.parts import KeyPart, make_part
 from tests.examples import examples

@@ -42,8 +42,14 @@ from tablewright.mapping.formats.moments import (
     Zone,
     iso,
 )
-from tablewright.mapping.formats.numbers import BINARY, DESCENDING, NUMBER, fixed_point, padded
-from tablewright.mapping.formats.shards import shard
+from tablewright.mapping.formats.numbers import (
+    BINARY,
+    DESCENDING,
+    NUMBER,
+    fixed_point,
+    padded,
+    shard,
+)
 from tablewright.mapping.formats.texts import CASEFOLD, LOWER, UPPER, truncated
 
 __all__ = [
