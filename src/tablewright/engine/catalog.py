@@ -231,10 +231,7 @@ class Catalog:
         tx.delete(_SCHEMAS, job.key)
 
     def _replace(
-        self,
-        tx: WriteTransaction,
-        tables: dict[str, StoredTable],
-        logs: dict[int, ChangeLogSchema],
+        self, tx: WriteTransaction, tables: dict[str, StoredTable], logs: dict[int, ChangeLogSchema]
     ) -> None:
         self._install(self._generation + 1, self._next_tree, tables, logs)
         tx.put(_SCHEMAS, _GENERATION, self._next_tree, b"%d" % self._generation)
