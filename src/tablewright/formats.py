@@ -24,9 +24,9 @@ from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar, overload
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping import formats
-from tablewright.mapping.codec import Codec, SupportsCodec
-from tablewright.mapping.formats import Precision, Zone
+from tablewright.mapping.formats import codecs, moments, numbers, texts
+from tablewright.mapping.formats.codecs import Codec, SupportsCodec
+from tablewright.mapping.formats.moments import Precision, Zone
 from tablewright.model.attribute import Formatted, Piece
 
 __all__ = [
@@ -65,27 +65,27 @@ AnyText: TypeAlias = Piece[Text] | Piece[Text | None]
 
 def day(moment: Day) -> Formatted[date]:
     """Write the day of a moment, in UTC: `2026-01-15`."""
-    return Formatted(moment, formats.DAY)
+    return Formatted(moment, moments.DAY)
 
 
 def week(moment: Day) -> Formatted[date]:
     """Write the ISO week of a moment, in UTC: `2026-W03`. A call takes any day of it."""
-    return Formatted(moment, formats.WEEK)
+    return Formatted(moment, moments.WEEK)
 
 
 def year_month(moment: Day) -> Formatted[date]:
     """Write the month of a moment, in UTC: `2026-01`. A call takes any day of the month."""
-    return Formatted(moment, formats.MONTH)
+    return Formatted(moment, moments.MONTH)
 
 
 def year(moment: Day) -> Formatted[int]:
     """Write the year of a moment, in UTC: `2026`."""
-    return Formatted(moment, formats.YEAR)
+    return Formatted(moment, moments.YEAR)
 
 
 def hour(moment: Moment) -> Formatted[datetime]:
     """Write the hour of a moment, in UTC: `2026-01-15T10`. A call takes any moment of it."""
-    return Formatted(moment, formats.HOUR)
+    return Formatted(moment, moments.HOUR)
 
 
 def iso(moment: Moment, precision: Precision, *, zone: Zone = "Z") -> Formatted[datetime]:
@@ -93,22 +93,22 @@ def iso(moment: Moment, precision: Precision, *, zone: Zone = "Z") -> Formatted[
 
     `zone` is how UTC is written ("Z", "+00:00", or "" for nothing), or the `timezone` of the text.
     """
-    return Formatted(moment, formats.iso(precision, zone))
+    return Formatted(moment, moments.iso(precision, zone))
 
 
 def epoch_seconds(moment: Moment) -> Formatted[datetime]:
     """Write the whole seconds since 1970, with ten digits: `1768472130`."""
-    return Formatted(moment, formats.SECONDS)
+    return Formatted(moment, moments.SECONDS)
 
 
 def epoch_millis(moment: Moment) -> Formatted[datetime]:
     """Write the whole milliseconds since 1970, with thirteen digits: `1768472130000`."""
-    return Formatted(moment, formats.MILLIS)
+    return Formatted(moment, moments.MILLIS)
 
 
 def padded(number: Whole, digits: int) -> Formatted[int]:
     """Write a whole number from 0 with zeros in front: `000007`."""
-    return Formatted(number, formats.padded(digits))
+    return Formatted(number, numbers.padded(digits))
 
 
 @overload
@@ -117,27 +117,27 @@ def fixed_point(number: Piece[Number], digits: int, places: int) -> Formatted[Nu
 def fixed_point(number: Piece[Number | None], digits: int, places: int) -> Formatted[Number]: ...
 def fixed_point(number: Piece[Any], digits: int, places: int) -> Formatted[Any]:
     """Write a number from 0 with `digits` before the point and `places` behind it: `0012.50`."""
-    return Formatted(number, formats.fixed_point(digits, places))
+    return Formatted(number, numbers.fixed_point(digits, places))
 
 
 def lower(text: AnyText[Text]) -> Formatted[str]:
     """Write the text in lower case."""
-    return Formatted(text, formats.LOWER)
+    return Formatted(text, texts.LOWER)
 
 
 def upper(text: AnyText[Text]) -> Formatted[str]:
     """Write the text in upper case."""
-    return Formatted(text, formats.UPPER)
+    return Formatted(text, texts.UPPER)
 
 
 def casefold(text: AnyText[Text]) -> Formatted[str]:
     """Write the text without case, for any language: `STRASSE` and `straße` are equal."""
-    return Formatted(text, formats.CASEFOLD)
+    return Formatted(text, texts.CASEFOLD)
 
 
 def truncated(text: AnyText[Text], length: int) -> Formatted[str]:
     """Write the first characters of the text."""
-    return Formatted(text, formats.truncated(length))
+    return Formatted(text, texts.truncated(length))
 
 
 @overload
@@ -146,14 +146,14 @@ def descending(piece: Piece[T | None]) -> Formatted[T]: ...
 def descending(piece: Piece[T]) -> Formatted[T]: ...
 def descending(piece: Piece[Any]) -> Formatted[Any]:
     """Write the complement of each digit, so that larger values sort first."""
-    return Formatted(piece, formats.DESCENDING)
+    return Formatted(piece, numbers.DESCENDING)
 
 
 def shard(value: Piece[Any], *, of: int) -> Formatted[int]:
     """Write a number from 0 to `of - 1`: the CRC-32 of the text, modulo `of`. A call takes it."""
     if of < 2:
         raise DeclarationError(f"shard(…, of={of}): a key needs at least 2 shards; write of=2")
-    return Formatted(value, formats.shard(of))
+    return Formatted(value, numbers.shard(of))
 
 
 @overload
@@ -162,7 +162,7 @@ def coded(value: Piece[T | None], codec: SupportsCodec[T]) -> Formatted[T]: ...
 def coded(value: Piece[T], codec: SupportsCodec[T]) -> Formatted[T]: ...
 def coded(value: Piece[Any], codec: SupportsCodec[Any]) -> Formatted[Any]:
     """Write the value by a codec of your own: any object with `encode` and `decode`."""
-    return Formatted(value, formats.coded(codec, type(codec).__name__))
+    return Formatted(value, codecs.coded(codec, type(codec).__name__))
 
 
 @overload
@@ -171,9 +171,9 @@ def number(value: Piece[T | None]) -> Formatted[T]: ...
 def number(value: Piece[T]) -> Formatted[T]: ...
 def number(value: Piece[Any]) -> Formatted[Any]:
     """Write a number into a key attribute of type N: an int, a Decimal, or an epoch."""
-    return Formatted(value, formats.NUMBER)
+    return Formatted(value, numbers.NUMBER)
 
 
 def binary(value: Piece[bytes] | Piece[bytes | None]) -> Formatted[bytes]:
     """Write bytes into a key attribute of type B."""
-    return Formatted(value, formats.BINARY)
+    return Formatted(value, numbers.BINARY)

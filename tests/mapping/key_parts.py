@@ -9,7 +9,9 @@ from typing import Any
 
 from tablewright.mapping.converters import converter
 from tablewright.mapping.delimiter import Delimiter
-from tablewright.mapping.formats import DAY, DESCENDING, Format
+from tablewright.mapping.formats.format import Format
+from tablewright.mapping.formats.moments import DAY
+from tablewright.mapping.formats.numbers import DESCENDING
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart, make_part, natural_part
 from tablewright.mapping.template import Template

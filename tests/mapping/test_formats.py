@@ -10,29 +10,18 @@ from typing import Any, Literal
 import pytest
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.codec import Codec
-from tablewright.mapping.formats import (
+from tablewright.mapping.formats.codecs import Codec, coded
+from tablewright.mapping.formats.format import Format
+from tablewright.mapping.formats.moments import DAY, HOUR, MILLIS, MONTH, SECONDS, WEEK, YEAR, iso
+from tablewright.mapping.formats.numbers import (
     BINARY,
-    CASEFOLD,
-    DAY,
     DESCENDING,
-    HOUR,
-    LOWER,
-    MILLIS,
-    MONTH,
     NUMBER,
-    SECONDS,
-    UPPER,
-    WEEK,
-    YEAR,
-    Format,
-    coded,
     fixed_point,
-    iso,
     padded,
     shard,
-    truncated,
 )
+from tablewright.mapping.formats.texts import CASEFOLD, LOWER, UPPER, truncated
 from tablewright.symbol import Symbol
 from tests.mapping.key_parts import Status, part
 

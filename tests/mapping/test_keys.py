@@ -10,10 +10,9 @@ import pytest
 
 from tablewright import GSI, Attr, Entity, Table, attr, index, key, unique
 from tablewright.errors import DeclarationError
-from tablewright.mapping.codec import Codec
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.formats import coded
+from tablewright.mapping.formats.codecs import Codec, coded
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart

@@ -8,7 +8,7 @@ import pytest
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.delimiter import Delimiter
-from tablewright.mapping.formats import truncated
+from tablewright.mapping.formats.texts import truncated
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.template import (
     Composer,

@@ -77,11 +77,7 @@ def add_backup(catalog: Catalog, tx: WriteTransaction, backup: Backup) -> Backup
 
 
 def keep_deleted_table(
-    catalog: Catalog,
-    tx: WriteTransaction,
-    table: TableSchema,
-    count: tuple[int, int],
-    now: float,
+    catalog: Catalog, tx: WriteTransaction, table: TableSchema, count: tuple[int, int], now: float
 ) -> None:
     """Make the trees of a table that is being deleted a backup; no rows are copied.
 

@@ -60,10 +60,7 @@ def read_rows(
 
 
 def _read_rows(
-    table_name: str,
-    bounds: tuple[bytes, bytes | None],
-    start: Item | None,
-    context: ReadContext,
+    table_name: str, bounds: tuple[bytes, bytes | None], start: Item | None, context: ReadContext
 ) -> tuple[list[ItemRow], Item | None]:
     table = context.find_table(table_name)
     first, end = bounds

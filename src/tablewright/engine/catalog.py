@@ -162,14 +162,9 @@ class Catalog:
 
     def add_table(self, tx: WriteTransaction, schema: TableSchema) -> StoredTable:
         """Add a table and create its trees."""
-        first, *rest = self.allocate_trees(1 + len(schema.indexes))
-        indexes = tuple(
-            replace(index, tree=tree, building=False)
-            for index, tree in zip(schema.indexes, rest, strict=True)
-        )
-        table = self.save_schema(
-            tx, replace(schema, tree=first, indexes=indexes, log=0, recovery=None)
-        )
+        copy = self.renumber(schema)
+        indexes = tuple(replace(index, building=False) for index in copy.indexes)
+        table = self.save_schema(tx, replace(copy, indexes=indexes, recovery=None))
         tx.create_tree(table.tree, view_name=schema.name)
         for index in table.indexes:
             tx.create_tree(index.tree)
@@ -236,10 +231,7 @@ class Catalog:
         tx.delete(_SCHEMAS, job.key)
 
     def _replace(
-        self,
-        tx: WriteTransaction,
-        tables: dict[str, StoredTable],
-        logs: dict[int, ChangeLogSchema],
+        self, tx: WriteTransaction, tables: dict[str, StoredTable], logs: dict[int, ChangeLogSchema]
     ) -> None:
         self._install(self._generation + 1, self._next_tree, tables, logs)
         tx.put(_SCHEMAS, _GENERATION, self._next_tree, b"%d" % self._generation)

@@ -171,11 +171,7 @@ def stream_label(now: float) -> str:
 
 
 def _describe_index(
-    schema: TableSchema,
-    index: IndexSchema,
-    count: Count,
-    status: str,
-    change: str | None,
+    schema: TableSchema, index: IndexSchema, count: Count, status: str, change: str | None
 ) -> dict[str, Any]:
     is_new = change == "CREATING"
     items, size = (0, 0) if is_new else count(Tree(index.tree))

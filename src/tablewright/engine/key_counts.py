@@ -48,14 +48,13 @@ class Contributors(Struct, frozen=True):
 class _Counts:
     """The counts of one table or index since Contributor Insights was enabled."""
 
-    __slots__ = ("keys", "partition_keys", "since", "throttled_keys", "throttled_partition_keys")
+    __slots__ = ("since", "throttled", "used")
 
     def __init__(self, since: float) -> None:
         self.since = since
-        self.partition_keys = Counter[KeyValues]()
-        self.keys = Counter[KeyValues]()
-        self.throttled_partition_keys = Counter[KeyValues]()
-        self.throttled_keys = Counter[KeyValues]()
+        #: Of partition keys, and of whole keys.
+        self.used = Counter[KeyValues](), Counter[KeyValues]()
+        self.throttled = Counter[KeyValues](), Counter[KeyValues]()
 
 
 class KeyCounts:
@@ -100,10 +99,9 @@ class KeyCounts:
         whole = format_keys(requested.items, keys.attributes) if keys.sort_names else []
         with self._lock:
             counts = self._find(table, requested.index, setting.since)
-            _add_all(
-                counts.throttled_partition_keys if throttled else counts.partition_keys, partitions
-            )
-            _add_all(counts.throttled_keys if throttled else counts.keys, whole)
+            counters = counts.throttled if throttled else counts.used
+            for counter, found in zip(counters, (partitions, whole), strict=True):
+                _add_all(counter, found)
 
     def _find(self, table: StoredTable, index: str | None, since: float) -> _Counts:
         counts = self._counts.get((table.schema.id, index))
@@ -122,12 +120,8 @@ class KeyCounts:
             )
         with self._lock:
             counts = self._find(table, index, setting.since)
-            return Contributors(
-                counts.partition_keys.most_common(limit),
-                counts.keys.most_common(limit),
-                counts.throttled_partition_keys.most_common(limit),
-                counts.throttled_keys.most_common(limit),
-            )
+            counters = (*counts.used, *counts.throttled)
+            return Contributors(*(counter.most_common(limit) for counter in counters))
 
 
 def enabled_insights(tables: StoredTables) -> Iterator[tuple[StoredTable, str | None]]:

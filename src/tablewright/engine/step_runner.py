@@ -40,11 +40,7 @@ class StepRunner:
     """Runs steps on a store. Several threads can use it."""
 
     def __init__(
-        self,
-        store: Store,
-        streams: StreamSettings,
-        counts: ItemCounts,
-        folder: ObjectFolder | None,
+        self, store: Store, streams: StreamSettings, counts: ItemCounts, folder: ObjectFolder | None
     ) -> None:
         self._store = store
         self._streams = streams

@@ -20,9 +20,10 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.infer.kinds import DATE, DATETIME, DECIMAL, INT, STR, Kind, text_kinds
-from tablewright.mapping import formats
 from tablewright.mapping.delimiter import Delimiter
-from tablewright.mapping.formats import Format
+from tablewright.mapping.formats import moments, numbers
+from tablewright.mapping.formats.format import Format
+from tablewright.mapping.formats.texts import CASEFOLD, LOWER, UPPER, truncated
 from tablewright.mapping.parts import KeyPart, make_part
 
 
@@ -83,7 +84,7 @@ def spellings(kind: Kind, tag: str, texts: Sequence[str]) -> Iterator[Spelling]:
     yield from found
     for each in (plain, *found):
         if kind is not STR:
-            yield each("descending({})", formats.DESCENDING)
+            yield each("descending({})", numbers.DESCENDING)
 
 
 def key_only_spellings(texts: Sequence[str]) -> Iterator[Spelling]:
@@ -96,12 +97,12 @@ def key_only_spellings(texts: Sequence[str]) -> Iterator[Spelling]:
 
 def _whole_keys(plain: Spelling, tag: str) -> Iterator[Spelling]:
     if tag == "B":
-        yield plain("binary({})", formats.BINARY)
+        yield plain("binary({})", numbers.BINARY)
     elif plain.kind is DATETIME:
-        for source, how in (("epoch_seconds", formats.SECONDS), ("epoch_millis", formats.MILLIS)):
-            yield plain(f"{source}({{}})", how)("number({})", formats.NUMBER)
+        for source, how in (("epoch_seconds", moments.SECONDS), ("epoch_millis", moments.MILLIS)):
+            yield plain(f"{source}({{}})", how)("number({})", numbers.NUMBER)
     else:
-        yield plain("number({})", formats.NUMBER)
+        yield plain("number({})", numbers.NUMBER)
 
 
 def _formatted(plain: Spelling, texts: Sequence[str]) -> Iterator[Spelling]:
@@ -109,27 +110,27 @@ def _formatted(plain: Spelling, texts: Sequence[str]) -> Iterator[Spelling]:
     width = widths.pop() if len(widths) == 1 else None
     if plain.kind is DATETIME:
         yield from _iso(plain)
-        yield plain("epoch_seconds({})", formats.SECONDS)
-        yield plain("epoch_millis({})", formats.MILLIS)
-        yield plain("hour({})", formats.HOUR)
-        yield plain("day({})", formats.DAY)
+        yield plain("epoch_seconds({})", moments.SECONDS)
+        yield plain("epoch_millis({})", moments.MILLIS)
+        yield plain("hour({})", moments.HOUR)
+        yield plain("day({})", moments.DAY)
     if plain.kind in (DATETIME, DATE):
-        yield plain("week({})", formats.WEEK)
-        yield plain("year_month({})", formats.MONTH)
-        yield plain("year({})", formats.YEAR)
+        yield plain("week({})", moments.WEEK)
+        yield plain("year_month({})", moments.MONTH)
+        yield plain("year({})", moments.YEAR)
     elif plain.kind is INT and width is not None and _is_padded(texts, width):
-        yield plain(f"padded({{}}, {width})", formats.padded(width))
+        yield plain(f"padded({{}}, {width})", numbers.padded(width))
     elif plain.kind is DECIMAL and width is not None:
         digits, _, places = texts[0].partition(".")
         if digits and places:
-            made = formats.fixed_point(len(digits), len(places))
+            made = numbers.fixed_point(len(digits), len(places))
             yield plain(f"fixed_point({{}}, {len(digits)}, {len(places)})", made)
     elif plain.kind is STR:
-        yield plain("lower({})", formats.LOWER)
-        yield plain("upper({})", formats.UPPER)
-        yield plain("casefold({})", formats.CASEFOLD)
+        yield plain("lower({})", LOWER)
+        yield plain("upper({})", UPPER)
+        yield plain("casefold({})", CASEFOLD)
         longest = max(map(len, texts))
-        yield plain(f"truncated({{}}, {longest})", formats.truncated(longest))
+        yield plain(f"truncated({{}}, {longest})", truncated(longest))
 
 
 def _is_padded(texts: Sequence[str], width: int) -> bool:
@@ -141,5 +142,5 @@ def _iso(plain: Spelling) -> Iterator[Spelling]:
     for zone in ("Z", "+00:00"):
         shown = "" if zone == "Z" else f', zone="{zone}"'
         for precision in ("seconds", "milliseconds", "microseconds"):
-            how = formats.iso(precision, zone)
+            how = moments.iso(precision, zone)
             yield plain(f'iso({{}}, "{precision}"{shown})', how)

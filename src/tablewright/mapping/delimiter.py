@@ -20,14 +20,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.language import (
-    Chars,
-    Choice,
-    Language,
-    Repeat,
-    Sequence,
-    literal,
-)
+from tablewright.mapping.language import Chars, Choice, Language, Repeat, Sequence, literal
 
 #: Written behind the escape character for the delimiter itself. It sorts below every escape
 #: character, so an escaped delimiter sorts below an escaped escape character.

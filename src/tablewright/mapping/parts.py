@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.delimiter import Delimiter
-from tablewright.mapping.formats import Format
+from tablewright.mapping.formats.format import Format
 from tablewright.mapping.language import (
     ANYTHING,
     DIGITS,

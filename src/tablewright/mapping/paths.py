@@ -21,7 +21,7 @@ from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
 from tablewright.mapping.constraints import unannotated
 from tablewright.mapping.converters import Converter, converter
-from tablewright.mapping.formats import Format
+from tablewright.mapping.formats.format import Format
 from tablewright.mapping.notation import Notation, no_notation, notation_of
 from tablewright.symbol import Symbol
 

@@ -57,13 +57,7 @@ from tablewright.ids import KSUID, ULID
 from tablewright.mapping.key_writer import key_identity
 from tablewright.mapping.language import width_of
 from tablewright.mapping.parts import KeyPart
-from tablewright.mapping.stored_form import (
-    NumberValue,
-    TextValue,
-    of_dict,
-    of_struct,
-    stored_form,
-)
+from tablewright.mapping.stored_form import NumberValue, TextValue, of_dict, of_struct, stored_form
 from tablewright.mapping.stored_key import StoredKey
 from tablewright.mapping.template import Composer, Template
 from tablewright.mapping.tracking import Tracking, pack

@@ -32,7 +32,7 @@ from typing import (
 )
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.formats import Format
+from tablewright.mapping.formats.format import Format
 from tablewright.mapping.members import AttributeMap, Role
 from tablewright.mapping.paths import path_format
 from tablewright.plan.reference import Comparable, Ref
@@ -62,41 +62,21 @@ DELIMITER = PathDelimiter()
 
 
 class PathOf(Protocol[P_co]):
-    """One side of a key: a path, or a piece that is a path alone."""
+    """For the checkers: one side of a key, a path or a piece that is a path alone."""
 
     def _as_path(self) -> P_co: ...
 
 
-class Piece(Generic[T]):
-    """A piece of a key: an attribute, or an attribute in a format."""
+class _Joined:
+    """What paths are made of: `/` puts a delimiter between two of them, `+` puts nothing."""
 
-    #: The attribute, and its formats in the key, the innermost first.
-    declared: Attr[Any]
-    formats: tuple[Format, ...] = ()
+    if not TYPE_CHECKING:  # the checkers follow the types of the values, in the subclasses
 
-    # An item is in an index only while all parts have values, so an argument is never None.
-    @overload
-    def __rtruediv__(self: Piece[V | None], before: str) -> KeyPath[V]: ...
-    @overload
-    def __rtruediv__(self, before: str) -> KeyPath[T]: ...
-    def __rtruediv__(self, before: str) -> Any:
-        return KeyPath((before, DELIMITER, self))
+        def __rtruediv__(self, before: str) -> Any:
+            return KeyPath((before, DELIMITER, self))
 
-    @overload
-    def __truediv__(self, behind: str | RepeatedPiece) -> KeyPath[T]: ...
-    @overload
-    def __truediv__(self, behind: Piece[U | None]) -> KeyPath[T, U]: ...
-    @overload
-    def __truediv__(self, behind: Piece[U]) -> KeyPath[T, U]: ...
-    @overload
-    def __truediv__(self, behind: KeyPath[*Ts]) -> KeyPath[T, *Ts]: ...
-    def __truediv__(self, behind: Any) -> Any:
-        return KeyPath((self, DELIMITER, behind))
-
-    if TYPE_CHECKING:
-        __radd__ = __rtruediv__
-        __add__ = __truediv__
-    else:
+        def __truediv__(self, behind: Any) -> Any:
+            return KeyPath((self, DELIMITER, behind))
 
         def __radd__(self, before: str) -> Any:
             return KeyPath((before, self))
@@ -104,8 +84,36 @@ class Piece(Generic[T]):
         def __add__(self, behind: Any) -> Any:
             return KeyPath((self, behind))
 
-    def _as_path(self) -> KeyPath[T]:
-        return KeyPath((self,))
+
+class Piece(_Joined, Generic[T]):
+    """A piece of a key: an attribute, or an attribute in a format."""
+
+    #: The attribute, and its formats in the key, the innermost first.
+    declared: Attr[Any]
+    formats: tuple[Format, ...] = ()
+
+    if TYPE_CHECKING:
+
+        def _as_path(self) -> KeyPath[T]: ...
+
+        # An item is in an index only while all parts have values, so an argument is never None.
+        @overload
+        def __rtruediv__(self: Piece[V | None], before: str) -> KeyPath[V]: ...
+        @overload
+        def __rtruediv__(self, before: str) -> KeyPath[T]: ...
+        def __rtruediv__(self, before: str) -> Any: ...
+        @overload
+        def __truediv__(self, behind: str | RepeatedPiece) -> KeyPath[T]: ...
+        @overload
+        def __truediv__(self, behind: Piece[U | None]) -> KeyPath[T, U]: ...
+        @overload
+        def __truediv__(self, behind: Piece[U]) -> KeyPath[T, U]: ...
+        @overload
+        def __truediv__(self, behind: KeyPath[*Ts]) -> KeyPath[T, *Ts]: ...
+        def __truediv__(self, behind: Any) -> Any: ...
+
+        __radd__ = __rtruediv__
+        __add__ = __truediv__
 
     def __str__(self) -> NoReturn:
         raise DeclarationError(
@@ -122,30 +130,23 @@ class Piece(Generic[T]):
         return RepeatedPiece(self)
 
 
-class RepeatedPiece:
+class RepeatedPiece(_Joined):
     """A piece that is already in the key."""
 
     def __init__(self, piece: Piece[Any]) -> None:
         self.piece = piece
 
-    def __rtruediv__(self, before: str) -> KeyPath[*tuple[()]]:
-        return KeyPath((before, DELIMITER, self))
+    if TYPE_CHECKING:
 
-    def __truediv__(self, behind: Any) -> Any:
-        return KeyPath((self, DELIMITER, behind))
+        def __rtruediv__(self, before: str) -> KeyPath[*tuple[()]]: ...
+        def __truediv__(self, behind: Any) -> Any: ...
 
-    def __radd__(self, before: str) -> KeyPath[*tuple[()]]:
-        return KeyPath((before, self))
-
-    def __add__(self, behind: Any) -> Any:
-        return KeyPath((self, behind))
+        __radd__ = __rtruediv__
+        __add__ = __truediv__
 
 
-class KeyPath(Generic[*Ts]):
-    """Literals and pieces in order: `"ORDER" / order_id / "ITEM" / item_id`.
-
-    `/` puts a delimiter between two of them, `+` puts nothing.
-    """
+class KeyPath(_Joined, Generic[*Ts]):
+    """Literals and pieces in order: `"ORDER" / order_id / "ITEM" / item_id`."""
 
     def __init__(self, pieces: tuple[Any, ...]) -> None:
         # `/` binds closer than `+`: "v" + number / name is "v" + (number / name).
@@ -155,41 +156,30 @@ class KeyPath(Generic[*Ts]):
             for piece in (each.pieces if isinstance(each, KeyPath) else (each,))
         )
 
-    def _as_path(self) -> KeyPath[*Ts]:
-        return self
-
-    def __rtruediv__(self, before: str) -> KeyPath[*Ts]:
-        return KeyPath((before, DELIMITER, self))
-
-    @overload
-    def __truediv__(self, behind: str | RepeatedPiece) -> KeyPath[*Ts]: ...
-    @overload
-    def __truediv__(self, behind: Piece[U | None]) -> KeyPath[*Ts, U]: ...
-    @overload
-    def __truediv__(self, behind: Piece[U]) -> KeyPath[*Ts, U]: ...
-    @overload
-    def __truediv__(self, behind: KeyPath[*tuple[()]]) -> KeyPath[*Ts]: ...
-    @overload
-    def __truediv__(self, behind: KeyPath[U]) -> KeyPath[*Ts, U]: ...
-    @overload
-    def __truediv__(self, behind: KeyPath[U, V]) -> KeyPath[*Ts, U, V]: ...
-    @overload
-    def __truediv__(self, behind: KeyPath[U, V, W]) -> KeyPath[*Ts, U, V, W]: ...
-    @overload
-    def __truediv__(self, behind: KeyPath[U, V, W, X]) -> KeyPath[*Ts, U, V, W, X]: ...
-    def __truediv__(self, behind: Any) -> Any:
-        return KeyPath((*self.pieces, DELIMITER, behind))
-
     if TYPE_CHECKING:
+
+        def _as_path(self) -> KeyPath[*Ts]: ...
+        def __rtruediv__(self, before: str) -> KeyPath[*Ts]: ...
+        @overload
+        def __truediv__(self, behind: str | RepeatedPiece) -> KeyPath[*Ts]: ...
+        @overload
+        def __truediv__(self, behind: Piece[U | None]) -> KeyPath[*Ts, U]: ...
+        @overload
+        def __truediv__(self, behind: Piece[U]) -> KeyPath[*Ts, U]: ...
+        @overload
+        def __truediv__(self, behind: KeyPath[*tuple[()]]) -> KeyPath[*Ts]: ...
+        @overload
+        def __truediv__(self, behind: KeyPath[U]) -> KeyPath[*Ts, U]: ...
+        @overload
+        def __truediv__(self, behind: KeyPath[U, V]) -> KeyPath[*Ts, U, V]: ...
+        @overload
+        def __truediv__(self, behind: KeyPath[U, V, W]) -> KeyPath[*Ts, U, V, W]: ...
+        @overload
+        def __truediv__(self, behind: KeyPath[U, V, W, X]) -> KeyPath[*Ts, U, V, W, X]: ...
+        def __truediv__(self, behind: Any) -> Any: ...
+
         __radd__ = __rtruediv__
         __add__ = __truediv__
-    else:
-
-        def __radd__(self, before: str) -> Any:
-            return KeyPath((before, self))
-
-        def __add__(self, behind: Any) -> Any:
-            return KeyPath((*self.pieces, behind))
 
 
 class Attr(Piece[T], Comparable[Any, T]):

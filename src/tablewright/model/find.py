@@ -62,8 +62,7 @@ def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Query[Any]:
     if not matches:
         raise _refusal(entity, conditions)
     best = max(
-        matches,
-        key=lambda match: (_can_filter_rest(entity, match, conditions), len(match.used)),
+        matches, key=lambda match: (_can_filter_rest(entity, match, conditions), len(match.used))
     )
     plan: Query[Any] = Range(entity, best.key, best.arguments)
     if best.comparison is not None:

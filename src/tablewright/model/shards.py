@@ -178,10 +178,7 @@ def refuse_collisions(shards: Sequence[Shard], shared: Sequence[SharedPartition]
 
 
 def shard_value(
-    shard: Shard,
-    others: Sequence[Shard | SharedPartition],
-    table: TableMap,
-    tenant: object,
+    shard: Shard, others: Sequence[Shard | SharedPartition], table: TableMap, tenant: object
 ) -> Value:
     """Return the key value of a tenant's shard, or the text with which its partitions begin.
 

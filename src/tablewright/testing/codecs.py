@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from tablewright.mapping.codec import SupportsCodec
+from tablewright.mapping.formats.codecs import SupportsCodec
 
 T = TypeVar("T")
 

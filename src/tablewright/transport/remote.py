@@ -43,11 +43,7 @@ from tablewright.transport.connection import (
     BlockingConnection,
     ResponseLost,
 )
-from tablewright.transport.credentials import (
-    aws_credentials,
-    default_region,
-    endpoint_credentials,
-)
+from tablewright.transport.credentials import aws_credentials, default_region, endpoint_credentials
 from tablewright.transport.faults import RetriesExhausted, parse_fault
 from tablewright.transport.http_response import HttpResponse, ResponseDamaged, excerpt
 from tablewright.transport.sigv4 import Signer, SigningCredentials

@@ -13,13 +13,7 @@ import time
 from hashlib import sha256
 from typing import NamedTuple
 
-from tablewright.sigv4 import (
-    ALGORITHM,
-    canonical_request,
-    scope_of,
-    signing_key,
-    string_to_sign,
-)
+from tablewright.sigv4 import ALGORITHM, canonical_request, scope_of, signing_key, string_to_sign
 from tablewright.wire.targets import target_of
 
 CONTENT_TYPE = "application/x-amz-json-1.0"

@@ -13,30 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.ids import KSUID, ULID
-from tablewright.mapping.codec import Codec
 from tablewright.mapping.delimiter import Delimiter
-from tablewright.mapping.formats import (
+from tablewright.mapping.formats.codecs import Codec, coded
+from tablewright.mapping.formats.format import Format
+from tablewright.mapping.formats.moments import DAY, HOUR, MILLIS, MONTH, SECONDS, WEEK, YEAR, iso
+from tablewright.mapping.formats.numbers import (
     BINARY,
-    CASEFOLD,
-    DAY,
     DESCENDING,
-    HOUR,
-    LOWER,
-    MILLIS,
-    MONTH,
     NUMBER,
-    SECONDS,
-    UPPER,
-    WEEK,
-    YEAR,
-    Format,
-    coded,
     fixed_point,
-    iso,
     padded,
     shard,
-    truncated,
 )
+from tablewright.mapping.formats.texts import CASEFOLD, LOWER, UPPER, truncated
 from tablewright.mapping.language import intersects, literal, to_regex, width_of
 from tablewright.mapping.parts import KeyPart, make_part
 from tests.examples import examples

@@ -18,13 +18,7 @@ from tablewright.engine.operations.resource_policies import new_revision
 from tablewright.engine.step import WriteContext, WriteStep, table_name
 from tablewright.engine.streams import apply_stream_setting
 from tablewright.errors import ResourceInUseException, ValidationException, invalid
-from tablewright.schema import (
-    AttachedPolicy,
-    IndexSchema,
-    KeySchema,
-    StreamSetting,
-    TableSchema,
-)
+from tablewright.schema import AttachedPolicy, IndexSchema, KeySchema, StreamSetting, TableSchema
 from tablewright.wire import requests
 from tablewright.wire.requests import CreateTableInput
 

@@ -30,11 +30,7 @@ from tablewright.engine.exports import (
     write_export,
 )
 from tablewright.engine.object_folder import ObjectFolder
-from tablewright.engine.recovery import (
-    read_items_at,
-    read_net_changes,
-    restorable_times,
-)
+from tablewright.engine.recovery import read_items_at, read_net_changes, restorable_times
 from tablewright.engine.step import (
     LongContext,
     LongStep,

@@ -259,10 +259,7 @@ class _Reader:
 
 
 def _put_rows(
-    begun: Import,
-    table: StoredTable,
-    rows: Sequence[tuple[bytes, ItemRow]],
-    context: WriteContext,
+    begun: Import, table: StoredTable, rows: Sequence[tuple[bytes, ItemRow]], context: WriteContext
 ) -> None:
     _require_in_progress(begun, context)
     for key, row in rows:

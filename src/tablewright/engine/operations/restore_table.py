@@ -21,16 +21,9 @@ from tablewright.engine.restoring import (
     require_no_building_index,
 )
 from tablewright.engine.step import WriteContext, WriteStep
-from tablewright.errors import (
-    InvalidRestoreTimeException,
-    TableAlreadyExistsException,
-    invalid,
-)
+from tablewright.errors import InvalidRestoreTimeException, TableAlreadyExistsException, invalid
 from tablewright.schema import RestoreOrigin
-from tablewright.wire.backups import (
-    RestoreTableFromBackupInput,
-    RestoreTableToPointInTimeInput,
-)
+from tablewright.wire.backups import RestoreTableFromBackupInput, RestoreTableToPointInTimeInput
 
 
 def restore_table_from_backup(request: RestoreTableFromBackupInput) -> WriteStep:

@@ -22,13 +22,7 @@ from tablewright.partiql.printing import (
     format_name,
     format_value,
 )
-from tablewright.schema import (
-    IndexProjection,
-    IndexSchema,
-    KeyAttribute,
-    KeySchema,
-    TableSchema,
-)
+from tablewright.schema import IndexProjection, IndexSchema, KeyAttribute, KeySchema, TableSchema
 from tablewright.values import Value
 
 _Order: TypeAlias = Literal["ascending", "descending"]

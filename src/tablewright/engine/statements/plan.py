@@ -88,10 +88,7 @@ class WritePlan:
 
 
 def plan_select(
-    parsed: ParsedStatement,
-    table: StoredTable,
-    project: SelectedAttributes | None,
-    names: Names,
+    parsed: ParsedStatement, table: StoredTable, project: SelectedAttributes | None, names: Names
 ) -> SelectPlan:
     """Plan a SELECT; raise a fault for an unknown index or an ORDER BY that is not possible."""
     select = parsed.statement

@@ -14,12 +14,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from tablewright.engine.statements.plan import (
-    SelectPlan,
-    WritePlan,
-    plan_select,
-    plan_write,
-)
+from tablewright.engine.statements.plan import SelectPlan, WritePlan, plan_select, plan_write
 from tablewright.engine.statements.selected import SelectedAttributes
 from tablewright.engine.table import StoredTable
 from tablewright.errors import ValidationException

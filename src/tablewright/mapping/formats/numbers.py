@@ -1,29 +1,44 @@
-"""Formats of numbers and bytes: padded, with fixed places, descending, as keys of type N or B."""
+"""Formats of numbers and bytes: padded, with fixed places, descending, as keys of type N or B.
+
+`shard` makes a number of any value, by a hash.
+"""
 
 from __future__ import annotations
 
 import binascii
+import zlib
 from datetime import datetime
 from decimal import Context, Decimal
+from typing import Any
 
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.formats.format import Format, require_kind
+from tablewright.mapping.formats.format import Format, derive_after, require_kind
 from tablewright.mapping.language import (
     ANYTHING,
     DIGITS,
+    NOTHING,
     Chars,
     Language,
     Repeat,
     Sequence,
+    characters,
+    digits,
     literal,
     may_contain,
     parse_form,
     sequence,
     width_of,
 )
-from tablewright.mapping.notation import Notation, checked, dynamodb_number, name_of, padded_number
+from tablewright.mapping.notation import (
+    Notation,
+    checked,
+    dynamodb_number,
+    name_of,
+    no_notation,
+    padded_number,
+)
 
 
 def padded(width: int) -> Format:
@@ -155,3 +170,36 @@ def _binary(inner: Notation) -> Notation:
 
 
 BINARY = Format("binary({})", _binary)
+
+
+def shard(count: int) -> Format:
+    """Return the format of any value to a number from 0 to `count - 1`."""
+    width = len(str(count - 1))
+    plain = padded_number(width)
+
+    def encode(value: int) -> str:
+        if not 0 <= value < count:
+            raise InvalidValue(
+                f"is {value}, which is not the number of a shard; give 0 to {count - 1}"
+            )
+        return plain.encode(value)
+
+    def apply(inner: Notation) -> Notation:
+        if inner.language == NOTHING:
+            raise no_notation(inner.kind)
+
+        def number(value: Any) -> int:
+            return zlib.crc32(inner.encode(value).encode()) % count
+
+        return Notation(
+            int,
+            checked(int, encode),
+            int,
+            digits(width) if count > len(DIGITS) else characters(DIGITS[:count], 1, 1),
+            derive_after(inner.derive, number),
+            is_exact=False,
+            is_optional=inner.is_optional,
+            shards=count,
+        )
+
+    return Format(f"shard({{}}, of={count})", apply, of_text=True)
