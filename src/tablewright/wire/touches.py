@@ -34,6 +34,10 @@ Kind: TypeAlias = Literal[
 ]
 
 _ACCESS: dict[Kind, AccessKind] = {
+    "Get": "read",
+    "Query": "read",
+    "Scan": "read",
+    "Select": "read",
     "Put": "write",
     "Update": "write",
     "Delete": "write",
@@ -91,7 +95,7 @@ class Touch(Struct, frozen=True):
 
     @property
     def access(self) -> AccessKind:
-        return _ACCESS.get(self.kind, "read")
+        return _ACCESS[self.kind]
 
     @property
     def body(self) -> dict[str, Any]:
@@ -186,18 +190,20 @@ def _statement(part: object) -> Touch:
 
 
 @cache
-def _attributes(structure: type[Struct]) -> dict[str, str]:
-    """Return the names of attributes, by the names of members on the wire."""
+def _attributes(structure: type) -> dict[str, str]:
+    """Return the names of attributes of a typed request, by the names of members on the wire."""
+    if not issubclass(structure, Struct):
+        raise Unclear
     members = structure.__struct_encode_fields__
     return dict(zip(members, structure.__struct_fields__, strict=True))
 
 
 def _member(value: object, name: str) -> Any:
-    if type(value) is dict and name in value:
-        return value[name]
-    if isinstance(value, Struct):
+    if type(value) is not dict:
         return getattr(value, _attributes(type(value))[name])
-    raise Unclear
+    if name not in value:
+        raise Unclear
+    return value[name]
 
 
 def _optional(value: object, name: str) -> Any:
@@ -218,16 +224,15 @@ def _listed(value: object) -> list[Any]:
 
 def _actions(entry: object) -> Iterator[tuple[Kind, object]]:
     """Yield the action of an entry; a typed entry may have several, which is refused later."""
-    if isinstance(entry, Struct):
-        found = ((name, getattr(entry, own)) for name, own in _attributes(type(entry)).items())
-        yield from ((_ACTIONS[name], action) for name, action in found if action is not None)
-        return
-    if type(entry) is not dict or len(entry) != 1:
+    if type(entry) is not dict:
+        for name, attribute in _attributes(type(entry)).items():
+            if (action := getattr(entry, attribute)) is not None:
+                yield _ACTIONS[name], action
+    elif len(entry) == 1 and _ACTIONS.keys() >= entry.keys():
+        ((name, action),) = entry.items()
+        yield _ACTIONS[name], action
+    else:
         raise Unclear
-    ((name, action),) = entry.items()
-    if name not in _ACTIONS:
-        raise Unclear
-    yield _ACTIONS[name], action
 
 
 # -- conditions
