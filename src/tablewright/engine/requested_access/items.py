@@ -130,7 +130,7 @@ def _access(action: str, touched: list[Touch], keys: dict[str, tuple[str, ...]])
     part = first.part
     if first.access == "read":
         keys = {SELECT: _effective_select(first), **keys}
-    elif not isinstance(part, _WITHOUT_PARAMETERS):
+    elif not isinstance(first.part, _WITHOUT_PARAMETERS):
         stated = getattr(part, "return_values", None)
         keys = {RETURN_VALUES: _effective_return_values(stated, part.return_on_failure), **keys}
     items = [touch.what.item for touch in touched if isinstance(touch.what, Named)]

@@ -16,7 +16,6 @@ This module must not know rates or prices.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -38,18 +37,11 @@ from tablewright.verify.checks import Check, Raises, Stored
 from tablewright.verify.design import Design
 from tablewright.verify.run import verify
 from tablewright.wire.operations import OPERATIONS, Operation
-from tablewright.wire.touches import Named, Touch
+from tablewright.wire.touches import Named, Touch, whole_page
 
 EVENTUAL, CONSISTENT = 0.5, 1
 #: The reason of the units of a write whose condition fails.
 REFUSED = "refused: a condition fails"
-
-_PLACEHOLDER = re.compile(r"[#:]\w+")
-#: The members of a Query or Scan that decide which items it reads.
-_RANGE = (
-    *("TableName", "IndexName", "KeyConditionExpression", "ScanIndexForward", "Limit"),
-    *("ExclusiveStartKey", "Segment", "TotalSegments"),
-)
 
 
 class PatternCall(Struct, frozen=True):
@@ -139,23 +131,12 @@ class Recorder:
             item = self._read(touch.table, self._key(touch))
             items = [] if item is None else [item]
         else:
-            items = self._ask(touch.kind, _without_filter(touch.part))["Items"]
+            items = self._ask(touch.kind, whole_page(touch.part))["Items"]
         factor = CONSISTENT if touch.part.get("ConsistentRead") else EVENTUAL
         if row.is_transaction:
             factor = TRANSACTION_FACTOR
         table = self.tables[touch.table]
         return page_read(table, touch.index, items, factor=factor, reason=row.name)
-
-
-def _without_filter(request: dict[str, Any]) -> dict[str, Any]:
-    """Return a Query or Scan that returns all items that the request reads, whole."""
-    kept = {name: request[name] for name in _RANGE if name in request}
-    used = set(_PLACEHOLDER.findall(kept.get("KeyConditionExpression", "")))
-    for member in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
-        values = {mark: each for mark, each in request.get(member, {}).items() if mark in used}
-        if values:
-            kept[member] = values
-    return kept
 
 
 def trace(design: Design, database: Database) -> list[PatternCall]:

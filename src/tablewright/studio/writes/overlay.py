@@ -17,7 +17,6 @@ Invariants:
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterable
 from typing import Any, TypeAlias
@@ -40,7 +39,7 @@ from tablewright.transfer.definition import build_create_request
 from tablewright.transport import Response, Transport
 from tablewright.values import Item
 from tablewright.wire.operations import OPERATIONS, READS, WRITES, touches
-from tablewright.wire.touches import Key, Named, Touch
+from tablewright.wire.touches import Key, Named, Touch, whole_page
 
 #: How many items a preview shows; a plan that touches more must be run by a program.
 MAX_ITEMS = 500
@@ -48,12 +47,8 @@ MAX_ITEMS = 500
 MAX_READS = 100
 #: How many keys one BatchGetItem takes.
 BATCH = 100
-#: What a query without its filter and projection does not have.
-_SELECTION = ("FilterExpression", "ProjectionExpression", "Select")
 #: The faults of a write for which DynamoDB charges units.
 _CHARGED = (ConditionalCheckFailedException, TransactionCanceledException)
-#: A placeholder in an expression.
-_MARK = re.compile(r"[#:]\w+")
 
 #: The table and the key of an item, as text.
 Identity: TypeAlias = tuple[str, bytes]
@@ -250,8 +245,7 @@ class Overlay:
         """Load the pages of a query until those items of it that are unchanged fill a page."""
         table, limit = request["TableName"], request.get("Limit")
         names = self.key_names(table)
-        whole = {name: value for name, value in request.items() if name not in _SELECTION}
-        whole = _without_unused(whole)
+        whole = whole_page(request)
         unchanged = 0
         while True:
             page = msgspec.json.decode(self._target.send(operation, whole).body)
@@ -280,15 +274,3 @@ def _touched(
 def identity(table: str, key: Item) -> Identity:
     """Return what identifies an item at a target."""
     return table, msgspec.json.encode(key, order="deterministic")
-
-
-def _without_unused(request: dict[str, Any]) -> dict[str, Any]:
-    """Return a query without the names and values that only its filter and projection use."""
-    text = request.get("KeyConditionExpression", "")
-    used = set(_MARK.findall(text))
-    kept = dict(request)
-    for member in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
-        marks = {mark: each for mark, each in kept.pop(member, {}).items() if mark in used}
-        if marks:
-            kept[member] = marks
-    return kept
