@@ -313,9 +313,14 @@ def test_a_read_only_endpoint_reads_and_refuses_every_write(
 def test_the_transport_decides_by_the_parsed_statement(engine: Engine) -> None:
     create_table(engine, "things")
     transport = ReadOnly(Local(engine))
-    transport.send("ExecuteStatement", {"Statement": "-- DELETE\nselect * FROM things"})
+    select = {"Statement": "-- DELETE\nselect * FROM things"}
+    one = {"Statement": "SELECT * FROM things WHERE id = 'a'"}
+    delete = {"Statement": "DELETE FROM things WHERE id = 'a'"}
+    transport.send("ExecuteStatement", select)
+    transport.send("BatchExecuteStatement", {"Statements": [one]})
     for operation, request in (
-        ("ExecuteStatement", {"Statement": "DELETE FROM things WHERE id = 'a'"}),
+        ("ExecuteStatement", delete),
+        ("BatchExecuteStatement", {"Statements": [one, delete]}),
         ("ExecuteTransaction", {"TransactStatements": []}),
         ("BatchExecuteStatement", {"Statements": []}),
     ):

@@ -160,6 +160,12 @@ def test_two_transactions_have_two_tokens(proxy: Proxy, client: MakeClient, db: 
     assert len({each.json["ClientRequestToken"] for each in proxy.seen}) == 2
 
 
+def test_a_transaction_of_statements_has_a_token(proxy: Proxy, client: MakeClient) -> None:
+    put_b = {"Statement": "INSERT INTO things VALUE {'k': 'b'}"}
+    client().send("ExecuteTransaction", {"TransactStatements": [put_b]})
+    assert proxy.seen[0].json["ClientRequestToken"]
+
+
 def test_a_token_of_the_callers_is_kept(proxy: Proxy, client: MakeClient) -> None:
     put_b = {"Put": {"TableName": "things", "Item": {"k": {"S": "b"}}}}
     client().send("TransactWriteItems", {"TransactItems": [put_b], "ClientRequestToken": "mine"})

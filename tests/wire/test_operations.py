@@ -15,7 +15,16 @@ from tablewright.errors import DynamoDBError, ValidationException
 from tablewright.wire.members import Structure
 from tablewright.wire.operations import OPERATIONS, READS, WRITES, Access, may_change, touches
 from tablewright.wire.read import read
-from tablewright.wire.touches import Everything, Key, KeyRange, Named, Touch, Unclear, WholeItem
+from tablewright.wire.touches import (
+    Everything,
+    Key,
+    KeyRange,
+    Named,
+    Touch,
+    Unclear,
+    WholeItem,
+    whole_page,
+)
 from tests.engine.authorization.test_accesses import CASES
 from tests.engine.database import av, item, table_request
 from tests.examples import examples
@@ -73,7 +82,7 @@ PUT = {"TableName": "one", "Item": WHOLE}
 UPDATE = {**GET, "UpdateExpression": "SET x = :x", "ExpressionAttributeValues": {":x": av(2)}}
 CHECK = {**GET, "ConditionExpression": "attribute_exists(pk)"}
 SELECT = "SELECT * FROM one WHERE pk = 'a' AND sk > 0"
-QUERY = {
+QUERY: Json = {
     "TableName": "one",
     "IndexName": "by-x",
     "KeyConditionExpression": "#p = :p AND sk BETWEEN :low AND :high",
@@ -219,6 +228,19 @@ def test_an_invalid_statement_is_not_skipped() -> None:
         list(touches("BatchExecuteStatement", body))
 
 
+def test_a_whole_page_keeps_what_decides_which_items_it_reads() -> None:
+    request = {
+        **QUERY,
+        "FilterExpression": "#f = :f",
+        "ExpressionAttributeNames": {"#p": "x", "#f": "y"},
+        "ExpressionAttributeValues": {**QUERY["ExpressionAttributeValues"], ":f": av(1)},
+        "Select": "COUNT",
+        "Limit": 3,
+    }
+    assert whole_page(request) == {**QUERY, "Limit": 3}
+    assert whole_page({"TableName": "one", "FilterExpression": "x = y"}) == {"TableName": "one"}
+
+
 # --- what the engine does -----------------------------------------------------------------------
 
 PK, SK = st.sampled_from("ab"), st.sampled_from((0, 1, 2))
@@ -245,10 +267,9 @@ def in_tables(entries: st.SearchStrategy[Any], convert: Any = list) -> st.Search
 
 
 def actions(**kinds: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
-    entries = [parts.map(lambda part, kind=kind: {kind: part}) for kind, parts in kinds.items()]
-    return st.lists(st.one_of(entries), min_size=1, max_size=3).map(
-        lambda found: {"TransactItems": found}
-    )
+    entries = [st.fixed_dictionaries({kind: parts}) for kind, parts in kinds.items()]
+    lists = st.lists(st.one_of(entries), min_size=1, max_size=3)
+    return st.fixed_dictionaries({"TransactItems": lists})
 
 
 def query(table: str, index: str | None, pk: str, sk: int, operator: str) -> Json:

@@ -71,11 +71,12 @@ class ReadOnly:
 
 
 def _only_reads(operation: str, request: dict[str, Any]) -> bool:
-    """Return whether a request changes nothing; that of statements, when they are parsed."""
+    """Return whether a request changes nothing; statements are parsed for that."""
     try:
-        return all(touch.access != "write" for touch in touches(operation, request))
+        found = {touch.access for touch in touches(operation, request)}
     except Unclear:
-        return not may_change(operation)
+        found = set()
+    return "write" not in found if found else not may_change(operation)
 
 
 class WatchedTransport:

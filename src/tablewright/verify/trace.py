@@ -40,7 +40,7 @@ from tablewright.verify.design import Design
 from tablewright.verify.failure import describe_failure
 from tablewright.verify.temporary import temporary_tables
 from tablewright.wire.operations import OPERATIONS, READS, Operation
-from tablewright.wire.touches import Named, Touch, whole_items
+from tablewright.wire.touches import Named, Touch, whole_page
 
 EVENTUAL, CONSISTENT = 0.5, 1
 
@@ -160,7 +160,7 @@ class ItemReader:
         for touch in row.touched(sent.body) if row.touched else ():
             table, what = self.tables[touch.table], touch.what
             if not isinstance(what, Named):
-                items = self._ask(touch.kind, whole_items(touch.part))["Items"]
+                items = self._ask(touch.kind, whole_page(touch.part))["Items"]
                 reads.append(ReadItems(table, touch.index, items, _factor(touch, row)))
                 continue
             key = table.key(what.item)

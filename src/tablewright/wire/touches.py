@@ -18,7 +18,7 @@ selects a partition or a part of one is clear only with the keys of its table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -34,6 +34,10 @@ Kind: TypeAlias = Literal[
 ]
 
 _ACCESS: dict[Kind, AccessKind] = {
+    "Get": "read",
+    "Query": "read",
+    "Scan": "read",
+    "Select": "read",
     "Put": "write",
     "Update": "write",
     "Delete": "write",
@@ -49,6 +53,11 @@ _ACTIONS: dict[str, Kind] = {
     "PutRequest": "Put",
     "Update": "Update",
 }
+#: The members of a Query or Scan that decide which items it reads.
+_RANGE = (
+    *("TableName", "IndexName", "KeyConditionExpression", "ScanIndexForward", "Limit"),
+    *("ConsistentRead", "ExclusiveStartKey", "Segment", "TotalSegments"),
+)
 
 
 class Named(Struct, frozen=True):
@@ -91,7 +100,7 @@ class Touch(Struct, frozen=True):
 
     @property
     def access(self) -> AccessKind:
-        return _ACCESS.get(self.kind, "read")
+        return _ACCESS[self.kind]
 
     @property
     def body(self) -> dict[str, Any]:
@@ -182,22 +191,43 @@ def _statement(part: object) -> Touch:
     return Touch(kind, table, KeyRange(lambda: dict(_equalities(where, bind()))), part, index)
 
 
+def whole_page(request: dict[str, Any]) -> dict[str, Any]:
+    """Return a Query or Scan of JSON that returns all items that the request reads, whole."""
+    from tablewright.expression.lexer import tokenize
+
+    kept = {name: request[name] for name in _RANGE if name in request}
+    text = kept.get("KeyConditionExpression")
+    used = {token.text for token in tokenize("KeyConditionExpression", text)} if text else set()
+    for member in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
+        marks = {mark: each for mark, each in request.get(member, {}).items() if mark in used}
+        if marks:
+            kept[member] = marks
+    return kept
+
+
 # -- members of JSON, or of typed requests
 
 
-@cache
-def _attributes(structure: type[Struct]) -> dict[str, str]:
-    """Return the names of attributes, by the names of members on the wire."""
-    members = structure.__struct_encode_fields__
-    return dict(zip(members, structure.__struct_fields__, strict=True))
+class _Attributes(dict[type, dict[str, str]]):
+    """By the type of a typed request: its attributes, by the names of members on the wire."""
+
+    def __missing__(self, structure: type) -> dict[str, str]:
+        if not issubclass(structure, Struct):
+            raise Unclear
+        members = structure.__struct_encode_fields__
+        found = self[structure] = dict(zip(members, structure.__struct_fields__, strict=True))
+        return found
 
 
-def _member(value: object, name: str) -> Any:
-    if type(value) is dict and name in value:
-        return value[name]
-    if isinstance(value, Struct):
-        return getattr(value, _attributes(type(value))[name])
-    raise Unclear
+_attributes = _Attributes()
+
+
+def _member(value: Any, name: str) -> Any:
+    if type(value) is not dict:
+        return getattr(value, _attributes[type(value)][name])
+    if name not in value:
+        raise Unclear
+    return value[name]
 
 
 def _optional(value: object, name: str) -> Any:
@@ -216,42 +246,17 @@ def _listed(value: object) -> list[Any]:
     return value
 
 
-def _actions(entry: object) -> Iterator[tuple[Kind, object]]:
+def _actions(entry: Any) -> Iterator[tuple[Kind, object]]:
     """Yield the action of an entry; a typed entry may have several, which is refused later."""
-    if isinstance(entry, Struct):
-        found = ((name, getattr(entry, own)) for name, own in _attributes(type(entry)).items())
-        yield from ((_ACTIONS[name], action) for name, action in found if action is not None)
-        return
-    if type(entry) is not dict or len(entry) != 1:
+    if type(entry) is not dict:
+        for name, attribute in _attributes[type(entry)].items():
+            if (action := getattr(entry, attribute)) is not None:
+                yield _ACTIONS[name], action
+    elif len(entry) == 1 and _ACTIONS.keys() >= entry.keys():
+        ((name, action),) = entry.items()
+        yield _ACTIONS[name], action
+    else:
         raise Unclear
-    ((name, action),) = entry.items()
-    if name not in _ACTIONS:
-        raise Unclear
-    yield _ACTIONS[name], action
-
-
-# -- pages
-
-#: The members of a Query or Scan that leave out items or attributes.
-_LEAVING_OUT = {
-    *("AttributesToGet", "ConditionalOperator", "FilterExpression", "ProjectionExpression"),
-    *("QueryFilter", "ScanFilter", "Select"),
-}
-_PLACEHOLDERS = ("ExpressionAttributeNames", "ExpressionAttributeValues")
-
-
-def whole_items(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a Query or Scan of JSON that returns, whole, all items that the request reads."""
-    from tablewright.expression.lexer import tokenize
-
-    kept = {name: value for name, value in request.items() if name not in _LEAVING_OUT}
-    text = kept.get("KeyConditionExpression")
-    used = {token.text for token in tokenize("KeyConditionExpression", text)} if text else ()
-    for member in _PLACEHOLDERS:
-        marks = {mark: each for mark, each in kept.pop(member, {}).items() if mark in used}
-        if marks:
-            kept[member] = marks
-    return kept
 
 
 # -- conditions

@@ -42,7 +42,7 @@ from typing import Any
 from tablewright.engine.requested_access.access import RequestedAccess, add_value, format_keys
 from tablewright.engine.requested_access.items import item_accesses, statement_accesses
 from tablewright.engine.requested_access.tables import table_accesses
-from tablewright.wire.operations import OPERATIONS, Access
+from tablewright.wire.operations import OPERATIONS, STATEMENT
 
 __all__ = ["RequestedAccess", "add_value", "format_keys", "requested_accesses"]
 
@@ -50,6 +50,8 @@ __all__ = ["RequestedAccess", "add_value", "format_keys", "requested_accesses"]
 def requested_accesses(operation: str, request: Any) -> Iterator[RequestedAccess]:
     """Yield the accesses that a request needs."""
     row = OPERATIONS[operation]
-    if row.access is Access.STATEMENT:
-        return statement_accesses(row, request)
-    return table_accesses(row, request) if row.touched is None else item_accesses(row, request)
+    if row.touched is None:
+        return table_accesses(row, request)
+    return (
+        statement_accesses(row, request) if row.access is STATEMENT else item_accesses(row, request)
+    )

@@ -18,23 +18,21 @@ from tablewright.engine.expressions import (
 from tablewright.engine.keys import Keys
 from tablewright.engine.requested_access.access import RequestedAccess, format_keys
 from tablewright.errors import ValidationException
-from tablewright.expression import (
-    CompiledCondition,
-    CompiledKeyCondition,
-    CompiledProjection,
-    CompiledUpdate,
-)
-from tablewright.expression.legacy import LegacyKeyCondition
+from tablewright.expression import CompiledUpdate
 from tablewright.policy.keys import (
     ENCLOSING_OPERATION,
     RETURN_CAPACITY,
     RETURN_VALUES,
     SELECT,
 )
+from tablewright.values import Item
 from tablewright.wire import requests
 from tablewright.wire.operations import Operation, touches
 from tablewright.wire.statements import ExecuteStatementInput, ParameterizedStatement
 from tablewright.wire.touches import Named, Touch
+
+#: Parts of requests that have neither expressions nor other parameters.
+_WITHOUT_PARAMETERS = (requests.PutRequest, requests.DeleteRequest)
 
 # -- the values of partition keys
 
@@ -54,40 +52,45 @@ def _partitions_of_query(request: requests.QueryInput, keys: Keys) -> list[tuple
 # -- attributes
 
 
-def _attribute_names(
-    *sources: Iterable[str]
-    | CompiledCondition
-    | CompiledProjection
-    | CompiledKeyCondition
-    | LegacyKeyCondition
-    | CompiledUpdate
-    | None,
-) -> Iterator[str]:
-    """Yield the top-level attributes that parts of a request use."""
-    for source in sources:
-        if isinstance(source, CompiledUpdate):
-            yield from source.referenced_names
-        elif isinstance(
-            source,
-            (CompiledCondition, CompiledProjection, CompiledKeyCondition, LegacyKeyCondition),
-        ):
-            yield from source.names
-        elif source is not None:
-            yield from source
+def _attribute_names(items: Iterable[Item], part: Any) -> Iterator[str]:
+    """Yield the top-level attributes of items, and those that a part of a request uses."""
+    for item in items:
+        yield from item
+    yield from getattr(part, "start_key", None) or ()
+    for expression in _expressions(part):
+        if isinstance(expression, CompiledUpdate):
+            yield from expression.referenced_names
+        elif expression is not None:
+            yield from expression.names
+
+
+def _expressions(part: Any) -> Iterable[Any]:
+    """Return the compiled expressions of a part of a request."""
+    match part:
+        case requests.QueryInput():
+            return read_query(part)
+        case requests.ScanInput():
+            return read_scan(part)
+        case requests.UpdateItemInput():
+            return read_update(part)
+        case requests.PutItemInput() | requests.DeleteItemInput():
+            return (read_condition(part),)
+        case requests.TransactAction():
+            return read_action(cast(requests.AnyTransactAction, part))
+    return () if isinstance(part, _WITHOUT_PARAMETERS) else (read_projection(part),)
 
 
 # -- single values
 
 
-def _effective_select(request: Any) -> tuple[str, ...]:
+def _effective_select(touch: Touch) -> tuple[str, ...]:
     """Return the Select of a read, or the equivalent of its other parameters."""
-    stated: str | None = getattr(request, "select", None)
+    part = touch.part
+    stated: str | None = None if isinstance(touch.what, Named) else part.select
     if stated is not None:
         return (stated,)
-    return _select_of(
-        bool(request.projection is not None or request.attributes_to_get),
-        getattr(request, "index_name", None) is not None,
-    )
+    has_projection = part.projection is not None or bool(part.attributes_to_get)
+    return _select_of(has_projection, touch.index is not None)
 
 
 def _select_of(has_projection: bool, has_index: bool) -> tuple[str, ...]:
@@ -98,6 +101,8 @@ def _select_of(has_projection: bool, has_index: bool) -> tuple[str, ...]:
 
 def _effective_return_values(*members: str | None) -> tuple[str, ...]:
     """Return the ReturnValues of a write, including those for failed conditions, or NONE."""
+    if not any(members):
+        return ("NONE",)
     return tuple(dict.fromkeys(one for one in members if one not in (None, "NONE"))) or ("NONE",)
 
 
@@ -111,53 +116,33 @@ def item_accesses(operation: Operation, request: Any) -> Iterator[RequestedAcces
         keys[ENCLOSING_OPERATION] = (operation.name,)
     touched = touches(operation.name, request)
     if operation.is_batch:
-        for table, group in groupby(touched, lambda touch: touch.table):
-            yield _access(operation.name, table, list(group), keys)
+        for _, of_table in groupby(touched, lambda touch: touch.table):
+            yield _access(operation.name, [*of_table], keys)
     else:
         for touch in touched:
             action = f"{touch.kind}Item" if operation.is_transaction else operation.name
-            yield _access(action, touch.table, [touch], keys)
+            yield _access(action, [touch], keys)
 
 
-def _access(
-    action: str, table: str, touched: list[Touch], keys: dict[str, tuple[str, ...]]
-) -> RequestedAccess:
+def _access(action: str, touched: list[Touch], keys: dict[str, tuple[str, ...]]) -> RequestedAccess:
     """Return the access of touches of one table, which have the same parameters."""
-    part = touched[0].part
-    own: dict[str, tuple[str, ...]] = {}
-    if touched[0].access == "read":
-        own = {SELECT: _effective_select(part)}
-    elif not isinstance(part, requests.PutRequest | requests.DeleteRequest):
-        stated = (getattr(part, "return_values", None), part.return_on_failure)
-        own = {RETURN_VALUES: _effective_return_values(*stated)}
+    first = touched[0]
+    part = first.part
+    if first.access == "read":
+        keys = {SELECT: _effective_select(first), **keys}
+    elif not isinstance(first.part, _WITHOUT_PARAMETERS):
+        stated = getattr(part, "return_values", None)
+        keys = {RETURN_VALUES: _effective_return_values(stated, part.return_on_failure), **keys}
     items = [touch.what.item for touch in touched if isinstance(touch.what, Named)]
     return RequestedAccess(
         action,
-        table,
-        touched[0].index,
-        items=items,
-        partitions=partial(_partitions_of_query, part) if touched[0].kind == "Query" else None,
-        attributes=lambda: _attribute_names(*items, *_expressions(part)),
-        keys=own | keys,
+        first.table,
+        first.index,
+        items,
+        partial(_partitions_of_query, part) if first.kind == "Query" else None,
+        partial(_attribute_names, items, part),
+        keys=keys,
     )
-
-
-def _expressions(part: Any) -> Iterable[Any]:
-    """Return the expressions of a part of a request, and the start key of a page."""
-    match part:
-        case requests.QueryInput():
-            return (*read_query(part), part.start_key)
-        case requests.ScanInput():
-            return (*read_scan(part), part.start_key)
-        case requests.UpdateItemInput():
-            return read_update(part)
-        case requests.PutItemInput() | requests.DeleteItemInput():
-            return (read_condition(part),)
-        case requests.TransactAction():
-            return read_action(cast(requests.AnyTransactAction, part))
-        case requests.PutRequest() | requests.DeleteRequest():
-            return ()
-    return (read_projection(part),)
 
 
 # -- statements

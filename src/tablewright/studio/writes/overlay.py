@@ -39,7 +39,7 @@ from tablewright.transfer.definition import build_create_request
 from tablewright.transport import Response, Transport
 from tablewright.values import Item
 from tablewright.wire.operations import OPERATIONS, READS, WRITES, touches
-from tablewright.wire.touches import Key, Named, Touch, whole_items
+from tablewright.wire.touches import Key, Named, Touch, whole_page
 
 #: How many items a preview shows; a plan that touches more must be run by a program.
 MAX_ITEMS = 500
@@ -245,7 +245,7 @@ class Overlay:
         """Load the pages of a query until those items of it that are unchanged fill a page."""
         table, limit = request["TableName"], request.get("Limit")
         names = self.key_names(table)
-        whole = whole_items(request)
+        whole = whole_page(request)
         unchanged = 0
         while True:
             page = msgspec.json.decode(self._target.send(operation, whole).body)
