@@ -20,6 +20,8 @@ from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.events import consumed_units
+from tablewright.plan.explanation import all_conditions
+from tablewright.plan.facts import Everything
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query
@@ -278,7 +280,7 @@ def _measure(
         pattern=check.plan._pattern.rpartition(".")[2],
         operation=shape.operation,
         index=shape.index or "",
-        condition=_condition(shape),
+        condition=all_conditions(shape),
         returned=count_entities(answer),
         read=meter.read,
         units=meter.read_units + meter.write_units,
@@ -294,9 +296,8 @@ def _measure(
 
 def _declared_scan(shape: Shape) -> str:
     """Return the reason of the scan that a plan declares; "" if it declares none."""
-    if shape.operation == "Scan":
-        return shape.condition
-    return next(filter(None, map(_declared_scan, shape.steps)), "")
+    keys = [key for request in shape.requests for key in request.keys]
+    return next((key.reason for key in keys if isinstance(key, Everything)), "")
 
 
 def _execute(database: Database, check: Check) -> Any:
@@ -382,12 +383,6 @@ def _index_problem(table: TableMap, scan: Scanner) -> str:
                 f"with its key attributes, found {len(found)}"
             )
     return ""
-
-
-def _condition(shape: Shape) -> str:
-    if shape.condition or not shape.steps:
-        return shape.condition
-    return "; ".join(dict.fromkeys(step.condition for step in shape.steps))
 
 
 def count_entities(answer: Any) -> int:
