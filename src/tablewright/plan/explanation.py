@@ -221,6 +221,9 @@ def lines(shape: Shape) -> Iterator[str]:
             yield f"  {label}: {value}"
     for step in shape.steps:
         yield from ("  " + line for line in lines(step))
+    for branch in () if shape.steps else shape.branches:
+        first, *others = lines(branch)
+        yield from (f"  or {first}", *("  " + line for line in others))
 
 
 def members(shape: Shape) -> dict[str, Any]:

@@ -84,6 +84,8 @@ class Shape(Struct, frozen=True):
     write_range: UnitRange = NOTHING
     #: The requests of a plan with several, and the actions of a transaction.
     steps: tuple[Shape, ...] = ()
+    #: What is sent instead, where that depends on what is stored or has changed.
+    branches: tuple[Shape, ...] = ()
     #: What a write sets, with the index keys that follow.
     assignments: tuple[Assignment, ...] = ()
     #: What must hold for a write to be applied.
@@ -208,7 +210,7 @@ class Shape(Struct, frozen=True):
         yield from expressions_in([*self.key_values])
         for fact in (self.extent, *self.filters, *self.assignments, *self.requirements):
             yield from expressions_in(values_of(fact))
-        for step in self.steps:
+        for step in (*self.steps, *self.branches):
             yield from step.expressions()
 
     @property
@@ -297,11 +299,13 @@ def write_shape(
     requires: Iterable[Requirement] = (),
     actions: Sequence[Shape] = (),
     optional: Sequence[Shape] = (),
+    branches: Iterable[str] = (),
 ) -> Shape:
     """Return the shape of a write of one item, with its index rows and side items.
 
     `operation` is that of the write without side items; `indexes` are those to name; `actions` are
-    those of the side items, and `optional` those that only some of the writes have.
+    those of the side items, and `optional` those that only some of the writes have. `branches` are
+    the operations that may write the item instead, after it was read.
     """
     most = max(side_items, len(actions)) + len(optional)
     several = side_items > 0
@@ -339,6 +343,7 @@ def write_shape(
         write_units=write_units(entity, index_rows, 0) * factor,
         write_range=item_write(entity.index_rows, 0) * factor,
     )
+    own = replace(own, branches=tuple(replace(own, operation=name) for name in branches))
     read = Shape(
         operation="GetItem",
         tables=shape.tables,
@@ -348,4 +353,5 @@ def write_shape(
         read_units=shape.read_units,
         read_range=shape.read_range,
     )
-    return replace(shape, steps=((read, own) if reads else (own,)) + tuple(actions))
+    steps = ((read, own) if reads else (own,)) + tuple(actions)
+    return replace(shape, steps=steps, branches=own.branches)

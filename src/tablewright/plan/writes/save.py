@@ -113,6 +113,8 @@ class Save(Write[E, E], Generic[E]):
                 whole,
                 operation="UpdateItem",
                 extent=Actions(None, Repeats.WHAT_HAS_CHANGED),
+                steps=(),
+                branches=(whole, *([self._check()._shape()] if self._conditions else [])),
                 read_range=replace(whole.read_range, low=0),
                 write_range=replace(whole.write_range, low=0),
             )

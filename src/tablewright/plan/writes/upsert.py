@@ -329,6 +329,7 @@ class Upsert(Update[E, E | None], Generic[E]):
             side_items=max(changed, self._reserves()),
             conditions=self._conditions,
             reads=self._reads,
+            branches=["PutItem"] if self._reads else (),
             sets=[*self._sets(), *composed(self._other_indexes())],
             requires=self._requirements(),
             actions=[

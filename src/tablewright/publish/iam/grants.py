@@ -8,6 +8,7 @@ table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from msgspec import Struct
 
@@ -60,12 +61,14 @@ def grants(patterns: Iterable[AccessPattern]) -> dict[Grant, frozenset[str]]:
 
 
 def _accesses(request: Shape) -> Iterator[Access]:
+    for branch in request.branches:
+        yield from accesses(branch)
     if request.operation in READS:
         index = request.index if request.operation in _INDEX_READS else None
         action = request.operation.replace("TransactGetItems", "GetItem")
         yield from _access(request, action, index or "")
     elif request.operation == "TransactWriteItems":
-        for member in request.steps:
+        for member in chain.from_iterable((each, *each.branches) for each in request.steps):
             for kind in member.operation.split(" + "):
                 yield from _access(member, f"{kind.removesuffix('Item')}Item")
     else:
