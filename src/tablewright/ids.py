@@ -112,7 +112,7 @@ class _TimeId(str):
     @classmethod
     def _bound(cls, name: str, when: Any, rest: int) -> Self:
         if isinstance(when, Symbol):  # in a traced pattern the time is not known
-            return Symbol(f"{cls.__name__}.{name}")(when)  # type: ignore[return-value]
+            return getattr(Symbol(cls.__name__), name)(when)  # type: ignore[no-any-return]
         return cls._of(cls._count(when) << cls._random_bits | rest)
 
     @property

@@ -9,16 +9,25 @@ dict) raises DeclarationError, because the shape would depend on the arguments.
     >>> order = Symbol("order")
     >>> Symbol.text(order.total + 1)
     '{order.total + 1}'
+
+What a symbol stands for is an `Expression`, a value that can be compared. A text that is composed
+of symbols, such as a key, is a `SymbolicText`: it reads `ORDER#{order_id}`, and keeps its parts.
+
+    >>> ("ORDER#" + Symbol.text(order.id)).parts
+    ('ORDER#', AttributeOf(owner=Argument(name='order'), name='id'))
+
+Nothing reads the text of an expression back.
 """
 
 from __future__ import annotations
 
-import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partialmethod
 from opcode import opmap
 from typing import Any, NoReturn
+
+from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 
@@ -30,42 +39,146 @@ _DISPLAYS = {
 }
 
 
+class Expression(Struct, frozen=True):
+    """What a symbol stands for."""
+
+    @property
+    def operands(self) -> tuple[Expression, ...]:
+        """The expressions that it is made of."""
+        return ()
+
+    def walk(self) -> Iterator[Expression]:
+        """Yield the expression, and all inside of it."""
+        yield self
+        for operand in self.operands:
+            yield from operand.walk()
+
+
+class Argument(Expression, frozen=True):
+    """An argument of a pattern, or an item that a request before has found: `order`."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AttributeOf(Expression, frozen=True):
+    """An attribute: `order.total`."""
+
+    owner: Expression
+    name: str
+
+    @property
+    def operands(self) -> tuple[Expression, ...]:
+        return (self.owner,)
+
+    def __str__(self) -> str:
+        return f"{self.owner}.{self.name}"
+
+
+class MemberOf(Expression, frozen=True):
+    """Any member of a list: `orders[]`."""
+
+    of: Expression
+
+    @property
+    def operands(self) -> tuple[Expression, ...]:
+        return (self.of,)
+
+    def __str__(self) -> str:
+        return f"{self.of}[]"
+
+
+class Computed(Expression, frozen=True):
+    """What a call, an operator or a format makes of values: `day({})` of `order.created_at`."""
+
+    #: With {} for each value.
+    form: str
+    #: Expressions, and the texts of values that are known.
+    values: tuple[Expression | str, ...]
+
+    @property
+    def operands(self) -> tuple[Expression, ...]:
+        return tuple(value for value in self.values if isinstance(value, Expression))
+
+    def __str__(self) -> str:
+        return self.form.format(*self.values)
+
+
+class SymbolicText(str):
+    """A text of which some parts are not known yet: `ORDER#{order_id}`."""
+
+    __slots__ = ("parts",)
+    #: Literals that are not empty, and expressions; two literals never stand side by side.
+    parts: tuple[str | Expression, ...]
+
+    def __new__(cls, *parts: str | Expression) -> SymbolicText:
+        joined: list[str | Expression] = []
+        for part in parts:
+            if isinstance(part, str) and joined and isinstance(joined[-1], str):
+                joined[-1] += part
+            elif part != "":
+                joined.append(part)
+        shown = [part if isinstance(part, str) else f"{{{part}}}" for part in joined]
+        made = super().__new__(cls, "".join(shown))
+        made.parts = tuple(joined)
+        return made
+
+    def __add__(self, other: str) -> SymbolicText:
+        return SymbolicText(*self.parts, *parts_of(other))
+
+    def __radd__(self, other: str) -> SymbolicText:
+        return SymbolicText(*parts_of(other), *self.parts)
+
+
+def parts_of(text: str) -> tuple[str | Expression, ...]:
+    """Return the parts of a text: one, if all of it is known."""
+    return text.parts if isinstance(text, SymbolicText) else (text,)
+
+
+class UnknownValue(Exception):
+    """A text of a value is asked for, and the value is a symbol."""
+
+    def __init__(self, expression: Expression) -> None:
+        self.expression = expression
+
+
 class Symbol:
     """An argument without a value, or an expression of such arguments."""
 
     __slots__ = ("_expression",)
 
-    def __init__(self, expression: str) -> None:
-        self._expression = expression
+    def __init__(self, expression: Expression | str) -> None:
+        self._expression = Argument(expression) if isinstance(expression, str) else expression
 
     @staticmethod
-    def text(symbol: Symbol) -> str:
+    def text(symbol: Symbol) -> SymbolicText:
         """Return the text of a symbol inside a key or a value."""
-        return f"{{{symbol._expression}}}"
+        return SymbolicText(symbol._expression)
 
     @staticmethod
-    def expression(symbol: Symbol) -> str:
+    def expression(symbol: Symbol) -> Expression:
         """Return the expression that a symbol stands for."""
         return symbol._expression
 
     def __getattr__(self, name: str) -> Symbol:
         if name.startswith("__"):
             raise AttributeError(name)
-        return Symbol(f"{self._expression}.{name}")
+        return Symbol(AttributeOf(self._expression, name))
 
     def __call__(self, *arguments: Any, **named: Any) -> Symbol:
-        shown = [_expression_of(argument) for argument in arguments]
-        shown += [f"{name}={_expression_of(argument)}" for name, argument in named.items()]
-        return Symbol(f"{self._expression}({', '.join(shown)})")
+        marks = ["{}" for _ in arguments] + [f"{name}={{}}" for name in named]
+        return _computed(f"{{}}({', '.join(marks)})", self, *arguments, *named.values())
 
     def __getitem__(self, key: Any) -> Symbol:
-        return Symbol(f"{self._expression}[{_expression_of(key)}]")
+        return _computed("{}[{}]", self, key)
 
     def _left_of(self, operator: str, other: Any) -> Symbol:
-        return Symbol(f"{self._expression} {operator} {_expression_of(other)}")
+        return _computed(f"{{}} {operator} {{}}", self, other)
 
     def _right_of(self, other: Any, operator: str) -> Symbol:
-        return Symbol(f"{_expression_of(other)} {operator} {self._expression}")
+        return _computed(f"{{}} {operator} {{}}", other, self)
 
     __add__ = partialmethod(_left_of, "+")
     __sub__ = partialmethod(_left_of, "-")
@@ -84,15 +197,15 @@ class Symbol:
         return self._right_of(other, "*")
 
     def __neg__(self) -> Symbol:
-        return Symbol(f"-{self._expression}")
+        return _computed("-{}", self)
 
     def __repr__(self) -> str:
         return Symbol.text(self)
 
     def _refuse(self, *_: Any) -> NoReturn:
         raise DeclarationError(
-            f"the code depends on the value of {self._expression!r}, which is not known while the "
-            "pattern is traced; compute it before the call, or write one pattern for each case"
+            f"the code depends on the value of {str(self._expression)!r}, which is not known while "
+            "the pattern is traced; compute it before the call, or write one pattern for each case"
         )
 
     __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
@@ -104,8 +217,8 @@ class Symbol:
         if code.f_code.co_code[code.f_lasti] in _DISPLAYS:
             return object.__hash__(self)
         raise DeclarationError(
-            f"the code looks up {self._expression!r} by its value, which is not known while the "
-            "pattern is traced; write one pattern for each case. Write a set of arguments as "
+            f"the code looks up {str(self._expression)!r} by its value, which is not known while "
+            "the pattern is traced; write one pattern for each case. Write a set of arguments as "
             "{a, b} or {*tags}"
         )
 
@@ -129,14 +242,32 @@ def contains_symbol(value: Any) -> bool:
     return isinstance(value, Symbol)
 
 
-def member_of_list(values: Iterable[Any]) -> str:
-    """Return `orders[].` if one of the values is of a member of the argument `orders`, else ""."""
-    for value in values:
-        found = re.match(r"\w+\[\]", value._expression) if isinstance(value, Symbol) else None
-        if found is not None:
-            return f"{found[0]}."
-    return ""
+def expressions_in(value: Any) -> Iterator[Expression]:
+    """Yield the expressions in a value, or in those inside of it, and all that they are made of."""
+    if isinstance(value, (Symbol, Expression)):
+        yield from (value._expression if isinstance(value, Symbol) else value).walk()
+    elif isinstance(value, SymbolicText):
+        for part in value.parts:
+            yield from expressions_in(part)
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        for each in value:
+            yield from expressions_in(each)
+    elif isinstance(value, Mapping):
+        for pair in value.items():
+            yield from expressions_in(pair)
 
 
-def _expression_of(value: Any) -> str:
-    return value._expression if isinstance(value, Symbol) else repr(value)
+def expressed(value: Any) -> Any:
+    """Return what a symbol stands for; any other value as it is."""
+    return value._expression if isinstance(value, Symbol) else value
+
+
+def member_of_list(values: Iterable[Any]) -> MemberOf | None:
+    """Return the list member of which one of the values is made; None if none is."""
+    found = (each for value in values for each in expressions_in(value))
+    return next((each for each in found if isinstance(each, MemberOf)), None)
+
+
+def _computed(form: str, *values: Any) -> Symbol:
+    shown = [each._expression if isinstance(each, Symbol) else repr(each) for each in values]
+    return Symbol(Computed(form, tuple(shown)))

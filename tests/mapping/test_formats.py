@@ -272,11 +272,12 @@ def test_every_shard_is_reached() -> None:
 
 
 def test_the_shard_of_an_argument_that_is_not_known_yet_is_shown_by_its_name() -> None:
-    assert part(str, shard(8)).attribute_text(Symbol("id")) == "{shard(id, of=8)}"
+    spread = part(str, shard(8))
+    assert spread.text_or_symbol(spread.argument(Symbol("id"))) == "{shard(id, of=8)}"
 
 
 def test_a_codec_is_not_asked_for_an_argument_that_is_not_known_yet() -> None:
-    assert part(str, coded(REVERSED, "Reversed")).text(Symbol("id")) == "{Reversed(id)}"
+    assert part(str, coded(REVERSED, "Reversed")).text_or_symbol(Symbol("id")) == "{Reversed(id)}"
 
 
 # -- formats of formats --------------------------------------------------------------------------

@@ -304,4 +304,4 @@ def test_a_type_without_an_ordered_text_is_refused(kind: Any, shown: str) -> Non
     ],
 )
 def test_an_argument_that_is_not_known_yet_is_shown_by_its_name(kind: Any, pad: int | None) -> None:
-    assert part(kind, pad=pad).text(Symbol("order.x")) == "{order.x}"
+    assert part(kind, pad=pad).text_or_symbol(Symbol("order.x")) == "{order.x}"

@@ -23,6 +23,7 @@ from tablewright import (
     create,
     index,
     key,
+    save,
 )
 from tablewright.designs import market
 from tablewright.designs.catalog import bundled, load
@@ -30,7 +31,7 @@ from tablewright.errors import AccessDeniedException, InvalidValue
 from tablewright.mapping.record_key import record_key
 from tablewright.model.provision import Provision
 from tablewright.plan.plan import Context, run
-from tablewright.plans import Create, Get, Query
+from tablewright.plans import Create, Get, Query, Save, Upsert
 from tablewright.policy import Principal
 from tablewright.publish.iam import (
     COGNITO,
@@ -268,6 +269,47 @@ def test_a_role_that_selects_attributes_reads_no_others() -> None:
                 limited.run(refused)
 
 
+class Counters(Table, name="counters"):
+    pass
+
+
+class Counter(Entity, table=Counters):
+    counter_id: Attr[str] = attr()
+    hits: Attr[int] = attr(default=1)
+    primary = key("COUNTER", counter_id)
+
+
+@access_pattern(role="upserts")
+def count_hit(counter_id: str) -> Upsert[Counter]:
+    return Counter.primary(counter_id).upsert(Counter.hits.increment(1))
+
+
+@access_pattern(role="saves")
+def save_counter(counter: Counter) -> Save[Counter]:
+    return save(counter)
+
+
+@pytest.mark.parametrize("role", ["upserts", "saves"])
+def test_a_role_may_do_what_depends_on_stored_items(role: str) -> None:
+    design = Design(name="counters", doc="", tables=(Counters,), sample=None, checks=None)
+    with (
+        Engine() as engine,
+        connect(engine, Counters) as database,
+        connect(engine, Counters, policy=policy(design, role)) as limited,
+    ):
+        database.run(create(Counter(counter_id="a")))
+        if role == "upserts":
+            assert [limited.run(count_hit(each)).hits for each in "ab"] == [2, 2]
+            return
+        found = database.run(Counter.primary("a"))
+        assert found is not None
+        found.hits = 7
+        limited.run(save_counter(found))
+        found.counter_id = "b"
+        limited.run(save_counter(found))
+        assert database.run(Counter.primary("b")) == found
+
+
 # -- tenants -------------------------------------------------------------------------------------
 
 
@@ -283,6 +325,53 @@ def test_a_tenant_policy_lists_what_it_leaves_out() -> None:
     actions = {action for each in found.policy["Statement"] for action in each["Action"]}
     assert "dynamodb:Scan" not in actions
     assert all(each["Condition"]["Null"] for each in found.policy["Statement"])
+
+
+class Quotes(Table, name="quotes"):
+    tenancy = Tenancy("org", write=("ORG#{org}",), shared=("CATALOG", 'LIST"{X'))
+
+
+class Quoted(Entity, table=Quotes):
+    quoted_id: Attr[str] = attr()
+    primary = key('CATALOG"X', quoted_id)
+
+
+class Listed(Entity, table=Quotes):
+    listed_id: Attr[str] = attr()
+    primary = key('LIST"{X', listed_id)
+
+
+class Literal(Entity, table=Quotes):
+    literal_id: Attr[str] = attr()
+    primary = key("ORG#{org}", literal_id)
+
+
+@access_pattern
+def quoted(quoted_id: str) -> Get[Quoted]:
+    return Quoted.primary(quoted_id)
+
+
+@access_pattern
+def listed(listed_id: str) -> Get[Listed]:
+    return Listed.primary(listed_id)
+
+
+@access_pattern
+def literal(literal_id: str) -> Get[Literal]:
+    return Literal.primary(literal_id)
+
+
+def test_a_partition_is_compared_as_a_value_not_as_text() -> None:
+    design = Design(name="quotes", doc="", tables=(Quotes,), sample=None, checks=None)
+    found = tenant_policy(design)
+    assert [each.name for each in found.patterns] == ["listed"]
+    assert [each.reason for each in found.left_out] == [
+        'PK="CATALOG"X" is not a partition that a tenant may read',
+        'PK="ORG#{org}" is not a partition that a tenant may read',
+    ]
+    (statement,) = found.policy["Statement"]
+    (condition,) = (each for name, each in statement["Condition"].items() if name != "Null")
+    assert condition == {"dynamodb:LeadingKeys": ['LIST"{X']}
 
 
 #: Ids that would reach another tenant if they were compared as text, or as wildcards.

@@ -12,10 +12,13 @@ from tablewright.cli.studio import open_workspace
 from tablewright.cost import cost, load_prices
 from tablewright.cost.rates import Rates
 from tablewright.designs.catalog import bundled, load
+from tablewright.mapping.key_condition import KeyCondition, SortCondition
+from tablewright.plan.shape import Shape
 from tablewright.publish.erd import erd
 from tablewright.studio.design.documents import DOCUMENTS
-from tablewright.studio.markup.condition import KeyComparison, comparisons, condition_lines
+from tablewright.studio.markup.condition import condition_lines
 from tablewright.studio.web.server import serving_studio
+from tablewright.symbol import Symbol
 from tests.studio.conftest import Browser
 
 
@@ -104,15 +107,19 @@ def test_an_unknown_document_is_missing(browser: Browser) -> None:
         assert browser.get(f"/design/documents/{path}").status == 404
 
 
-def test_a_condition_is_split_at_key_attributes_only() -> None:
-    text = 'PK="A AND B=1" AND SK BETWEEN "X#{a}" AND "X#{a}$"'
-    assert comparisons(text) == [
-        KeyComparison("PK", "=", '"A AND B=1"'),
-        KeyComparison("SK", "between", '"X#{a}" AND "X#{a}$"'),
-    ]
+def shown_condition(*keys: KeyCondition) -> str:
+    shown = condition_lines(Shape("Query", (), (), keys=keys), [])
+    return " ".join(re.sub(r"<[^>]*>", " ", shown).split())
+
+
+def test_a_condition_has_a_line_for_each_key_attribute() -> None:
+    low = "X#" + Symbol.text(Symbol("a"))
+    between = SortCondition("SK", "between", ({"S": low}, {"S": low + "$"}))
+    key = KeyCondition({"PK": {"S": "A AND B=1"}}, between)
+    assert shown_condition(key) == "PK = A AND B=1 SK between X# a and X# a $"
 
 
 def test_the_conditions_of_two_requests_are_apart() -> None:
-    shown = condition_lines('id="{a}" AND tp="x; y"; pk="U#{b}"', [])
-    texts = re.sub(r"<[^>]*>", " ", shown).split()
-    assert " ".join(texts) == "id = a tp = x; y then pk = U# b"
+    first = KeyCondition({"id": {"S": Symbol.text(Symbol("a"))}, "tp": {"S": "x; y"}})
+    second = KeyCondition({"pk": {"S": "U#" + Symbol.text(Symbol("b"))}})
+    assert shown_condition(first, second) == "id = a tp = x; y then pk = U# b"

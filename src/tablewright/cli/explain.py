@@ -66,9 +66,9 @@ def explain(
 
 def as_members(found: AccessPattern) -> dict[str, Any]:
     """Return what `--json` prints of a pattern."""
-    import msgspec
+    from tablewright.plan.explanation import members as members_of
 
-    members = msgspec.to_builtins(found.shape)
+    members = members_of(found.shape)
     del members["steps"]
     return {
         "pattern": found.name,
@@ -77,7 +77,7 @@ def as_members(found: AccessPattern) -> dict[str, Any]:
         "doc": found.doc,
         "parameters": found.parameters,
         **members,
-        "requests": found.shape.requests,
+        "requests": list(map(members_of, found.shape.requests)),
     }
 
 

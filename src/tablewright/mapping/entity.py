@@ -28,7 +28,7 @@ from tablewright.mapping.reader import Reader, item_type, make_reader
 from tablewright.mapping.stored_key import StoredKey, check_key_only
 from tablewright.mapping.template import Template, encode_natural
 from tablewright.mapping.tracking import Tracking
-from tablewright.symbol import Symbol
+from tablewright.symbol import Argument, AttributeOf, Expression, Symbol
 from tablewright.values import Item, Value
 
 if TYPE_CHECKING:
@@ -365,11 +365,15 @@ class EntityMap:
             return attribute.default()
         return attribute.converter.read({}, attribute.stored)
 
-    def symbolic(self, name: str) -> Any:
-        """Return an entity of symbols, one for each attribute; for a list, a list of one."""
+    def symbolic(self, owner: Expression | None = None) -> Any:
+        """Return an entity of symbols, one for each attribute; for a list, a list of one.
+
+        `owner` is the entity in expressions; without one, it is an item that a request has found.
+        """
+        owner = owner or Argument(self.name)
         entity: Any = _new(self.type)
         for attribute in self.attributes.values():
-            symbol = Symbol(f"{name}.{attribute.name}")
+            symbol = Symbol(AttributeOf(owner, attribute.name))
             vars(entity)[attribute.name] = [symbol] if attribute.converter.tag == "L" else symbol
         return entity
 

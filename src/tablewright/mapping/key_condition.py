@@ -27,6 +27,7 @@ from msgspec import Struct
 
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.template import Template, natural_bound
+from tablewright.symbol import SymbolicText
 from tablewright.values import Item, Value
 
 #: How a query compares the next part; `begins_with` takes the start of a text.
@@ -52,6 +53,11 @@ class KeyCondition(Struct, frozen=True):
     #: The comparison of the next sort key attribute.
     sort: SortCondition | None = None
 
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The key attributes that it compares."""
+        return (*self.equal, *(() if self.sort is None else (self.sort.attribute,)))
+
     def fixed(self) -> Item:
         """Return the key attributes that must equal one value, each with that value."""
         if self.sort is None or self.sort.comparison != "=":
@@ -70,7 +76,7 @@ def compare_value(
     if part.is_descending:
         comparison, operands = FLIPPED.get(comparison, comparison), operands[::-1]
     if template.natural is None:
-        values: list[Value] = [{template.tag: part.text(operand)} for operand in operands]
+        values: list[Value] = [{template.tag: part.text_or_symbol(operand)} for operand in operands]
     else:
         values = [natural_bound(template.natural, operand) for operand in operands]
     return SortCondition(attribute, comparison, tuple(values))
@@ -86,6 +92,10 @@ def after(text: str) -> str:
     >>> after("ORDER#")
     'ORDER$'
     """
+    if isinstance(text, SymbolicText):
+        *before, last = text.parts
+        behind = (after(last),) if isinstance(last, str) else (last, HIGHEST)
+        return SymbolicText(*before, *behind)
     return text[:-1] + chr(ord(text[-1]) + 1) if ord(text[-1]) < 0xD7FF else text + HIGHEST
 
 

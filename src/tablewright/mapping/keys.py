@@ -36,10 +36,11 @@ from tablewright.mapping.settings import Provisioned
 from tablewright.mapping.template import (
     Composer,
     Template,
+    symbolic_text,
     templates_can_collide,
     value_encoder,
 )
-from tablewright.symbol import Parameter, Symbol
+from tablewright.symbol import Parameter, Symbol, UnknownValue
 from tablewright.values import Item, Value
 
 
@@ -244,7 +245,7 @@ class KeyMap:
         swapped: dict[str, str] = {}
         for part, value in list(zip(self.parameters, arguments, strict=False))[start:]:
             if isinstance(value, Parameter):
-                name = Symbol.expression(value)
+                name = str(Symbol.expression(value))
                 if name != part.attribute and name in names:
                     swapped[name] = f"the parameter {name!r} is passed for the part {part.label!r}"
         if swapped:
@@ -320,7 +321,7 @@ class KeyMap:
                 attribute,
                 prefix,
                 comparison,
-                [prefix + part.text(operand) for operand in operands],
+                [prefix + part.text_or_symbol(operand) for operand in operands],
                 following=following.following,
                 is_exclusive=unbounded,
             ),
@@ -341,10 +342,27 @@ class KeyMap:
         for name, argument in self._optional:
             if argument(values[name]) is None:
                 return None
-        return {
-            attribute: {tag: form % tuple([text(values[name]) for name, text in parts])}
-            for attribute, tag, form, parts in self._forms
-        }
+        try:
+            return {
+                attribute: {tag: form % tuple([text(values[name]) for name, text in parts])}
+                for attribute, tag, form, parts in self._forms
+            }
+        except UnknownValue:
+            return self._compose_symbols(values)
+
+    def _compose_symbols(self, values: Mapping[str, Any]) -> dict[str, Value]:
+        composed: dict[str, Value] = {}
+        for attribute in self.composed:
+            template = self.templates[attribute]
+            arguments = [part.argument(values[part.attribute]) for part in template.parts]
+            composed[attribute] = {template.tag: symbolic_text(template.pieces, arguments)}
+        return composed
+
+    def symbolic(self) -> KeyCondition:
+        """Return the key of an item whose values are not known yet: `SK="USER#{id}"`."""
+        return KeyCondition(
+            {name: {each.stored_tag: each.symbolic()} for name, each in self.templates.items()}
+        )
 
 
 class AlternativeKeys:

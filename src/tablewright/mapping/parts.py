@@ -8,7 +8,6 @@ shorter text comes the delimiter, and a space or `!` sorts below `#`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -30,7 +29,7 @@ from tablewright.mapping.language import (
     width_of,
 )
 from tablewright.mapping.notation import Notation, no_notation, notation_of
-from tablewright.symbol import Symbol
+from tablewright.symbol import Argument, Computed, Expression, Symbol, SymbolicText, UnknownValue
 
 #: The texts of whole numbers above zero.
 POSITIVE = sequence(characters(DIGITS[1:], 1, 1), characters(DIGITS, 0))
@@ -43,7 +42,8 @@ class KeyPart(Struct, frozen=True):
     #: How the part is shown: `created_at`, `day(created_at)`.
     label: str
     notation: Notation
-    #: The text of what a call gives. Raises InvalidValue, which names the key.
+    #: The text of what a call gives. Raises InvalidValue, which names the key, and UnknownValue for
+    #: a symbol.
     text: Callable[[Any], str]
     #: What a call would give for a text. Raises ValueError.
     read: Callable[[str], Any]
@@ -53,6 +53,20 @@ class KeyPart(Struct, frozen=True):
     form: str = "{}"
     #: A delimiter in its text is escaped, or refused.
     is_escaped: bool = False
+    #: How a value is shown, with {} for it: `day({})`.
+    shown: str = "{}"
+
+    def text_or_symbol(self, value: Any) -> str:
+        """Return the text of what a call gives; for a symbol, one that is not known yet."""
+        try:
+            return self.text(value)
+        except UnknownValue as unknown:
+            return SymbolicText(unknown.expression)
+
+    @property
+    def expression(self) -> Expression:
+        """What it is in an item whose values are not known yet: `day(created_at)`."""
+        return _formatted(Argument(self.attribute), self.shown)
 
     def argument(self, value: Any) -> Any:
         """Return the argument of a call for a value of the attribute."""
@@ -60,7 +74,7 @@ class KeyPart(Struct, frozen=True):
         if derive is None:
             return value
         if isinstance(value, Symbol):
-            return _formatted(value, self.attribute, self.label)
+            return Symbol(_formatted(Symbol.expression(value), self.shown))
         return derive(value)
 
     @property
@@ -119,7 +133,8 @@ def make_part(
     is_positive: bool = False,
 ) -> KeyPart:
     """Return the part of an attribute of a type; `where` names the key in messages."""
-    notation, label, form = _notation(attribute, kind, formats, pad, where)
+    notation, shown, form = _notation(attribute, kind, formats, pad, where)
+    label = shown.format(attribute)
     if is_positive and notation.tag == "N" and notation.kind is int and notation.derive is None:
         notation = replace(notation, language=POSITIVE)
     if notation.derive is not None:
@@ -130,7 +145,7 @@ def make_part(
         and may_contain(notation.language, delimiter.special)
     )
     language = delimiter.language(notation.language) if is_escaped else notation.language
-    write = _writer(notation, delimiter, attribute, label, where, is_escaped=is_escaped)
+    write = _writer(notation, delimiter, attribute, shown, where, is_escaped=is_escaped)
     return KeyPart(
         attribute,
         label,
@@ -140,6 +155,7 @@ def make_part(
         language,
         form,
         is_escaped,
+        shown,
     )
 
 
@@ -157,8 +173,8 @@ def natural_part(attribute: str, converter: Converter, *, is_positive: bool = Fa
 def _notation(
     attribute: str, kind: Any, formats: tuple[Format, ...], pad: int | None, where: str
 ) -> tuple[Notation, str, str]:
-    """Return the notation of an attribute, its label, and its form with {} for what is stored."""
-    label = attribute
+    """Return the notation of an attribute, how it is shown, and how it is stored, each with {}."""
+    shown = "{}"
     try:
         notation = notation_of(kind, pad)
         if notation is None and not formats:
@@ -166,7 +182,7 @@ def _notation(
         notation = notation or Notation(kind, str, str, NOTHING)  # until a format gives it one
         form = notation.form
         for position, each in enumerate(formats):
-            label = each.label.format(label)
+            shown = each.label.format(shown)
             made = each.apply(notation)
             if each.place is not None:
                 form = made.form.format(each.place(notation))
@@ -174,8 +190,9 @@ def _notation(
                 form = each.label.format(form if each.of_text or position else "{}")
             notation = made
     except DeclarationError as error:
+        label = shown.format(attribute)
         raise DeclarationError(f"{where}: {label} {error.message}") from None
-    return notation, label, form
+    return notation, shown, form
 
 
 def _named(derive: Callable[[Any], Any], attribute: str, where: str) -> Callable[[Any], Any]:
@@ -194,11 +211,12 @@ def _writer(
     notation: Notation,
     delimiter: Delimiter,
     attribute: str,
-    label: str,
+    shown: str,
     where: str,
     *,
     is_escaped: bool,
 ) -> Any:
+    label = shown.format(attribute)
     encode, first, last = notation.encode, delimiter.special[0], delimiter.special[-1]
 
     def write(value: Any) -> str:
@@ -210,19 +228,16 @@ def _writer(
         except InvalidValue as error:
             if isinstance(value, Symbol):
                 # What is derived was shown when it was made, or is an argument itself.
-                is_shown = notation.derive is not None
-                return Symbol.text(value if is_shown else _formatted(value, attribute, label))
+                form = "{}" if notation.derive is not None else shown
+                raise UnknownValue(_formatted(Symbol.expression(value), form)) from None
             raise InvalidValue(f"{where}: {label} {error}", attribute=attribute) from None
 
     return write
 
 
-def _formatted(symbol: Symbol, attribute: str, label: str) -> Symbol:
-    """Return the symbol of a value in the formats of a part: `{day(visit.at)}`."""
-    if label == attribute:
-        return symbol
-    whole = rf"\b{re.escape(attribute)}\b(?=[,)])"
-    return Symbol(re.sub(whole, lambda _: Symbol.expression(symbol), label, count=1))
+def _formatted(expression: Expression, shown: str) -> Expression:
+    """Return a value in the formats of a part: `day(visit.at)`."""
+    return expression if shown == "{}" else Computed(shown, (expression,))
 
 
 def _text_writer(delimiter: Delimiter, write: Callable[[Any], str]) -> Callable[[Any], str]:

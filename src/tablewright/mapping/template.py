@@ -16,7 +16,7 @@ items, requests or entities.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import permutations
 from typing import Any, Literal
 
@@ -40,7 +40,7 @@ from tablewright.mapping.language import (
     width_of,
 )
 from tablewright.mapping.parts import KeyPart
-from tablewright.symbol import Symbol
+from tablewright.symbol import Symbol, SymbolicText, UnknownValue, parts_of
 from tablewright.values import Value
 
 Tag = Literal["S", "N", "B"]
@@ -99,6 +99,12 @@ class Template(Struct, frozen=True):
             for piece in self.pieces
         )
 
+    def symbolic(self) -> SymbolicText:
+        """Return the text of an item whose values are not known yet."""
+        return SymbolicText(
+            *(piece if isinstance(piece, str) else piece.expression for piece in self.pieces)
+        )
+
     def check(self, where: str) -> None:
         """Raise DeclarationError for a part that could run into what follows it."""
         for part, following in zip(self.pieces, self.pieces[1:], strict=False):
@@ -138,7 +144,7 @@ def _can_begin(piece: str | KeyPart, text: str) -> bool:
 class Composer:
     """A template's leading pieces, ready to be filled in."""
 
-    __slots__ = ("_parts", "form")
+    __slots__ = ("_parts", "_pieces", "form")
 
     def __init__(self, template: Template, count: int | None = None) -> None:
         leading = template.pieces[:count]
@@ -147,9 +153,29 @@ class Composer:
         )
         texts = [piece.text for piece in leading if isinstance(piece, KeyPart)]
         self._parts = tuple(zip(texts, template.slots, strict=False))
+        self._pieces = leading
 
     def __call__(self, arguments: Sequence[Any]) -> str:
-        return self.form % tuple([text(arguments[slot]) for text, slot in self._parts])
+        """Return the text for the arguments of a call: a SymbolicText, if one is a symbol."""
+        try:
+            return self.form % tuple([text(arguments[slot]) for text, slot in self._parts])
+        except UnknownValue:
+            values = [arguments[slot] for _, slot in self._parts]
+            return symbolic_text(self._pieces, values)
+
+
+def symbolic_text(pieces: Sequence[str | KeyPart], values: Iterable[Any]) -> SymbolicText:
+    """Return the text of pieces, some of whose values are symbols."""
+    given = iter(values)
+    return SymbolicText(
+        *(
+            part
+            for piece in pieces
+            for part in parts_of(
+                piece if isinstance(piece, str) else piece.text_or_symbol(next(given))
+            )
+        )
+    )
 
 
 class Parser:

@@ -43,7 +43,7 @@ from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
-from tablewright.symbol import Symbol, contains_symbol, member_of_list
+from tablewright.symbol import AttributeOf, Symbol, contains_symbol, member_of_list
 
 #: What an entity keeps beside its values: a key as it was read, where it has another spelling than
 #: the values give; and what `mapping.tracking` keeps.
@@ -362,7 +362,8 @@ def _traced(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
             made[name] = attribute.default()
             # An id or a time that is made for each call is not known yet, and may be in a key.
             if name in cls.__entity__.primary.depends_on and made[name] != attribute.default():
-                made[name] = Symbol(member_of_list(values.values()) + name)
+                member = member_of_list(values.values())
+                made[name] = Symbol(name if member is None else AttributeOf(member, name))
         else:
             problems.append(f"{cls.__name__}.{name} has no value")
     if problems:

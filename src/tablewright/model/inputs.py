@@ -38,7 +38,7 @@ from tablewright.model.entity import Entity
 from tablewright.model.options import refuse_unknown
 from tablewright.model.validation import CONFIG, field_validators, strict
 from tablewright.plan.writes.write import refuse_write_once
-from tablewright.symbol import Symbol
+from tablewright.symbol import AttributeOf, Expression, Symbol
 
 E = TypeVar("E", bound=Entity)
 
@@ -92,11 +92,12 @@ class EntityModel(pydantic.BaseModel, Generic[E]):
         return attribute.role not in STAMPS
 
     @classmethod
-    def _symbolic(cls, name: str) -> Self:
-        """Return a model of symbols, for the trace of a pattern; `name` is the parameter."""
-        symbols = vars(cls.__entity_type__.__entity__.symbolic(name))
+    def _symbolic(cls, owner: Expression) -> Self:
+        """Return a model of symbols, for the trace of a pattern; `owner` is the parameter."""
+        symbols = vars(cls.__entity_type__.__entity__.symbolic(owner))
         fields = {
-            field: symbols.get(field, Symbol(f"{name}.{field}")) for field in cls.model_fields
+            field: symbols.get(field, Symbol(AttributeOf(owner, field)))
+            for field in cls.model_fields
         }
         return cls.model_construct(set(fields), **fields)
 

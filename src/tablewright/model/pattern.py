@@ -36,7 +36,7 @@ from tablewright.model.inputs import EntityModel
 from tablewright.model.table import Table
 from tablewright.plan.plan import Plan
 from tablewright.plan.shape import Shape
-from tablewright.symbol import TRACES, Parameter, Symbol
+from tablewright.symbol import TRACES, Argument, Expression, MemberOf, Parameter, Symbol
 
 #: The messages of Python for arguments that do not fit the parameters of a function.
 _is_wrong_call = re.compile(r"\S+\(\) (takes |missing \d|got an unexpected |got multiple )").match
@@ -181,7 +181,7 @@ def why_scan(function: Callable[..., Any]) -> WouldScan:
     """Return the error of a query that no key serves; raise DeclarationError if one does."""
     hints = _hints(function, {})
     try:
-        function(**{name: symbolic(name, hint) for name, hint in hints.items()})
+        function(**{name: symbolic(Argument(name), hint) for name, hint in hints.items()})
     except WouldScan as refusal:
         return refusal
     raise DeclarationError(
@@ -263,7 +263,7 @@ def alternatives(name: str, hint: Any) -> list[Any]:
     if isinstance(hint, type) and issubclass(hint, Enum):
         return list(hint)
     if _is_collection(get_origin(hint)) and get_args(hint):
-        member = functools.partial(symbolic, f"{name}[]", get_args(hint)[0])
+        member = functools.partial(symbolic, MemberOf(Argument(name)), get_args(hint)[0])
         return [[], [member(), member()]]
     return []
 
@@ -298,10 +298,9 @@ def _is_part(shape: Shape, other: Shape) -> bool:
     )
 
 
-def _names(shape: Shape) -> list[set[str]]:
-    """Return the tables, the entities and the indexes of a shape."""
-    texts = (shape.table, shape.entity, shape.index or "")
-    return [set(filter(None, text.split(", "))) for text in texts]
+def _names(shape: Shape) -> list[set[int]]:
+    """Return what tells the tables, the entities and the indexes of a shape from others."""
+    return [set(map(id, each)) for each in (shape.tables, shape.targets, shape.indexes)]
 
 
 def _summary(shape: Shape) -> str:
@@ -323,27 +322,27 @@ def _hints(function: Callable[..., Any], local: Mapping[str, Any]) -> dict[str, 
 
 def _symbols(hints: dict[str, Any], rebinds: tuple[str, ...]) -> dict[str, Any]:
     """Return what each parameter is traced with."""
-    symbols = {name: symbolic(name, hint) for name, hint in hints.items()}
+    symbols = {name: symbolic(Argument(name), hint) for name, hint in hints.items()}
     return {
         name: Parameter(name) if type(each) is Symbol and name not in rebinds else each
         for name, each in symbols.items()
     }
 
 
-def symbolic(name: str, hint: Any) -> Any:
+def symbolic(expression: Expression, hint: Any) -> Any:
     """Return the symbol, or entity or list of symbols, for an argument of this type."""
     origin = get_origin(hint)
     if origin in (Union, UnionType):
         kinds = [kind for kind in get_args(hint) if kind is not type(None)]
-        return symbolic(name, kinds[0]) if len(kinds) == 1 else Symbol(name)
+        return symbolic(expression, kinds[0]) if len(kinds) == 1 else Symbol(expression)
     if isinstance(hint, type) and isinstance(getattr(hint, "__entity__", None), EntityMap):
         entity: EntityMap = hint.__entity__  # type: ignore[attr-defined]
-        return entity.symbolic(name)
+        return entity.symbolic(expression)
     if isinstance(hint, type) and issubclass(hint, EntityModel):
-        return hint._symbolic(name)
+        return hint._symbolic(expression)
     if _is_collection(origin) and get_args(hint):
-        return [symbolic(f"{name}[]", get_args(hint)[0])]
-    return Symbol(name)
+        return [symbolic(MemberOf(expression), get_args(hint)[0])]
+    return Symbol(expression)
 
 
 def _is_collection(origin: Any) -> bool:

@@ -265,12 +265,12 @@ def _explain_fault(fault: DynamoDBError, table: TableMap) -> Exception:
     if "support" not in message:
         return fault
     for kind in ("local", "global"):
-        named = {index.name for index in table.indexes.values() if index.kind == kind}
+        named = any(index.kind == kind for index in table.indexes.values())
         if named and f"{kind}secondaryindex" in message:
             needs = [
                 traced.name
                 for traced in table.patterns.values()
-                if named & set((traced.shape.index or "").split(", "))
+                if any(index.kind == kind for index in traced.shape.indexes)
             ]
             users = ", ".join(needs) or table.owner
             return UnsupportedOperation(f"{kind} secondary indexes", "the endpoint", users)

@@ -67,6 +67,17 @@ class Condition(Generic[E]):
         """The names of the attributes that the condition reads."""
         return frozenset(operand.name for operand in self.operands())
 
+    @property
+    def compared_values(self) -> tuple[Any, ...]:
+        """The values with which attributes are compared."""
+        return ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the stored attributes, and of those inside of them, that it reads."""
+        steps = [step for operand in self.operands() for step in operand.steps]
+        return frozenset(step for step in steps if isinstance(step, str))
+
     def text(self, marks: Placeholders) -> str:
         """Render the condition as an expression."""
         raise NotImplementedError
@@ -136,6 +147,10 @@ class Compare(Condition[E]):
 
     def operands(self) -> tuple[Operand, ...]:
         return (self.operand,)
+
+    @property
+    def compared_values(self) -> tuple[Any, ...]:
+        return (self.value,)
 
     def _encoded(self) -> Value:
         if self.comparator in ("=", "<>"):
@@ -236,6 +251,10 @@ class Call(Condition[E]):
     def operands(self) -> tuple[Operand, ...]:
         return (self.operand,)
 
+    @property
+    def compared_values(self) -> tuple[Any, ...]:
+        return self.values
+
     def _encoded(self) -> list[Value]:
         encode = self.operand.encode
         if self.function in ("contains", "begins_with"):
@@ -314,6 +333,10 @@ class All(Condition[E]):
     def operands(self) -> tuple[Operand, ...]:
         return tuple(operand for each in self.conditions for operand in each.operands())
 
+    @property
+    def compared_values(self) -> tuple[Any, ...]:
+        return tuple(value for each in self.conditions for value in each.compared_values)
+
     def parts(self) -> tuple[Condition[E], ...]:
         return self.conditions
 
@@ -360,6 +383,10 @@ class Not(Condition[E]):
 
     def operands(self) -> tuple[Operand, ...]:
         return self.condition.operands()
+
+    @property
+    def compared_values(self) -> tuple[Any, ...]:
+        return self.condition.compared_values
 
     def text(self, marks: Placeholders) -> str:
         return f"NOT ({self.condition.text(marks)})"

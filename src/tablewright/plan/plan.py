@@ -38,6 +38,7 @@ T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 
 __all__ = [
+    "DECLARED",
     "AnyRequest",
     "Context",
     "Plan",
@@ -102,6 +103,17 @@ class Context(Struct, frozen=True):
                 f"this database is connected to {known}, not to {table.name}; pass every table "
                 "to connect(target, …)"
             ) from None
+
+
+class _DeclaredNames(dict[TableMap, str]):
+    """The names of all tables, as they are declared."""
+
+    def __missing__(self, table: TableMap) -> str:
+        return table.name
+
+
+#: The context of plans that are only asked for their requests.
+DECLARED = Context(_DeclaredNames(), b"")
 
 
 class Plan(Generic[T_co]):

@@ -1,15 +1,15 @@
 """Shapes: what a plan will ask of DynamoDB, without running it.
 
-`explain(pattern)` shows the shape of a traced pattern. Values that are not known yet are in braces:
-`PK="USER" AND SK="USER#{id}"`.
+A shape consists of values: entities, indexes, key conditions, conditions. A read has the shape of
+the request that its plan makes (see `read_shape`), with expressions where a value is not known yet.
+`explain(pattern)` shows it as text: `PK="USER" AND SK="USER#{id}"` (see `explanation.py`).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,7 +18,23 @@ from tablewright import capacity
 from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
-from tablewright.mapping.keys import IndexKeys, KeyMap
+from tablewright.mapping.keys import IndexKeys, IndexMap
+from tablewright.mapping.table import TableMap
+from tablewright.plan import explanation
+from tablewright.plan.condition import Condition
+from tablewright.plan.facts import (
+    Actions,
+    Assignment,
+    Extent,
+    Key,
+    Paging,
+    Parts,
+    Requirement,
+    ShapeFilter,
+    Target,
+    values_of,
+)
+from tablewright.plan.reads.query_request import QueryRequest
 from tablewright.plan.units import (
     ITEM_WRITE,
     NOTHING,
@@ -26,32 +42,37 @@ from tablewright.plan.units import (
     item_read,
     item_write,
 )
-from tablewright.values import Value
+from tablewright.symbol import Expression, expressions_in, member_of_list
+from tablewright.transport.steps import Request
+from tablewright.values import Item
 from tablewright.wire.operations import READS as READS
 
 #: The assumed size of a value of each type in bytes, for estimates.
 TYPICAL = {"S": 24, "N": 5, "BOOL": 1, "B": 64, "L": 120, "M": 120, "SS": 60, "NS": 20, "BS": 120}
 #: The assumed number of items on a page without a limit; DynamoDB ends it at 1 MB.
 TYPICAL_PAGE = 20
-
-#: How a key shows the argument `orders: list[Order]`, which is traced with one member.
-_MEMBER_OF_LIST = re.compile(r"\{\w+\[\]")
+T = TypeVar("T")
+Order = Literal["", "ascending", "descending"]
 
 
 class Shape(Struct, frozen=True):
     """What a plan asks of DynamoDB."""
 
     operation: str
-    table: str
-    entity: str
-    #: The name of the index; None for the table itself.
-    index: str | None = None
-    #: The condition on the key.
-    condition: str = ""
-    order: str = ""
+    tables: tuple[TableMap, ...]
+    #: The entities, and the unique values whose sentinels are read or written.
+    targets: tuple[Target, ...]
+    #: The indexes that a read uses, and those whose keys a write sets; none for the table itself.
+    indexes: tuple[IndexMap, ...] = ()
+    #: The condition on the key; several, if there are several requests or keys.
+    keys: tuple[Key, ...] = ()
+    order: Order = ""
     #: The most items that one request returns; for a write, the number of its actions.
-    page: str = ""
-    filter: str = ""
+    extent: Extent | None = None
+    #: The parts in which a range is read at the same time, as steps.
+    parts: Parts | None = None
+    #: What is left out after it was read; of a write, the conditions of the caller.
+    filters: tuple[ShapeFilter, ...] = ()
     #: The attributes that a read with a projection names; empty if it reads whole items.
     attributes: tuple[str, ...] = ()
     #: The units for items of typical size, and the lowest and highest possible.
@@ -61,10 +82,68 @@ class Shape(Struct, frozen=True):
     write_range: UnitRange = NOTHING
     #: The requests of a plan with several, and the actions of a transaction.
     steps: tuple[Shape, ...] = ()
-    #: What a write sets, with the index keys that follow: `status = {status}`.
-    sets: tuple[str, ...] = ()
-    #: What must hold for a write to be applied: `the item exists`, `version = {order.version}`.
-    requires: tuple[str, ...] = ()
+    #: What is sent instead, where that depends on what is stored or has changed.
+    branches: tuple[Shape, ...] = ()
+    #: What a write sets, with the index keys that follow.
+    assignments: tuple[Assignment, ...] = ()
+    #: What must hold for a write to be applied.
+    requirements: tuple[Requirement, ...] = ()
+
+    # -- as text -----------------------------------------------------------------------------
+
+    @property
+    def table(self) -> str:
+        """The names of the tables."""
+        return ", ".join(table.name for table in self.tables)
+
+    @property
+    def entity(self) -> str:
+        """The names of the entities; of sentinels, their type."""
+        return ", ".join(map(explanation.target, self.targets))
+
+    @property
+    def index(self) -> str | None:
+        """The names of the indexes; None for the table itself."""
+        return ", ".join(index.name for index in self.indexes) or None
+
+    @property
+    def condition(self) -> str:
+        """The condition on the key: `PK="USER" AND SK="USER#{id}"`."""
+        return explanation.condition(self)
+
+    @property
+    def page(self) -> str:
+        """The most items that one request returns; for a write, the number of its actions."""
+        return explanation.page(self)
+
+    @property
+    def filter(self) -> str:
+        """What is left out after it was read."""
+        return explanation.filter_text(self)
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """What a write sets, with the index keys that follow: `status = {status}`."""
+        return tuple(map(explanation.assignment, self.assignments))
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """What must hold for a write to be applied: `the item exists`."""
+        return tuple(map(explanation.requirement, self.requirements))
+
+    @property
+    def units(self) -> str:
+        """The units: an estimate for items of a typical size, and the maximum."""
+        return self.show_units("estimate", self.read_units, self.write_units)
+
+    def show_units(self, label: str, reads: float, writes: float) -> str:
+        """Return units as text: `1 read, 7 write (LABEL); at most 100 read, 6,400 write`."""
+        return explanation.units(self, label, reads, writes)
+
+    def __str__(self) -> str:
+        return "\n".join(explanation.lines(self))
+
+    # -- requests ----------------------------------------------------------------------------
 
     @property
     def requests(self) -> tuple[Shape, ...]:
@@ -107,22 +186,6 @@ class Shape(Struct, frozen=True):
             )
         ]
 
-    def __str__(self) -> str:
-        where = f"{self.table}.{self.index}" if self.index else self.table
-        lines = [f"{self.operation} on {where}: {self.condition}".rstrip(": ")]
-        for label, value in (
-            ("order", self.order),
-            ("actions" if self.writes else "page", self.page),
-            ("filter", "" if self.writes else self.filter),
-            ("sets", "" if self.steps else "; ".join(self.sets)),
-            ("requires", "" if self.steps else "; ".join(self.requires)),
-            ("units", self.units),
-        ):
-            if value:
-                lines.append(f"  {label}: {value}")
-        lines += ["  " + line for step in self.steps for line in str(step).splitlines()]
-        return "\n".join(lines)
-
     @property
     def writes(self) -> bool:
         """Whether the plan writes anything."""
@@ -140,56 +203,71 @@ class Shape(Struct, frozen=True):
         """The units of a write in a transaction."""
         return self.write_range * self.transaction_factor
 
+    def expressions(self) -> Iterator[Expression]:
+        """Yield what stands for values that are not known yet, and all that it is made of."""
+        yield from expressions_in([*self.key_values])
+        for fact in (self.extent, *self.filters, *self.assignments, *self.requirements):
+            yield from expressions_in(values_of(fact))
+        for step in (*self.steps, *self.branches):
+            yield from step.expressions()
+
     @property
     def is_for_each(self) -> bool:
         """Whether it stands for any number: its key is made of a member of a list argument."""
-        return _MEMBER_OF_LIST.search(self.condition) is not None
+        return member_of_list(self.key_values) is not None
 
     @property
-    def units(self) -> str:
-        """Return the units as text: an estimate for items of a typical size, and the maximum."""
-        return self.show_units("estimate", self.read_units, self.write_units)
-
-    def show_units(self, label: str, reads: float, writes: float) -> str:
-        """Return units as text: `1 read, 7 write (LABEL); at most 100 read, 6,400 write`."""
-        both = ((reads, "read", self.read_range), (writes, "write", self.write_range))
-        amounts = [f"{round(amount, 2):g} {kind}" for amount, kind, _ in both if amount]
-        most = [whole.most(kind) for _, kind, whole in both if whole != NOTHING]
-        return f"{', '.join(amounts) or 'none'} ({label}); at most {', '.join(most)}"
+    def key_values(self) -> Iterator[Mapping[str, Any]]:
+        """The values that key attributes are compared with."""
+        for key in self.keys:
+            if isinstance(key, KeyCondition):
+                yield from key.equal.values()
+                yield from () if key.sort is None else key.sort.values
 
 
-def content(value: Value) -> str:
-    """Render a value: texts in quotes, numbers without."""
-    ((tag, inside),) = value.items()
-    return f'"{inside}"' if tag == "S" else str(inside)
+def read_shape(
+    request: Request | QueryRequest, targets: Iterable[Target], tables: Iterable[TableMap]
+) -> Shape:
+    """Return the shape of a request that reads; the units are those of no items."""
+    members = request.members if isinstance(request, QueryRequest) else request.body
+    order: Order = ""
+    names: tuple[str, ...] = ()
+    keys: tuple[Key, ...] = ()
+    if isinstance(request, QueryRequest):
+        condition, names = request.selection.condition, request.selection.named_attributes()
+        keys = () if condition is None else (condition,)
+        if request.operation == "Query":
+            order = "ascending" if members.get("ScanIndexForward", True) else "descending"
+    else:
+        keys = tuple(map(KeyCondition, _keys_of(members)))
+    tables = distinct(tables)
+    index = members.get("IndexName")
+    return Shape(
+        request.operation,
+        tables,
+        distinct(targets),
+        () if index is None else (tables[0].indexes[index],),
+        keys,
+        order,
+        attributes=names,
+    )
 
 
-def key_condition(key: Mapping[str, Value], separator: str = " AND ") -> str:
-    """Render a whole key: `PK="USER" AND SK="USER#1"`."""
-    return separator.join(f"{name}={content(value)}" for name, value in key.items())
+def distinct(values: Iterable[T]) -> tuple[T, ...]:
+    """Return each object once."""
+    return tuple({id(each): each for each in values}.values())
 
 
-def key_template(entity: EntityMap) -> str:
-    """Render the key of an entity that is not known yet: `PK="USER" AND SK="USER#{id}"`."""
-    return template_text(entity.primary, " AND ")
-
-
-def template_text(key: KeyMap, separator: str) -> str:
-    """Render the templates of a key: `PK="USER" AND SK="USER#{id}"`."""
-    return separator.join(f'{name}="{each.show()}"' for name, each in key.templates.items())
-
-
-def query_condition(condition: KeyCondition) -> str:
-    """Render the key condition of a query."""
-    text, sort = key_condition(condition.equal), condition.sort
-    if sort is None:
-        return text
-    values = [content(value) for value in sort.values]
-    if sort.comparison == "between":
-        return f"{text} AND {sort.attribute} BETWEEN {values[0]} AND {values[1]}"
-    if sort.comparison == "begins_with":
-        return f"{text} AND begins_with({sort.attribute}, {values[0]})"
-    return f"{text} AND {sort.attribute}{sort.comparison}{values[0]}"
+def _keys_of(members: dict[str, Any]) -> list[Item]:
+    """Return the keys of the items that a request reads."""
+    if "Key" in members:
+        return [members["Key"]]
+    tables = members.get("RequestItems", {}).values()
+    transaction = members.get("TransactItems", ())
+    return [
+        *(key for each in tables for key in each["Keys"]),
+        *(action["Get"]["Key"] for action in transaction),
+    ]
 
 
 def typical_size(entity: EntityMap) -> int:
@@ -208,22 +286,24 @@ def write_units(entity: EntityMap, index_rows: int, side_items: int) -> float:
 def write_shape(
     entity: EntityMap,
     operation: str,
-    condition: str,
+    key: KeyCondition,
     *,
     indexes: Iterable[IndexKeys] = (),
     index_rows: int,
     side_items: int,
-    conditions: Iterable[object] = (),
+    conditions: Iterable[Condition[Any]] = (),
     reads: bool = False,
-    sets: Iterable[str] = (),
-    requires: Iterable[str] = (),
+    sets: Iterable[Assignment] = (),
+    requires: Iterable[Requirement] = (),
     actions: Sequence[Shape] = (),
     optional: Sequence[Shape] = (),
+    branches: Iterable[str] = (),
 ) -> Shape:
     """Return the shape of a write of one item, with its index rows and side items.
 
     `operation` is that of the write without side items; `indexes` are those to name; `actions` are
-    those of the side items, and `optional` those that only some of the writes have.
+    those of the side items, and `optional` those that only some of the writes have. `branches` are
+    the operations that may write the item instead, after it was read.
     """
     most = max(side_items, len(actions)) + len(optional)
     several = side_items > 0
@@ -233,46 +313,43 @@ def write_shape(
     largest = ITEM_WRITE * TRANSACTION_FACTOR
     every = (*actions, *optional)
     more = UnitRange(0, sum(action.write_range.high - largest for action in every))
+    factor = TRANSACTION_FACTOR if several else 1
     shape = Shape(
         operation="TransactWriteItems" if several else operation,
-        table=entity.table.name,
-        entity=entity.name,
-        index=", ".join(key.index.name for key in indexes if key.index is not None) or None,
-        condition=condition,
-        page=str(1 + side_items),
-        filter=" AND ".join(map(repr, conditions)),
+        tables=(entity.table,),
+        targets=(entity,),
+        indexes=tuple(key.index for key in indexes if key.index is not None),
+        keys=(key,),
+        extent=Actions(1 + side_items),
+        filters=tuple(conditions),
         read_units=1 if reads else 0,
-        write_units=units * (TRANSACTION_FACTOR if several else 1) + rows,
+        write_units=units * factor + rows,
         # An entity that was never stored is not read.
         read_range=UnitRange(0, item_read(consistent=True).high) if reads else NOTHING,
         write_range=item_write(entity.index_rows, most) + more,
-        sets=tuple(sets),
-        requires=tuple(requires),
+        assignments=tuple(sets),
+        requirements=tuple(requires),
     )
     if not reads and not several:
         return shape
-    factor = TRANSACTION_FACTOR if several else 1
     own = replace(
         shape,
         operation=operation.removesuffix("Item") if several else operation,
-        page="1",
+        extent=Actions(1),
         read_units=0,
         read_range=NOTHING,
         write_units=write_units(entity, index_rows, 0) * factor,
         write_range=item_write(entity.index_rows, 0) * factor,
     )
+    own = replace(own, branches=tuple(replace(own, operation=name) for name in branches))
     read = Shape(
         operation="GetItem",
-        table=shape.table,
-        entity=shape.entity,
-        condition=condition,
-        page="1",
+        tables=shape.tables,
+        targets=shape.targets,
+        keys=(key,),
+        extent=Paging(1),
         read_units=shape.read_units,
         read_range=shape.read_range,
     )
-    return replace(shape, steps=((read, own) if reads else (own,)) + tuple(actions))
-
-
-def shown(value: Any) -> str:
-    """Render an argument of a plan, or the symbol that stands for it."""
-    return str(value) if isinstance(value, int) else repr(value)
+    steps = ((read, own) if reads else (own,)) + tuple(actions)
+    return replace(shape, steps=steps, branches=own.branches)

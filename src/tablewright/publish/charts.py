@@ -18,6 +18,7 @@ from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.model.pattern import AccessPattern, why_scan
+from tablewright.plan.explanation import all_conditions
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
@@ -178,21 +179,18 @@ def pattern_chart(
     rows = []
     for found in patterns:
         shape = found.shape
-        conditions = shape.condition or "; ".join(
-            dict.fromkeys(step.condition for step in shape.steps)
-        )
         order = [_order_by(found.plan), shape.order if shape.order == "descending" else ""]
         notes = [", ".join(filter(None, order))] if any(order) else []
-        if shape.filter:
+        if shape.filters:
             notes.append(f"{'only' if _is_read(shape) else 'if'} {shape.filter}")
         rows.append(
             [
-                ", ".join(dict.fromkeys(shape.entity.split(", "))),
+                shape.entity,
                 found.doc.partition("\n")[0],
                 Code(found.name),
                 _operations(shape),
                 shape.index or _indexes(shape) or "table",
-                Code(conditions),
+                Code(all_conditions(shape)),
                 units[found.label].show(shape),
                 "; ".join(notes),
                 why_efficient(shape, table),
@@ -215,8 +213,7 @@ def _is_read(shape: Shape) -> bool:
 
 def _indexes(shape: Shape) -> str:
     """Return the indexes whose keys the actions of a transaction change."""
-    names = [step.index for step in shape.steps if step.index]
-    return ", ".join(dict.fromkeys(name for each in names for name in each.split(", ")))
+    return ", ".join(dict.fromkeys(index.name for each in shape.steps for index in each.indexes))
 
 
 def inefficient_chart(functions: Iterable[Callable[..., Any]]) -> Chart:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.table import TableMap
+from tablewright.plan.facts import Absent, Paging, Unchanged
 from tablewright.plan.shape import READS, Shape
+from tablewright.symbol import Expression
 
 
 def why_efficient(shape: Shape, table: TableMap) -> str:
@@ -12,7 +17,7 @@ def why_efficient(shape: Shape, table: TableMap) -> str:
     writes = [request for request in requests if request.operation not in READS]
     if not writes:
         return "; ".join(dict.fromkeys(_read(request, table) for request in requests))
-    before = requests[: requests.index(writes[-1])]
+    before = list(takewhile(lambda request: request is not writes[-1], requests))
     return "; ".join([*_reads_before(before, writes[-1]), *_write(writes[-1], reads=bool(before))])
 
 
@@ -21,39 +26,40 @@ def _read(shape: Shape, table: TableMap) -> str:
         return "not efficient: it reads the whole table"
     if shape.operation != "Query":
         return "point read by the whole primary key"
-    text = "one partition"
-    if shape.index is not None:
+    text, partition = "one partition", {table.attributes[0]}
+    if shape.indexes:
+        partition = {*shape.indexes[0].partition}
         text += f" of an index{_contents(shape, table)}"
-    if "begins_with(" in shape.condition:
+    (key,) = shape.keys
+    assert isinstance(key, KeyCondition)
+    if key.sort is not None and key.sort.comparison == "begins_with":
         text += ", by a prefix of the sort key"
-    elif " AND " in shape.condition:
+    elif not set(key.attributes) <= partition:
         text += ", by a condition on the sort key"
-    if shape.filter:
+    if shape.filters:
         text += "; a filter discards items after they are read"
-    if shape.page.startswith("{"):
+    if isinstance(shape.extent, Paging) and isinstance(shape.extent.size, Expression):
         text += f"; page size {shape.page}"
     return text
 
 
 def _contents(shape: Shape, table: TableMap) -> str:
     """Say which entities a sparse index contains, or only the partition that the query reads."""
+    (index,) = shape.indexes
     keys = [
-        (entity.name, key)
-        for entity in table.entities
-        for key in entity.indexes
-        if key.index is not None and key.index.name == shape.index
+        (entity, key) for entity in table.entities for key in entity.indexes if key.index == index
     ]
-    asked = [key for name, key in keys if name in shape.entity.split(", ")]
-    names = {
-        name: None
-        for name, key in keys
+    asked = [key for entity, key in keys if entity in shape.targets]
+    found = {
+        entity: entity.name
+        for entity, key in keys
         if any(each.can_equal(each.partition_attributes, key.templates) for each in asked)
     }
-    if len(names) == len(table.entities):
+    if len(found) == len(table.entities):
         return ""
-    if len({name for name, _ in keys}) == 1:
-        return f" that contains only {', '.join(names)}"
-    return f", with items of {' and '.join(names)} only"
+    if len({entity for entity, _ in keys}) == 1:
+        return f" that contains only {', '.join(found.values())}"
+    return f", with items of {' and '.join(found.values())} only"
 
 
 def _reads_before(reads: list[Shape], write: Shape) -> list[str]:
@@ -61,8 +67,8 @@ def _reads_before(reads: list[Shape], write: Shape) -> list[str]:
     if not reads:
         return []
     read = "a query" if any(each.operation == "Query" for each in reads) else "a point read"
-    requires = [text for each in (write, *write.steps) for text in each.requires]
-    is_guarded = any("unchanged since the read" in text for text in requires)
+    required = [fact for each in (write, *write.steps) for fact in each.requirements]
+    is_guarded = any(isinstance(fact, Unchanged) for fact in required)
     guard = "; the write requires what was read to be unchanged" if is_guarded else ""
     return [f"{read} first{guard}"]
 
@@ -73,11 +79,11 @@ def _write(shape: Shape, *, reads: bool) -> list[str]:
     else:
         parts = ["one write by the exact key"]
     actions = (shape, *shape.steps)
-    own = [each for each in actions if each.entity in (shape.entity, *shape.entity.split(", "))]
-    if any("the item does not exist" in each.requires for each in own):
+    own = [each for each in actions if all(target in shape.targets for target in each.targets)]
+    if any(Absent() in each.requirements for each in own):
         how = "a condition" if reads else "a condition, not a read,"
         parts.append(f"{how} prevents duplicates")
-    count = len({name for each in actions if each.index for name in each.index.split(", ")})
+    count = len({index for each in actions for index in each.indexes})
     if count > 0 or shape.operation in ("PutItem", "UpdateItem"):
         changed = {0: "no index", 1: "one index"}.get(count, f"{count} indexes")
         parts.append(f"changes keys of {changed}")

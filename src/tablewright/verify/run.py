@@ -16,6 +16,8 @@ from msgspec import Struct
 from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.model.pattern import AccessPattern, explain
+from tablewright.plan.explanation import all_conditions
+from tablewright.plan.facts import Everything
 from tablewright.plan.inspection import writes_of
 from tablewright.plan.plan import Plan
 from tablewright.plan.shape import Shape
@@ -151,7 +153,7 @@ def _result(design: Design, traced: TracedCheck, shape: Shape, reason: str, prob
         pattern=traced.label.rpartition(".")[2],
         operation=shape.operation,
         index=shape.index or "",
-        condition=_condition(shape),
+        condition=all_conditions(shape),
         returned=traced.returned,
         read=traced.read,
         units=reads + writes,
@@ -166,9 +168,8 @@ def _result(design: Design, traced: TracedCheck, shape: Shape, reason: str, prob
 
 def _declared_scan(shape: Shape) -> str:
     """Return the reason of the scan that a plan declares; "" if it declares none."""
-    if shape.operation == "Scan":
-        return shape.condition
-    return next(filter(None, map(_declared_scan, shape.steps)), "")
+    keys = [key for request in shape.requests for key in request.keys]
+    return next((key.reason for key in keys if isinstance(key, Everything)), "")
 
 
 # Each of these functions returns what is wrong, or an empty string.
@@ -232,9 +233,3 @@ def _index_problem(table: TableMap, contents: Contents, indexes: list[Contents])
                 f"with its key attributes, found {len(found)}"
             )
     return ""
-
-
-def _condition(shape: Shape) -> str:
-    if shape.condition or not shape.steps:
-        return shape.condition
-    return "; ".join(dict.fromkeys(step.condition for step in shape.steps))

@@ -24,21 +24,17 @@ from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import extends
 from tablewright.mapping.unknown import unknown_item
-from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.facts import AllPages, Extent, InShards, RootAndRows
+from tablewright.plan.plan import DECLARED, Context, Plan, Steps
 from tablewright.plan.reads.layout import Layout, layout_of
 from tablewright.plan.reads.members import AggregateMap, MemberRow, assemble
-from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page, next_limit, tenant_filter
+from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page, next_limit
 from tablewright.plan.reads.query import checked_size
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.reads.span import bound
-from tablewright.plan.shape import (
-    TYPICAL_PAGE,
-    Shape,
-    query_condition,
-    shown,
-    typical_size,
-)
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
 from tablewright.plan.units import UnitRange, items_read, page_read
+from tablewright.symbol import expressed
 from tablewright.values import Item
 
 T = TypeVar("T")
@@ -144,7 +140,7 @@ class Load(Plan[T | None], Generic[T]):
         other = layout.other_inside
         if other is not None:
             raise DeclarationError(
-                f"{self._kind.name}: limit({shown(self._size)}) cannot be kept: rows of "
+                f"{self._kind.name}: limit({self._size!r}) cannot be kept: rows of "
                 f"{other.name} ({other.shown}) can lie between those of the aggregate, and how "
                 "many of them have to be read is not known; add it as a member, give it another "
                 "literal, or leave the limit out"
@@ -284,7 +280,8 @@ class Load(Plan[T | None], Generic[T]):
         return []
 
     def _sort_key(self, item: Item) -> str:
-        return "".join(str(*item[sort].values()) for sort in self._key.sort_attributes)
+        names = self._key.sort_attributes
+        return next(iter(item[names[0]].values())) if names else ""
 
     def _root_sort_key(self) -> str | None:
         """Return the sort key of the root, if the call gives all of it."""
@@ -307,19 +304,18 @@ class Load(Plan[T | None], Generic[T]):
         entities = self._kind.entities()
         children = self._size if isinstance(self._size, int) else TYPICAL_PAGE
         size = sum(map(typical_size, entities)) / len(entities) * (1 + children)
-        partition = self._entity.table.attributes[0]
-        return Shape(
-            operation="Query",
-            table=self._entity.table.name,
-            entity=", ".join(entity.name for entity in entities),
-            index=None if self._key.index is None else self._key.index.name,
-            condition=query_condition(self._condition()),
-            order="descending" if self._descending else "ascending",
-            filter=tenant_filter(partition) if self._is_filtered_for_tenants else "",
-            page="all pages" if self._size is None else f"1 + {shown(self._size)}",
+        filtered = self._is_filtered_for_tenants
+        return replace(
+            read_shape(self._request(self._condition(), DECLARED), entities, [self._entity.table]),
+            filters=(InShards(self._entity.table.attributes[0]),) if filtered else (),
+            extent=self._extent(),
+            attributes=(),
             read_units=read_units(size, consistent=self._is_consistent),
             read_range=self._read_range(1 if self._size is None else 1 + children),
         )
+
+    def _extent(self) -> Extent:
+        return AllPages() if self._size is None else RootAndRows(expressed(self._size))
 
     def _read_range(self, rows: int) -> UnitRange:
         """Return the units of a query of the aggregate, with this many rows if they are limited."""

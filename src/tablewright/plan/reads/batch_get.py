@@ -16,11 +16,12 @@ from tablewright.backoff import Backoff
 from tablewright.errors import Contention, DeclarationError
 from tablewright.limits import MAX_BATCH_GET_KEYS
 from tablewright.mapping.entity import EntityMap
+from tablewright.plan.facts import Batches, Key
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
 from tablewright.plan.reads.get import Get
-from tablewright.plan.shape import Shape
+from tablewright.plan.shape import Shape, distinct
 from tablewright.plan.units import UnitRange
-from tablewright.symbol import Symbol
+from tablewright.symbol import member_of_list
 from tablewright.values import Item
 
 T = TypeVar("T")
@@ -30,8 +31,6 @@ C = TypeVar("C")
 D = TypeVar("D")
 E = TypeVar("E")
 
-#: In the name of the symbol for the members of a list: `{ids[]}`.
-LIST_MEMBER = "[]"
 #: For batches of which DynamoDB processed nothing.
 UNPROCESSED = Backoff(attempts=10, first=0.1, longest=10.0)
 
@@ -106,16 +105,18 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
 
     def _shape(self) -> Shape:
         if not self._gets:
-            return Shape(operation="BatchGetItem", table="", entity="")
+            return Shape("BatchGetItem", (), ())
         gets = [get.consistent() if self._is_consistent else get for get in self._gets]
         steps = [get._shape() for get in gets]
-        first = {step.entity: step.condition for step in reversed(steps)}
+        first: dict[EntityMap, Key] = {}
+        for get, step in zip(gets, steps, strict=True):
+            first.setdefault(get._entity, *step.keys)
         return Shape(
             operation="BatchGetItem",
-            table=", ".join(dict.fromkeys(step.table for step in steps)),
-            entity=", ".join(dict.fromkeys(step.entity for step in steps)),
-            condition="; ".join(reversed(first.values())),
-            page=f"{MAX_BATCH_GET_KEYS} in a request",
+            tables=distinct(entity.table for entity in first),
+            targets=tuple(first),
+            keys=tuple(first.values()),
+            extent=Batches(MAX_BATCH_GET_KEYS),
             read_units=sum(step.read_units for step in steps),
             read_range=keys_range(gets, steps),
         )
@@ -187,7 +188,7 @@ def keys_range(gets: Sequence[Get[Any]], steps: Sequence[Shape]) -> UnitRange:
     lows: dict[EntityMap, float] = {}
     highs, per_item = 0.0, 0.0
     for get, step in zip(gets, steps, strict=True):
-        if any(isinstance(each, Symbol) and LIST_MEMBER in repr(each) for each in get._arguments):
+        if member_of_list(get._arguments) is not None:
             per_item = max(per_item, step.read_range.high)
         else:
             lows[get._entity.base or get._entity] = step.read_range.low

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from typing import Any, Generic, Self, TypeVar
 
+from msgspec.structs import replace
+
 from tablewright.capacity import read_units
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.plan.change import Change
-from tablewright.plan.plan import Context, Request, Steps
+from tablewright.plan.facts import Paging
+from tablewright.plan.plan import DECLARED, Context, Request, Steps
 from tablewright.plan.reads.item import key_from
 from tablewright.plan.reads.single import Single
-from tablewright.plan.shape import Shape, key_condition, typical_size
+from tablewright.plan.shape import Shape, read_shape, typical_size
 from tablewright.plan.units import item_read
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.move import update_item
@@ -64,19 +67,19 @@ class Get(Single[E], Generic[E]):
         return Delete(self._entity, self._key)
 
     def _steps(self, context: Context) -> Steps[E | None]:
+        found: E | None = self._entity.decode_get((yield self._request(context)))
+        return found
+
+    def _request(self, context: Context) -> Request:
         body: dict[str, Any] = {"TableName": context.name_of(self._entity.table), "Key": self._key}
         if self._is_consistent:
             body["ConsistentRead"] = True
-        found: E | None = self._entity.decode_get((yield Request("GetItem", body)))
-        return found
+        return Request("GetItem", body)
 
     def _shape(self) -> Shape:
-        return Shape(
-            operation="GetItem",
-            table=self._entity.table.name,
-            entity=self._entity.name,
-            condition=key_condition(self._key),
-            page="1",
+        return replace(
+            read_shape(self._request(DECLARED), [self._entity], [self._entity.table]),
+            extent=Paging(1),
             read_units=read_units(typical_size(self._entity), consistent=self._is_consistent),
             read_range=item_read(consistent=self._is_consistent),
         )

@@ -6,15 +6,13 @@ from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
-from tablewright.capacity import read_units
 from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.members import UniqueMap
 from tablewright.plan.plan import Context, Steps
-from tablewright.plan.reads.item import key_from, read_item
+from tablewright.plan.reads.item import item_shape, key_from, read_item
 from tablewright.plan.reads.single import Single, in_turn
-from tablewright.plan.shape import Shape, key_condition, key_template, typical_size
-from tablewright.plan.units import item_read
+from tablewright.plan.shape import Shape
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -65,19 +63,10 @@ class GetByUnique(Single[E], Generic[E]):
 
     def _shape(self) -> Shape:
         entity = self._entity
-        steps = tuple(
-            Shape(
-                operation="GetItem",
-                table=entity.table.name,
-                entity=name,
-                condition=condition,
-                page="1",
-                read_units=read_units(typical_size(entity), consistent=True),
-                read_range=item_read(consistent=True),
-            )
-            for name, condition in (
-                (self._unique.type_name, key_condition(self._key)),
-                (entity.name, key_template(entity)),
-            )
+        return replace(
+            in_turn(
+                item_shape(entity, self._key, self._unique),
+                item_shape(entity, entity.primary.symbolic().equal),
+            ),
+            targets=(entity,),
         )
-        return replace(in_turn(*steps), entity=entity.name)

@@ -15,6 +15,7 @@ from tablewright.plan.reads.members import AggregateMap
 from tablewright.plan.reads.paged_load import load_of
 from tablewright.plan.reads.single import Single, in_turn
 from tablewright.plan.shape import Shape
+from tablewright.symbol import Argument
 
 T = TypeVar("T")
 
@@ -26,7 +27,7 @@ class LoadFound(Plan[T | None], Generic[T]):
         self._kind = kind
         self._root = root
         self._entity = entity = kind.root.entity
-        arguments = entity.key_arguments(entity.symbolic(kind.root.field))
+        arguments = entity.key_arguments(entity.symbolic(Argument(kind.root.field)))
         #: Loads the aggregate, with the key of the root that was found; raises if no query can.
         self._second: Load[T] = load_of(kind, entity.primary, arguments)
 

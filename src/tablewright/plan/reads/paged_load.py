@@ -30,6 +30,7 @@ from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import Template
 from tablewright.mapping.unknown import UnknownItem
+from tablewright.plan.facts import Extent, RootAndRows
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.layout import MemberPlace, Place
@@ -40,8 +41,9 @@ from tablewright.plan.reads.pages import MAX_REQUESTS, PageItems, decode_page
 from tablewright.plan.reads.projection import ProjectionMap
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.span import hull, literal_behind
-from tablewright.plan.shape import Shape, shown
+from tablewright.plan.shape import Shape
 from tablewright.plan.units import UnitRange, page_read
+from tablewright.symbol import expressed
 from tablewright.values import Item
 
 T = TypeVar("T")
@@ -255,18 +257,17 @@ class PagedLoad(Load[T], Generic[T]):
 
     def _shape(self) -> Shape:
         shape = super()._shape()
-        page = "1 MB" if self._size is None else f"1 + {shown(self._size)}"
-        if self._has_lists:
-            page += ", and all rows of the other members"
         if not self._is_continued:
-            return replace(shape, page=page)
+            return shape
         head = self._range_of_rows(len(self._other_places()))
         later = head + self._member_query()._shape().read_range
         return replace(
             shape,
-            page=f"{page}; the root is read again for later pages",
             read_range=UnitRange(shape.read_range.low, max(shape.read_range.high, later.high)),
         )
+
+    def _extent(self) -> Extent:
+        return RootAndRows(expressed(self._size), self._has_lists, self._is_continued)
 
     def _read_range(self, rows: int) -> UnitRange:
         if not isinstance(self._size, int):

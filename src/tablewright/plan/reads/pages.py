@@ -16,6 +16,7 @@ from typing import Any, Generic, Literal, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tablewright.capacity import read_units
 from tablewright.errors import UnreadableItem
@@ -24,7 +25,8 @@ from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCond
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.unknown import UnknownItem, is_of_other_type, unknown_item
 from tablewright.plan.condition import Condition
-from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.facts import InShards, OfTypes, Paging, ShapeFilter
+from tablewright.plan.plan import DECLARED, Context, Plan, Steps
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.page_cursor import PageCursor
 from tablewright.plan.reads.projection import (
@@ -43,14 +45,9 @@ from tablewright.plan.reads.query_request import (
     Selection,
 )
 from tablewright.plan.reference import Ref
-from tablewright.plan.shape import (
-    TYPICAL_PAGE,
-    Shape,
-    query_condition,
-    shown,
-    typical_size,
-)
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
 from tablewright.plan.units import page_read
+from tablewright.symbol import expressed
 from tablewright.values import Item
 
 R = TypeVar("R")
@@ -288,12 +285,8 @@ class Pages(Plan[Page[R]], Generic[R]):
     @property
     def _leaves_out(self) -> bool:
         """Whether any number of items may be read that are not results."""
-        return (
-            self._filter is not None
-            or self._may_contain_others
-            or self._is_filtered_for_tenants
-            or self._excludes_any_number(self._excluding(self._key_condition()))
-        )
+        _, filtered, _ = self._request(DECLARED)
+        return filtered or self._is_filtered_for_tenants
 
     def _is_projected(self, stored: str) -> bool:
         return is_projected(self._entity, self._key, stored)
@@ -403,58 +396,41 @@ class Pages(Plan[Page[R]], Generic[R]):
         """Whether a tenant's database leaves out items of other tenants."""
         return self._entity.table.filters_for_tenants(self._key)
 
-    def _named_attributes(self) -> tuple[str, ...]:
-        """Return the attributes that the request names, if it has a projection."""
-        paths = self._paths()
-        if not paths:
-            return ()
-        others = Selection(self._key_condition(), self._filters()).expressions()
-        named = others.get("ExpressionAttributeNames", {}).values()
-        return tuple(sorted({*named, *(str(path[0]) for path in paths)}))
+    def _paging(self, *, leaves_out: bool) -> Paging:
+        requests = MAX_REQUESTS if leaves_out else 1
+        return Paging(expressed(self._size), expressed(self._total), requests)
 
-    def _page_shape(self, filtered: bool) -> str:
-        page = "1 MB" if self._size is None else shown(self._size)
-        if filtered and self._size is not None:
-            page += f", read until it is full, in up to {MAX_REQUESTS} requests"
-        return page if self._total is None else f"{page}; at most {shown(self._total)} in all"
+    def _shape_filters(self) -> tuple[ShapeFilter, ...]:
+        """Return what is left out, also by this library after it was read."""
+        filters: list[ShapeFilter] = []
+        type_attribute = self._type_to_filter()
+        if type_attribute:
+            filters.append(OfTypes(type_attribute, self._type_names))
+        if self._filter is not None:
+            filters.append(self._filter)
+        if self._is_filtered_for_tenants:
+            filters.append(InShards(self._entity.table.attributes[0]))
+        return tuple(filters)
 
     def _shape(self) -> Shape:
         self._check_projection()
-        condition, leaves_out = self._key_condition(), self._leaves_out
-        excludes_one = self._excluding(condition) is not None
+        request, _, excluding = self._request(DECLARED)
+        leaves_out = self._leaves_out
         sizes = [size for size in (self._size, self._total) if isinstance(size, int)]
         size = min(sizes, default=TYPICAL_PAGE)
-        type_attribute = self._type_to_filter()
-        names = " or ".join(f'"{name}"' for name in self._type_names)
-        filters = [f"{type_attribute}={names}"] if type_attribute else []
-        if self._filter is not None:
-            filters.append(repr(self._filter))
-        if self._is_filtered_for_tenants:
-            filters.append(tenant_filter(self._entity.table.attributes[0]))
-        return Shape(
-            operation=self._operation,
-            table=self._entity.table.name,
-            entity=", ".join(entity.name for entity in self._entities()),
-            index=None if self._key.index is None else self._key.index.name,
-            condition=query_condition(condition),
-            order="descending" if self._descending else "ascending",
-            page=self._page_shape(leaves_out),
-            filter=" AND ".join(filters),
-            attributes=self._named_attributes(),
+        return replace(
+            read_shape(request, self._entities(), [self._entity.table]),
+            extent=self._paging(leaves_out=leaves_out),
+            filters=self._shape_filters(),
             read_units=read_units(
                 size * typical_size(self._entity), consistent=self._is_consistent
             ),
             read_range=page_read(
-                size + excludes_one if sizes and not leaves_out else None,
+                size + (excluding is not None) if sizes and not leaves_out else None,
                 consistent=self._is_consistent,
                 requests=MAX_REQUESTS if leaves_out else 1,
             ),
         )
-
-
-def tenant_filter(partition: str) -> str:
-    """Render the filter that a tenant's database adds to a query of an index."""
-    return f"{partition} in the tenant's shards (in a database for a tenant)"
 
 
 def known(items: list[Item]) -> Sequence[int]:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
+from tablewright.plan.facts import PartName, Parts
 from tablewright.plan.plan import Context, Plan, Steps, Together
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.page_cursor import PageCursor
@@ -85,7 +86,7 @@ class PartsPage:
 class PartsCount(Count):
     """The number of results in all parts."""
 
-    def __init__(self, query: Pages[Any], parts: Sequence[Pages[Any]], name: str) -> None:
+    def __init__(self, query: Pages[Any], parts: Sequence[Pages[Any]], name: PartName) -> None:
         super().__init__(query)
         self._parts = parts
         self._part_name = name
@@ -106,13 +107,12 @@ class PartsCount(Count):
         return parts_shape([Count(part)._shape() for part in self._parts], self._part_name)
 
 
-def parts_shape(steps: Sequence[Shape], name: str) -> Shape:
+def parts_shape(steps: Sequence[Shape], name: PartName) -> Shape:
     """Return the shape of the requests of all parts; `name` is that of one."""
     first = steps[0]
     return replace(
         first,
-        condition=f"{first.condition}, the first of {len(steps)} {name}s",
-        page=f"{first.page} of each {name}",
+        parts=Parts(len(steps), name),
         read_units=sum(step.read_units for step in steps),
         # An item is in one part only.
         read_range=replace(first.read_range * len(steps), per_item=first.read_range.per_item),
@@ -120,7 +120,7 @@ def parts_shape(steps: Sequence[Shape], name: str) -> Shape:
     )
 
 
-def page_of_parts_shape(steps: Sequence[Shape], name: str) -> Shape:
+def page_of_parts_shape(steps: Sequence[Shape], name: PartName) -> Shape:
     """Return the shape of a page: one after others reads only parts that are not finished."""
     shape = parts_shape(steps, name)
     return replace(shape, read_range=replace(shape.read_range, low=steps[0].read_range.low))

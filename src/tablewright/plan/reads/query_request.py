@@ -14,7 +14,7 @@ This module must not know entities, plans or tenants.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -29,15 +29,29 @@ Path: TypeAlias = tuple[str | int, ...]
 class Filter(Protocol):
     """A condition on the items that a request reads."""
 
+    @property
+    def names(self) -> Collection[str]:
+        """The names of the stored attributes, and of those inside of them, that it reads."""
+        ...
+
     def factor(self, marks: Placeholders) -> str:
         """Render the condition so that it can be joined to others by AND."""
         ...
 
 
-class OneOf(Struct, frozen=True):
-    """A filter: the attribute equals one of the values or begins with one of the prefixes."""
+class _OfAttribute(Struct, frozen=True):
+    """A filter of one attribute."""
 
     attribute: str
+
+    @property
+    def names(self) -> Collection[str]:
+        return (self.attribute,)
+
+
+class OneOf(_OfAttribute, frozen=True):
+    """A filter: the attribute equals one of the values or begins with one of the prefixes."""
+
     values: tuple[Value, ...]
     prefixes: tuple[str, ...] = ()
 
@@ -54,13 +68,12 @@ class OneOf(Struct, frozen=True):
         return clauses[0] if len(clauses) == 1 else f"({' OR '.join(clauses)})"
 
 
-class NotOfTypes(Struct, frozen=True):
+class NotOfTypes(_OfAttribute, frozen=True):
     """A filter: the type attribute is absent, or is none of the types of other entities.
 
     Items with a type of no entity pass: only their keys say what they are.
     """
 
-    attribute: str
     others: tuple[str, ...]
 
     def factor(self, marks: Placeholders) -> str:
@@ -71,10 +84,9 @@ class NotOfTypes(Struct, frozen=True):
         return f"(NOT {name} IN ({', '.join(others)}))"
 
 
-class NotOnlyOfTypes(Struct, frozen=True):
+class NotOnlyOfTypes(_OfAttribute, frozen=True):
     """The same for a type attribute that is a set or a list: it may also contain an own type."""
 
-    attribute: str
     others: tuple[str, ...]
     own: tuple[str, ...]
 
@@ -98,6 +110,15 @@ class Selection(Struct, eq=False):
     def filtered(self, condition: Filter) -> Selection:
         """Return this selection with one more filter."""
         return Selection(self.condition, (*self.filters, condition), self.paths)
+
+    def named_attributes(self) -> tuple[str, ...]:
+        """Return the attributes that the request names; none if it reads whole items."""
+        if not self.paths:
+            return ()
+        names = {str(path[0]) for path in self.paths}.union(*(each.names for each in self.filters))
+        if self.condition is not None:
+            names.update(self.condition.attributes)
+        return tuple(sorted(names))
 
     def expressions(self) -> dict[str, Any]:
         """Render the members of a request that hold expressions, their names and values."""

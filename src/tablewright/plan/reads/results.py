@@ -61,7 +61,7 @@ class FirstByKey(First[R], Generic[R]):
 
     def _shape(self) -> Shape:
         entity = self._entity
-        arguments = entity.key_arguments(entity.symbolic(entity.name))
+        arguments = entity.key_arguments(entity.symbolic())
         return in_turn(super()._shape(), Get[R](entity, arguments)._shape())
 
 
@@ -114,7 +114,8 @@ class Count(Plan[int]):
             query = query._replace(_cursor=page.next_cursor)
 
     def _shape(self) -> Shape:
-        return _of_all(self._query._shape(), self._query)
+        # A count names no attributes, whatever the query selects.
+        return replace(_of_all(self._query._shape(), self._query), attributes=())
 
 
 def _of_all(shape: Shape, query: Pages[Any]) -> Shape:

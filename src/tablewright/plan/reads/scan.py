@@ -19,14 +19,15 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.plan.condition import Condition
-from tablewright.plan.plan import Context, Steps, Together
+from tablewright.plan.facts import Everything
+from tablewright.plan.plan import DECLARED, Context, Steps, Together
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.pages import MAX_REQUESTS, smaller
 from tablewright.plan.reads.parts import PartRead, PartsCount, PartsPage, page_of_parts_shape
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.reads.results import Count
-from tablewright.plan.shape import Shape
+from tablewright.plan.shape import Shape, read_shape
 from tablewright.plan.units import page_read
 from tablewright.values import Item
 
@@ -94,15 +95,12 @@ class Scan(Query[R], Generic[R]):
 
     def _shape(self) -> Shape:
         self._check_projection()
-        filters = [repr(self._filter)] if self._filter is not None else []
-        return Shape(
-            operation="Scan",
-            table=self._entity.table.name,
-            entity=self._entity.name,
-            index=None if self._key.index is None else self._key.index.name,
-            condition=self._reason,
-            page=self._page_shape(filtered=True),
-            filter=" AND ".join(filters),
+        request, leaves_out, _ = self._request(DECLARED)
+        return replace(
+            read_shape(request, [self._entity], [self._entity.table]),
+            keys=(Everything(self._reason),),
+            extent=self._paging(leaves_out=leaves_out),
+            filters=() if self._filter is None else (self._filter,),
             read_units=128,  # a page of 1 MB
             # Pages without an item of the entity are passed over.
             read_range=page_read(None, consistent=self._is_consistent, requests=MAX_REQUESTS),
@@ -143,8 +141,7 @@ class SegmentedScan(Scan[R]):
 
     def _shape(self) -> Shape:
         # A small page reads only some of the segments, too.
-        shape = page_of_parts_shape([scan._shape() for scan in self._segments()], "segment")
-        return replace(shape, condition=f"{self._reason}, in {self._count} segments")
+        return page_of_parts_shape([scan._shape() for scan in self._segments()], "segment")
 
 
 def _shares(size: int | None, numbers: list[str]) -> dict[str, int | None]:

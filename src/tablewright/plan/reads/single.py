@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.plan.shape import Shape
+from tablewright.plan.shape import Shape, distinct
 from tablewright.plan.units import total
 
 E = TypeVar("E")
@@ -52,7 +52,7 @@ class Then(Plan[tuple[E, T] | None], Generic[E, T]):
 
     def _following(self) -> Plan[T]:
         entity = self._single._entity
-        found: Any = entity.symbolic(entity.name)
+        found: Any = entity.symbolic()
         return self._plan(found)
 
     def _entities(self) -> tuple[EntityMap, ...]:
@@ -67,10 +67,10 @@ def in_turn(first: Shape, *following: Shape) -> Shape:
     steps = (first, *following)
     return Shape(
         operation=" + ".join(step.operation for step in steps),
-        table=", ".join(dict.fromkeys(step.table for step in steps)),
-        entity=", ".join(dict.fromkeys(step.entity for step in steps)),
-        index=", ".join(step.index for step in steps if step.index) or None,
-        condition="; ".join(step.condition for step in steps),
+        tables=distinct(table for step in steps for table in step.tables),
+        targets=distinct(target for step in steps for target in step.targets),
+        indexes=tuple(index for step in steps for index in step.indexes),
+        keys=tuple(key for step in steps for key in step.keys),
         read_units=sum(step.read_units for step in steps),
         write_units=sum(step.write_units for step in steps),
         # The first request may find nothing.

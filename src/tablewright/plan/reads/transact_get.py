@@ -22,11 +22,12 @@ from tablewright.errors import (
 )
 from tablewright.limits import MAX_TRANSACTION_ACTIONS
 from tablewright.mapping.entity import EntityMap
+from tablewright.plan.facts import Paging
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
 from tablewright.plan.reads.batch_get import check_keys, item_identity, keys_range
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.item import ItemAnswer
-from tablewright.plan.shape import Shape
+from tablewright.plan.shape import Shape, distinct
 from tablewright.plan.writes.action import TRANSIENT
 from tablewright.plan.writes.commit import CONTENTION
 
@@ -93,10 +94,10 @@ class TransactGet(Plan[T], Generic[T]):
         steps = tuple(get.consistent()._shape() for get in self._gets)
         return Shape(
             operation="TransactGetItems",
-            table=", ".join(dict.fromkeys(step.table for step in steps)),
-            entity=", ".join(dict.fromkeys(step.entity for step in steps)),
-            condition="; ".join(step.condition for step in steps),
-            page=str(len(steps)),
+            tables=distinct(get._entity.table for get in self._gets),
+            targets=self._entities(),
+            keys=tuple(step.keys[0] for step in steps),
+            extent=Paging(len(steps)),
             read_units=TRANSACTION_FACTOR * sum(step.read_units for step in steps),
             read_range=keys_range(self._gets, steps) * TRANSACTION_FACTOR,
         )

@@ -19,11 +19,11 @@ from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition, after
 from tablewright.plan.condition import Condition
+from tablewright.plan.explanation import item_key
 from tablewright.plan.reads.projection import check_projected
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.range import Range
 from tablewright.plan.reads.span import Span, hull
-from tablewright.plan.shape import key_condition
 from tablewright.values import Item
 
 R = TypeVar("R")
@@ -101,8 +101,8 @@ class UnionRange(Range[R, *Rest]):
             theirs = {name: other.equal[name] for name in names}
             if partition != theirs:
                 raise DeclarationError(
-                    f"{self._names}: its ranges are of two partitions, {key_condition(partition)} "
-                    f"and {key_condition(theirs)}; one query reads one"
+                    f"{self._names}: its ranges are of two partitions, {item_key(partition)} "
+                    f"and {item_key(theirs)}; one query reads one"
                 )
         if all(other == first for other in others):
             return first

@@ -321,4 +321,4 @@ class ReadStream(Plan[Round]):
         return (yield from self._reader.steps(context))
 
     def _shape(self) -> Shape:
-        return Shape("GetRecords", self._entity.table.name, self._entity.name)
+        return Shape("GetRecords", (self._entity.table,), (self._entity,))

@@ -39,6 +39,7 @@ from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap, content_of
 from tablewright.mapping.keys import IndexKeys
 from tablewright.mapping.table import TableMap
+from tablewright.plan.facts import Actions, AllPages, Everything, Repeats
 from tablewright.plan.index_record import (
     PRIMARY_KEY,
     BackfillPosition,
@@ -52,13 +53,13 @@ from tablewright.plan.index_record import (
     save_position,
     stop_awaiting,
 )
-from tablewright.plan.plan import Context, Plan, Request, Steps, Together
+from tablewright.plan.plan import DECLARED, Context, Plan, Request, Steps, Together
 from tablewright.plan.reads.item import read_item
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.reads.single import in_turn
-from tablewright.plan.shape import TYPICAL_PAGE, Shape, key_template, write_units
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, write_units
 from tablewright.plan.throttling import Pace, retry_throttled
 from tablewright.plan.units import (
     ITEM_WRITE,
@@ -336,26 +337,20 @@ class Backfill(Plan[int]):
 
     def _shape(self) -> Shape:
         entity = max(self._members, key=lambda each: each.index_rows)
-        names = ", ".join(each.name for each in self._members)
-        read = Shape(
-            operation="Scan",
-            table=self._table.name,
-            entity=names,
-            condition="backfill",
-            page="all pages",
+        targets = self._members if self._scan is None else (self._entity,)
+        read = replace(
+            read_shape(self._request(DECLARED), targets, [self._table]),
+            keys=(Everything("backfill"),),
+            extent=AllPages(),
             read_units=128,
             read_range=all_read(consistent=True),
         )
-        if self._scan is not None:
-            read = replace(
-                self._scan._shape(), page="all pages", read_range=all_read(consistent=True)
-            )
         update = Shape(
             operation="UpdateItem",
-            table=read.table,
-            entity=read.entity,
-            condition=key_template(entity),
-            page="1 for each item whose index keys differ",
+            tables=read.tables,
+            targets=read.targets,
+            keys=(entity.primary.symbolic(),),
+            extent=Actions(1, Repeats.EACH_DIFFERING_ITEM),
             write_units=write_units(entity, entity.index_rows, 0) * TYPICAL_PAGE,
             write_range=item_write(entity.index_rows, 0).for_each(),
         )
@@ -364,7 +359,7 @@ class Backfill(Plan[int]):
             for each in self._members
             if each.uniques and self._indexes is None
         ]
-        return replace(in_turn(read, update, *reservations), condition=read.condition)
+        return replace(in_turn(read, update, *reservations), keys=read.keys)
 
     def _shape_of_reservations(self, entity: EntityMap) -> Shape:
         puts = sentinel_shapes(entity, entity.uniques, "Put")
@@ -372,10 +367,10 @@ class Backfill(Plan[int]):
         most = total(each.write_range for each in puts) + UnitRange(0, checks * ITEM_WRITE)
         return Shape(
             operation="BatchGetItem + TransactWriteItems",
-            table=self._table.name,
-            entity=entity.name,
-            condition="; ".join(each.condition for each in puts),
-            page="1 for each unique value that is not reserved",
+            tables=(self._table,),
+            targets=(entity,),
+            keys=tuple(key for each in puts for key in each.keys),
+            extent=Actions(1, Repeats.EACH_VALUE),
             read_units=len(puts) * TYPICAL_PAGE,
             write_units=(sum(each.write_units for each in puts) + checks) * TYPICAL_PAGE,
             read_range=(item_read(consistent=True) * len(puts)).for_each(),

@@ -15,6 +15,7 @@ import msgspec
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.limits import MAX_BATCH_WRITES
 from tablewright.mapping.entity import EntityMap
+from tablewright.plan.facts import Batches
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.reads.batch_get import wait_for_capacity
 from tablewright.plan.shape import Shape
@@ -67,15 +68,15 @@ class BatchWrite(Plan[None]):
 
     def _shape(self) -> Shape:
         if not self._writes:
-            return Shape(operation="BatchWriteItem", table="", entity="")
+            return Shape("BatchWriteItem", (), ())
         shapes = [write._shape() for write in self._writes]
         first = shapes[0]
         return Shape(
             operation="BatchWriteItem",
-            table=first.table,
-            entity=first.entity,
-            condition=first.condition,
-            page=f"{MAX_BATCH_WRITES} in a request",
+            tables=first.tables,
+            targets=first.targets,
+            keys=first.keys,
+            extent=Batches(MAX_BATCH_WRITES),
             write_units=sum(shape.write_units for shape in shapes),
             write_range=total(
                 shape.write_range.for_each() if shape.is_for_each else shape.write_range

@@ -32,14 +32,15 @@ from tablewright.errors import ConditionFailed, Contention, DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.plan.change import Change
-from tablewright.plan.plan import Context, Plan, Steps, Wait
+from tablewright.plan.facts import Actions, AllPages, Repeats, Unchanged
+from tablewright.plan.plan import DECLARED, Context, Plan, Steps, Wait
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.batch_get import item_identity
 from tablewright.plan.reads.load_found import LoadFound
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.plan.shape import TYPICAL_PAGE, Shape, query_condition, write_units
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, write_units
 from tablewright.plan.units import UnitRange, all_read, total
 from tablewright.plan.writes import commit
 from tablewright.plan.writes.action import Action, RetryWrite
@@ -50,6 +51,7 @@ from tablewright.plan.writes.range_write import DeleteRange, UpdateRange
 from tablewright.plan.writes.row_groups import Progress, Tally, send_first
 from tablewright.plan.writes.rows_below import require_no_parent
 from tablewright.plan.writes.write import IsRewritable, refuse_undeletable
+from tablewright.symbol import Argument
 from tablewright.values import Item
 
 Rewritable = TypeVar("Rewritable", bound=IsRewritable)
@@ -193,38 +195,32 @@ class DeleteAggregate(Plan[int]):
     def _shape(self) -> Shape:
         first: tuple[Shape, ...] = ()
         if isinstance(self._rows, LoadFound):
-            load = self._rows._load(self._entity.symbolic(self._kind.root.field))
+            load = self._rows._load(self._entity.symbolic(Argument(self._kind.root.field)))
             first = (self._rows._root._shape(),)
         else:
             load = self._rows
         entities = self._kind.entities()
-        names = ", ".join(entity.name for entity in entities)
-        condition = query_condition(_key_condition(load))
+        read = read_shape(_request(load, DECLARED), entities, [self._entity.table])
         units = sum(write_units(each, each.index_rows, len(each.uniques)) for each in entities)
         # Rows that are not in one transaction with the root are read twice.
         twice = all_read(consistent=True) * 2
-        whole = Shape(
+        actions = replace(read, operation="Delete", order="")
+        whole = replace(
+            actions,
             operation="TransactWriteItems",
-            table=self._entity.table.name,
-            entity=names,
-            condition=condition,
-            page="1 for each row and unique value; as many requests as needed, the root last",
+            extent=Actions(1, Repeats.EACH_ROW_OF_AGGREGATE),
             write_units=TRANSACTION_FACTOR * units * TYPICAL_PAGE / len(entities),
             write_range=_delete_range(entities),
-            requires=("the root is unchanged since the read",),
+            requirements=(Unchanged("the root"),),
             # Without a root, each transaction checks that there is none.
-            steps=tuple(
-                Shape(operation=kind, table=self._entity.table.name, entity=of, condition=condition)
-                for kind, of in (("Delete", names), ("ConditionCheck", self._entity.name))
+            steps=(
+                actions,
+                replace(actions, operation="ConditionCheck", targets=(self._entity,)),
             ),
         )
-        read = Shape(
-            operation="Query",
-            table=whole.table,
-            entity=names,
-            condition=condition,
-            order="ascending",
-            page="all pages",
+        read = replace(
+            read,
+            extent=AllPages(),
             read_units=load._shape().read_units * 2,
             read_range=replace(twice, low=1),
         )
@@ -233,9 +229,9 @@ class DeleteAggregate(Plan[int]):
         reads = total(step.read_range for step in steps)
         return Shape(
             operation=" + ".join(step.operation for step in steps),
-            table=whole.table,
-            entity=names,
-            condition=condition,
+            tables=whole.tables,
+            targets=whole.targets,
+            keys=whole.keys,
             read_units=sum(step.read_units for step in steps),
             write_units=whole.write_units,
             read_range=replace(reads, low=first[0].read_range.low) if first else reads,
@@ -296,11 +292,15 @@ def _key_condition(load: Load[Any]) -> KeyCondition:
     return KeyCondition(partition, SortCondition(sort, "between", (root, end)))
 
 
+def _request(load: Load[Any], context: Context) -> QueryRequest:
+    members = {"TableName": context.name_of(load._entity.table), "ConsistentRead": True}
+    return QueryRequest("Query", members, Selection(_key_condition(load)))
+
+
 def _read(load: Load[Any], context: Context) -> Steps[list[Item]]:
     """Read all rows that belong to the root, with the root, in the order of their sort keys."""
-    members = {"TableName": context.name_of(load._entity.table), "ConsistentRead": True}
+    request = _request(load, context)
     condition = _key_condition(load)
-    request = QueryRequest("Query", members, Selection(condition))
     items: list[Item] = []
     while True:
         page = decode_page((yield request))

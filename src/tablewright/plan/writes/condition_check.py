@@ -10,11 +10,13 @@ from typing import Any, Generic, TypeVar
 from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.errors import DeclarationError, NotFound
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.plan.condition import Condition
+from tablewright.plan.facts import Actions, Exists
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reference import check_condition
-from tablewright.plan.shape import Shape, key_condition
+from tablewright.plan.shape import Shape
 from tablewright.plan.units import ITEM_WRITE, UnitRange
 from tablewright.plan.writes.action import Action, Prepared, Verdict
 from tablewright.plan.writes.guard import (
@@ -64,12 +66,12 @@ class ConditionCheck(Write[None, None], Generic[E]):
     def _shape(self) -> Shape:
         return Shape(
             operation="ConditionCheck",
-            table=self._entity.table.name,
-            entity=self._entity.name,
-            condition=key_condition(self._key),
-            filter=" AND ".join(map(repr, self._conditions)),
-            requires=("the item exists", *map(repr, self._conditions)),
-            page="1",
+            tables=(self._entity.table,),
+            targets=(self._entity,),
+            keys=(KeyCondition(self._key),),
+            filters=self._conditions,
+            requirements=(Exists(), *self._conditions),
+            extent=Actions(1),
             write_units=TRANSACTION_FACTOR,
             write_range=UnitRange(1, ITEM_WRITE) * TRANSACTION_FACTOR,
         )

@@ -11,11 +11,13 @@ from typing import Any, Generic, Self, TypeVar
 
 from tablewright.errors import NotFound
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.variants import VariantsMap, known_kind
 from tablewright.plan.condition import Condition
+from tablewright.plan.facts import OfVersion, Requirement, Unchanged
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item
-from tablewright.plan.shape import Shape, key_condition, write_shape
+from tablewright.plan.shape import Shape, write_shape
 from tablewright.plan.writes.action import Action, NothingToDo, Prepared, Verdict, always_retry
 from tablewright.plan.writes.effect import affected_by_all, unique_names, write_effect
 from tablewright.plan.writes.guard import (
@@ -31,6 +33,7 @@ from tablewright.plan.writes.guard import (
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_shapes import of_base, sentinel_shapes
 from tablewright.plan.writes.write import Write
+from tablewright.symbol import expressed
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -119,23 +122,23 @@ class Delete(Write[E | None, E | None], Generic[E]):
         return write_shape(
             entity,
             "DeleteItem",
-            key_condition(self._key),
+            KeyCondition(self._key),
             index_rows=entity.index_rows,
             side_items=len(entity.uniques),
             conditions=self._conditions,
             reads=bool(entity.uniques),
             requires=[
                 *self._required_version(),
-                *(f"{name} unchanged since the read" for name in self._unique_names()),
-                *map(repr, self._conditions),
+                *(Unchanged("attributes", (name,)) for name in self._unique_names()),
+                *self._conditions,
             ],
             actions=sentinel_shapes(entity, entity.uniques, "Delete"),
         )
 
-    def _required_version(self) -> list[str]:
+    def _required_version(self) -> list[Requirement]:
         if self._version is None or self._entity.version is None:
             return []
-        return [f"{self._entity.version.name} = {self._version!r}"]
+        return [OfVersion(self._entity.version.name, expressed(self._version))]
 
 
 def _sentinel_sources(entity: EntityMap) -> frozenset[str]:

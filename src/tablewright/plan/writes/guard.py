@@ -20,8 +20,8 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import AttributeMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.condition import Compare, Condition
+from tablewright.plan.explanation import item_key
 from tablewright.plan.expressions import Placeholders, UpdateExpression
-from tablewright.plan.shape import key_condition
 from tablewright.values import Item, Value
 
 #: Attributes as they were read, by their stored names; None for a missing one.
@@ -157,7 +157,7 @@ def rejection(
 
 def key_text(key: Item) -> str:
     """Render a key for a message: `PK="USER", SK="USER#1"`."""
-    return key_condition(key, ", ")
+    return item_key(key, ", ")
 
 
 # -- versions ------------------------------------------------------------------------------------

@@ -26,26 +26,14 @@ from tablewright.errors import (
     WriteRejected,
 )
 from tablewright.mapping.entity import EntityMap, Values
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
-from tablewright.plan.plan import Context, Steps, Wait
-from tablewright.plan.reads.item import read_item
-from tablewright.plan.shape import (
-    TYPICAL_PAGE,
-    Shape,
-    key_condition,
-    key_template,
-    typical_size,
-    write_units,
-)
-from tablewright.plan.units import (
-    ITEM_WRITE,
-    UnitRange,
-    all_read,
-    item_read,
-    item_write,
-    total,
-)
+from tablewright.plan.facts import Absent, Actions, Exists, Repeats, Requirement, Unchanged
+from tablewright.plan.plan import DECLARED, Context, Steps, Wait
+from tablewright.plan.reads.item import item_shape, read_item
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size, write_units
+from tablewright.plan.units import ITEM_WRITE, NOTHING, UnitRange, all_read, item_write, total
 from tablewright.plan.writes import commit
 from tablewright.plan.writes.action import (
     Action,
@@ -72,11 +60,12 @@ from tablewright.plan.writes.rows_below import (
     Follower,
     followers,
     read_rows_below,
+    request_for_rows_below,
     require_no_parent,
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
-from tablewright.plan.writes.side_shapes import ABSENT, event_shapes, sentinel_shapes
+from tablewright.plan.writes.side_shapes import event_shapes, sentinel_shapes
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import entity_of, refuse_write_once
 from tablewright.values import Item
@@ -140,62 +129,55 @@ class Move(Update[E, E], Generic[E]):
 
     def _shape(self) -> Shape:
         entity = self._entity
-        below = ", ".join(member.entity.name for member in followers(entity))
+        below = tuple(member.entity for member in followers(entity))
         steps = tuple(self._shapes_of_steps())
         reads = total(step.read_range for step in steps)
-        writes = total([_checks_range(entity, below), *(step.write_range for step in steps)])
+        checks = _checks_range(entity) if below else NOTHING
+        writes = total([checks, *(step.write_range for step in steps)])
         each = max(step.write_range.per_item for step in steps)  # a row is of one entity
         return Shape(
             operation="TransactWriteItems",
-            table=entity.table.name,
-            entity=entity.name,
-            condition=key_condition(self._key),
-            page=f"2 for each row{f', with {below} below it' if below else ''}",
+            tables=(entity.table,),
+            targets=(entity,),
+            keys=(KeyCondition(self._key),),
+            extent=Actions(2, Repeats.EACH_ROW, below),
             read_units=sum(step.read_units for step in steps),
             write_units=sum(step.write_units for step in steps),
             # What is not in one transaction is read twice; the same key is a plain update.
             read_range=replace(reads * 2, low=1),
             write_range=replace(writes, low=1, per_item=each),
             steps=steps,
-            sets=tuple(self._sets()),
-            requires=("the item exists", *self._required_texts()),
+            assignments=tuple(self._sets()),
+            requirements=(Exists(), *self._requirements()),
         )
 
-    def _required_texts(self) -> list[str]:
+    def _requirements(self) -> list[Requirement]:
         if self._entity.version is not None:
-            return super()._required_texts()
-        return ["it is unchanged since the read", *map(repr, self._all_conditions())]
+            return super()._requirements()
+        return [Unchanged(), *self._all_conditions()]
 
     def _shapes_of_steps(self) -> Iterator[Shape]:
-        """Yield the requests and actions of a move, for `explain`."""
-        entity, table = self._entity, self._entity.table.name
-        known, below = key_condition(self._key), followers(entity)
-        half = write_units(entity, entity.index_rows, 0) * TRANSACTION_FACTOR
-        most = item_write(entity.index_rows, 0) * TRANSACTION_FACTOR
-        read = item_read(consistent=True)
-        yield Shape("GetItem", table, entity.name, None, known, read_units=1, read_range=read)
+        """Yield the requests and actions of a move."""
+        entity, below = self._entity, followers(self._entity)
         rows = self._shape_of_rows(below)
-        yield from rows
-        yield Shape(
+        delete = Shape(
             "Delete",
-            table,
-            entity.name,
-            None,
-            known,
-            write_units=half,
-            write_range=most,
-            requires=("the item exists", *self._required_texts()),
+            (entity.table,),
+            (entity,),
+            keys=(KeyCondition(self._key),),
+            write_units=write_units(entity, entity.index_rows, 0) * TRANSACTION_FACTOR,
+            write_range=item_write(entity.index_rows, 0) * TRANSACTION_FACTOR,
+            requirements=(Exists(), *self._requirements()),
         )
-        yield Shape(
-            "Put",
-            table,
-            entity.name,
-            None,
-            key_template(entity),
-            write_units=half,
-            write_range=most,
-            sets=tuple(self._sets()),
-            requires=(ABSENT,),
+        yield replace(item_shape(entity, self._key), extent=None, read_units=1)
+        yield from rows
+        yield delete
+        yield replace(
+            delete,
+            operation="Put",
+            keys=(entity.primary.symbolic(),),
+            assignments=tuple(self._sets()),
+            requirements=(Absent(),),
         )
         yield from sentinel_shapes(entity, entity.uniques, "Delete", "Put")
         yield from event_shapes(entity, self._affected.histories)
@@ -209,12 +191,10 @@ class Move(Update[E, E], Generic[E]):
         if not below:
             return []
         size = TYPICAL_PAGE * max(typical_size(each.entity) for each in below)
-        query = Shape(
-            "Query",
-            self._entity.table.name,
-            ", ".join(member.entity.name for member in below),
-            None,
-            key_condition(dict([*self._key.items()][:1])),
+        request = request_for_rows_below(self._entity, self._key, below, DECLARED)
+        query = replace(
+            read_shape(request, [member.entity for member in below], [self._entity.table]),
+            order="",
             read_units=read_units(size, consistent=True),
             read_range=all_read(consistent=True),
         )
@@ -231,20 +211,19 @@ def _row_shape(entity: EntityMap, rows: float) -> Shape:
     units = 2 * write_units(entity, entity.index_rows, len(entity.uniques)) * TRANSACTION_FACTOR
     return Shape(
         "Delete + Put",
-        entity.table.name,
-        entity.name,
-        None,
-        key_template(entity),
-        page="for each row",
+        (entity.table,),
+        (entity,),
+        keys=(entity.primary.symbolic(),),
+        extent=Actions(None, Repeats.EACH_ROW),
         write_units=units * rows,
         write_range=total([own, *(each.write_range for each in side)]).for_each(),
     )
 
 
-def _checks_range(entity: EntityMap, below: str) -> UnitRange:
+def _checks_range(entity: EntityMap) -> UnitRange:
     """Return the units of the condition checks before the first of several transactions."""
     actions = 2 * (1 + len(entity.uniques)) + len(entity.histories)
-    return UnitRange(0, TRANSACTION_FACTOR * actions * ITEM_WRITE if below else 0)
+    return UnitRange(0, TRANSACTION_FACTOR * actions * ITEM_WRITE)
 
 
 def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> WriteEffect:

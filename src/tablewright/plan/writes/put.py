@@ -9,7 +9,6 @@ on the instance. A versioned entity is replaced only by a writer that has read i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
@@ -17,11 +16,20 @@ from typing import Any, Generic, Self, TypeVar
 
 from tablewright.errors import AlreadyExists, ConditionFailed, DeclarationError, InvalidValue
 from tablewright.mapping.entity import Values
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.members import HistoryMap
 from tablewright.plan.condition import Condition
+from tablewright.plan.facts import (
+    Absent,
+    EveryAttribute,
+    OfVersion,
+    Requirement,
+    Unchanged,
+    WrittenEvent,
+)
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item
-from tablewright.plan.shape import Shape, key_condition, key_template, write_shape, write_units
+from tablewright.plan.shape import Shape, write_shape, write_units
 from tablewright.plan.writes.action import Action, Prepared, Verdict
 from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
@@ -38,13 +46,12 @@ from tablewright.plan.writes.guard import (
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_shapes import (
-    ABSENT,
+    composed,
     event_shapes,
-    index_key_texts,
     sentinel_shapes,
 )
 from tablewright.plan.writes.write import Write, entity_of, refuse_write_once
-from tablewright.symbol import Symbol
+from tablewright.symbol import Argument, AttributeOf, Symbol, expressed
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -113,7 +120,7 @@ class EntityWrite(Write[E, E], Generic[E]):
     def _shape_of_write(
         self,
         *,
-        requires: Sequence[str],
+        requires: Sequence[Requirement],
         actions: Sequence[Shape],
         reads: bool = False,
         events: Sequence[HistoryMap] = (),
@@ -126,19 +133,17 @@ class EntityWrite(Write[E, E], Generic[E]):
         return write_shape(
             entity,
             "PutItem",
-            key_template(entity) if is_argument else key_condition(entity.key_of(values)),
+            entity.primary.symbolic() if is_argument else KeyCondition(entity.key_of(values)),
             indexes=entity.index_keys,
             index_rows=entity.index_rows,
             side_items=len(entity.uniques),
             conditions=self._conditions,
             reads=reads,
             sets=[
-                "every attribute",
-                *index_key_texts(entity.index_keys),
+                EveryAttribute(),
+                *composed(entity.index_keys),
                 *(
-                    f"{each.event.name}, in a transaction, if it "
-                    f"{'replaces an item' if each.always else f'changes {each.attribute}'} "
-                    f"(about {twice + shape.write_units:g} write units more)"
+                    WrittenEvent(each, twice + shape.write_units)
                     for each, shape in zip(events, optional, strict=True)
                 ),
             ],
@@ -153,10 +158,10 @@ def _is_attribute(value: Any, name: str) -> bool:
 
     Those of a list of entities are not: their keys say so, `{visits[].at}`.
     """
-    return (
-        isinstance(value, Symbol)
-        and re.fullmatch(rf"\w+\.{name}", Symbol.expression(value)) is not None
-    )
+    match Symbol.expression(value) if isinstance(value, Symbol) else None:
+        case AttributeOf(owner=Argument(), name=found):
+            return found == name
+    return False
 
 
 class Put(EntityWrite[E], Generic[E]):
@@ -220,11 +225,12 @@ class Put(EntityWrite[E], Generic[E]):
     def _shape(self) -> Shape:
         entity = self._entity
         reads = affected_by_all(entity).has_side_items
-        guards = ["it is unchanged since the read"] if reads else []
+        guards: list[Requirement] = [Unchanged()] if reads else []
         if entity.version is not None:
-            guards = [f"{entity.version.name} = {vars(self._instance)[entity.version.name]!r}"]
+            version = vars(self._instance)[entity.version.name]
+            guards = [OfVersion(entity.version.name, expressed(version))]
         return self._shape_of_write(
-            requires=[*guards, *map(repr, self._conditions)],
+            requires=[*guards, *self._conditions],
             actions=[
                 *sentinel_shapes(entity, entity.uniques, "Put"),
                 # Of an item that is replaced, if its values differ.
@@ -256,6 +262,6 @@ class Create(EntityWrite[E], Generic[E]):
 
     def _shape(self) -> Shape:
         return self._shape_of_write(
-            requires=[ABSENT],
+            requires=[Absent()],
             actions=sentinel_shapes(self._entity, self._entity.uniques, "Put", may_be_own=False),
         )

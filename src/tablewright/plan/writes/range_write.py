@@ -21,6 +21,7 @@ from tablewright.mapping.unknown import UnknownItem, is_of_other_type, unknown_i
 from tablewright.mapping.variants import VariantsMap
 from tablewright.plan.change import AddToSet, Change, RemoveFromSet, Set, SetIfAbsent
 from tablewright.plan.condition import Condition
+from tablewright.plan.facts import Actions, Repeats
 from tablewright.plan.plan import Context, Plan, Steps, Wait
 from tablewright.plan.reads.batch_get import item_identity, read_batch
 from tablewright.plan.reads.pages import decode_page
@@ -156,9 +157,10 @@ class RangeWrite(Plan[int]):
     def _shape_of(self, write: Shape) -> Shape:
         """Return the shape of reading the range and writing each row, `write` being that of one."""
         read = self._query._shape()
+        assert isinstance(write.extent, Actions)
         rows = replace(
             write,
-            page=f"{write.page} for each row; as many requests as needed",
+            extent=Actions(write.extent.count, Repeats.EACH_ROW_OF_RANGE),
             read_units=0,
             read_range=NOTHING,
             write_units=write.write_units * TYPICAL_PAGE,
@@ -169,11 +171,11 @@ class RangeWrite(Plan[int]):
             reads += item_read(consistent=True).for_each()
         return Shape(
             operation=f"{read.operation} + {write.operation}",
-            table=read.table,
-            entity=read.entity,
-            index=read.index,
-            condition=read.condition,
-            filter=read.filter,
+            tables=read.tables,
+            targets=read.targets,
+            indexes=read.indexes,
+            keys=read.keys,
+            filters=read.filters,
             read_units=read.read_units,
             write_units=rows.write_units,
             read_range=reads,

@@ -83,7 +83,7 @@ def read_rows_below(
     """Read all rows below an item, each with its entity."""
     by_entity = {member.entity: member for member in members}
     rows: list[tuple[Follower, Item]] = []
-    request = _request(entity, key, members, context) if members else None
+    request = request_for_rows_below(entity, key, members, context) if members else None
     while request is not None:
         page = decode_page((yield request))
         for row in page.items:
@@ -103,7 +103,7 @@ def require_no_parent(entity: EntityMap, key: Item) -> Action:
     return Action("ConditionCheck", entity.table, body, always_retry)
 
 
-def _request(
+def request_for_rows_below(
     entity: EntityMap, key: Item, members: Sequence[Follower], context: Context
 ) -> QueryRequest:
     """Return the query for the rows below an item, perhaps with others of its partition."""

@@ -18,13 +18,15 @@ from msgspec.structs import replace
 
 from tablewright.errors import InvalidValue
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.members import AttributeMap
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
+from tablewright.plan.facts import Actions, Repeats
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import key_from
 from tablewright.plan.reference import Ref
-from tablewright.plan.shape import Shape, key_condition
+from tablewright.plan.shape import Shape
 from tablewright.plan.writes.action import Prepared
 from tablewright.plan.writes.condition_check import ConditionCheck
 from tablewright.plan.writes.move import Move, update_instance
@@ -110,7 +112,9 @@ class Save(Write[E, E], Generic[E]):
             return replace(
                 whole,
                 operation="UpdateItem",
-                page="what has changed",
+                extent=Actions(None, Repeats.WHAT_HAS_CHANGED),
+                steps=(),
+                branches=(whole, *([self._check()._shape()] if self._conditions else [])),
                 read_range=replace(whole.read_range, low=0),
                 write_range=replace(whole.write_range, low=0),
             )
@@ -119,8 +123,8 @@ class Save(Write[E, E], Generic[E]):
             return update._shape()
         if self._conditions:
             return self._check()._shape()
-        condition = key_condition(entity.stored_key(self._instance))
-        return Shape("no request", entity.table.name, entity.name, condition=condition, page="0")
+        keys = (KeyCondition(entity.stored_key(self._instance)),)
+        return Shape("no request", (entity.table,), (entity,), keys=keys, extent=Actions(0))
 
 
 def _differences(

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
 from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import AlternativeKeys, IndexKeys, KeyMap
+from tablewright.mapping.keys import IndexKeys, KeyMap
 from tablewright.mapping.members import HistoryMap, UniqueMap
-from tablewright.plan.shape import Shape, key_template, template_text
+from tablewright.plan.facts import Absent, Actions, Requirement, Target
+from tablewright.plan.shape import Shape
 from tablewright.plan.units import ITEM_WRITE, UnitRange
-
-#: What a create requires of its item, and a write of the sentinels and events that it adds.
-ABSENT = "the item does not exist"
 
 
 def sentinel_shapes(
@@ -29,17 +27,16 @@ def sentinel_shapes(
     `units` is how many of them a typical write has, 0 or 1. `may_be_own`: the entity may have
     reserved the value before.
     """
-    unless = f", unless this {entity.name} has reserved it before" if may_be_own else ""
-    requires = {"Put": (f"{ABSENT}{unless}",)}
+    absent = Absent(entity if may_be_own else None)
     return [
         _action(
             entity,
             kind,
-            unique.type_name,
-            template_text(unique.key, " AND "),
+            unique,
+            unique.key,
             units,
             entity.table.index_rows({kept.stored for kept in unique.keeps}),
-            requires.get(kind, ()),
+            (absent,) if kind == "Put" else (),
         )
         for unique in uniques
         for kind in kinds
@@ -52,11 +49,11 @@ def event_shapes(entity: EntityMap, histories: Iterable[HistoryMap]) -> list[Sha
         _action(
             entity,
             "Put",
-            history.event.name,
-            key_template(history.event),
+            history.event,
+            history.event.primary,
             1,
             history.event.index_rows,
-            (ABSENT,),
+            (Absent(),),
         )
         for history in histories
     ]
@@ -64,38 +61,30 @@ def event_shapes(entity: EntityMap, histories: Iterable[HistoryMap]) -> list[Sha
 
 def of_base(base: EntityMap, shapes: Iterable[Shape]) -> Shape:
     """Return the shape of a write through a base: that of the kind with the most to write."""
-    return replace(max(shapes, key=lambda each: each.write_range.high), entity=base.name)
+    return replace(max(shapes, key=lambda each: each.write_range.high), targets=(base,))
 
 
 def _action(
     entity: EntityMap,
     kind: str,
-    name: str,
-    condition: str,
+    target: Target,
+    key: KeyMap,
     units: int,
     index_rows: int,
-    requires: tuple[str, ...],
+    requires: tuple[Requirement, ...],
 ) -> Shape:
     return Shape(
         operation=kind,
-        table=entity.table.name,
-        entity=name,
-        condition=condition,
-        page="1",
+        tables=(entity.table,),
+        targets=(target,),
+        keys=(key.symbolic(),),
+        extent=Actions(1),
         write_units=units * (1 + index_rows) * TRANSACTION_FACTOR,
         write_range=UnitRange(0, (1 + 2 * index_rows) * ITEM_WRITE * TRANSACTION_FACTOR),
-        requires=requires,
+        requirements=requires,
     )
 
 
-def index_key_texts(keys: Iterable[IndexKeys]) -> Iterator[str]:
-    """Yield the index keys that a write sets: `GSI1PK="STATUS#{status}", GSI1SK="ORDER#{id}"`."""
-    for key in keys:
-        if key.composed:
-            places = key.keys if isinstance(key, AlternativeKeys) else (key,)
-            yield " or ".join(map(_place, places))
-
-
-def _place(key: KeyMap) -> str:
-    text = template_text(key, ", ")
-    return text if key.when is None else f"{text} (if {key.when!r})"
+def composed(keys: Iterable[IndexKeys]) -> list[IndexKeys]:
+    """Return the index keys that a write sets: those that are not attributes themselves."""
+    return [key for key in keys if key.composed]

@@ -18,7 +18,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.get import Get
-from tablewright.plan.shape import Shape
+from tablewright.plan.shape import Shape, distinct
 from tablewright.plan.units import total
 from tablewright.plan.writes.commit import commit
 from tablewright.plan.writes.condition_check import ConditionCheck
@@ -72,8 +72,8 @@ class Transaction(Plan[T_co], Generic[T_co]):
         steps = tuple(write._shape() for write in (*self._writes, *self._checks))
         return Shape(
             operation="TransactWriteItems",
-            table=", ".join(dict.fromkeys(step.table for step in steps)),
-            entity=", ".join(dict.fromkeys(step.entity for step in steps)),
+            tables=distinct(table for step in steps for table in step.tables),
+            targets=distinct(target for step in steps for target in step.targets),
             read_units=sum(step.read_units for step in steps),
             write_units=sum(step.write_units * step.transaction_factor for step in steps),
             read_range=total(

@@ -30,6 +30,7 @@ from tablewright.errors import (
     WriteRejected,
 )
 from tablewright.mapping.entity import EntityMap, Values
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import KeyMap, places_of
 from tablewright.mapping.members import STAMPS
 from tablewright.mapping.variants import VariantsMap, known_kind
@@ -44,10 +45,18 @@ from tablewright.plan.change import (
     render_changes,
 )
 from tablewright.plan.condition import Condition
+from tablewright.plan.facts import (
+    Assignment,
+    Exists,
+    OfVersion,
+    Requirement,
+    Stamped,
+    Unchanged,
+)
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item
 from tablewright.plan.reference import Ref
-from tablewright.plan.shape import Shape, key_condition, write_shape
+from tablewright.plan.shape import Shape, write_shape
 from tablewright.plan.writes.action import Action, NothingToDo, Prepared, Verdict
 from tablewright.plan.writes.commit import INVALID_PATH, PARENT_MISSING
 from tablewright.plan.writes.effect import (
@@ -73,14 +82,9 @@ from tablewright.plan.writes.guard import (
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
-from tablewright.plan.writes.side_shapes import (
-    event_shapes,
-    index_key_texts,
-    of_base,
-    sentinel_shapes,
-)
+from tablewright.plan.writes.side_shapes import composed, event_shapes, of_base, sentinel_shapes
 from tablewright.plan.writes.write import Write, refuse_write_once
-from tablewright.symbol import Symbol
+from tablewright.symbol import Symbol, expressed
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -358,10 +362,10 @@ class Update(Write[E, R_co], Generic[E, R_co]):
             zero, one = update.marks.value(ZERO), update.marks.value({"N": "1"})
             update.set(path, f"if_not_exists({path}, {zero}) + {one}")
             names.add(version.stored)
-        composed = dict.fromkeys(name for key in self._affected.indexes for name in key.composed)
-        for attribute in composed:
+        keys = dict.fromkeys(name for key in self._affected.indexes for name in key.composed)
+        for attribute in keys:
             update.set_or_remove(attribute, new.get(attribute))
-        return names.union(composed)
+        return names.union(keys)
 
     def _change_conditions(self) -> list[Condition[Any]]:
         """Return the conditions without which a change is not made."""
@@ -430,7 +434,7 @@ class Update(Write[E, R_co], Generic[E, R_co]):
         return write_shape(
             entity,
             "UpdateItem",
-            key_condition(self._key),
+            KeyCondition(self._key),
             indexes=moved,
             # A row whose key changes is deleted and put; any other is written again.
             index_rows=entity.index_rows + len(moved),
@@ -438,36 +442,37 @@ class Update(Write[E, R_co], Generic[E, R_co]):
             conditions=self._conditions,
             reads=self._has_read_kind or affected.has_side_items or bool(self._needed()),
             sets=self._sets(),
-            requires=["the item exists", *self._required_texts()],
+            requires=[Exists(), *self._requirements()],
             actions=[
                 *sentinel_shapes(entity, affected.uniques, "Delete", "Put"),
                 *event_shapes(entity, affected.histories),
             ],
         )
 
-    def _sets(self) -> list[str]:
-        """Return what the update sets, for `explain`."""
+    def _sets(self) -> list[Assignment]:
+        """Return what the update sets."""
         entity = self._entity
-        sets = [change.describe() for change in self._changes]
+        sets: list[Assignment] = [*self._changes]
         if entity.updated_at is not None:
-            sets.append(f"{entity.updated_at.name} = now")
+            sets.append(Stamped(entity.updated_at.name, "now"))
         if entity.version is not None:
-            sets.append(f"{entity.version.name} = {entity.version.name} + 1")
-        return [*sets, *index_key_texts(self._affected.indexes)]
+            sets.append(Stamped(entity.version.name, f"{entity.version.name} + 1"))
+        return [*sets, *composed(self._affected.indexes)]
 
-    def _required_texts(self) -> list[str]:
-        """Return what must hold of an item that exists, for `explain`."""
+    def _requirements(self) -> list[Requirement]:
+        """Return what must hold of an item that exists."""
         entity, needed = self._entity, self._needed()
         reads = bool(needed) or self._affected.has_side_items
-        guards: list[str] = []
+        guards: list[Requirement] = []
         if self._instance is not None and entity.version is not None:
-            guards = [f"{entity.version.name} = {self._expected!r}"]
+            guards = [OfVersion(entity.version.name, expressed(self._expected))]
         elif reads and entity.version is not None:
-            guards = [f"{entity.version.name} is unchanged since the read"]
+            guards = [Unchanged("version", (entity.version.name,))]
+        elif self._affected.has_side_items:
+            guards = [Unchanged()]
         elif reads:
-            names = "it is" if self._affected.has_side_items else ", ".join(sorted(needed))
-            guards = [f"{names} unchanged since the read"]
-        return [*guards, *map(repr, self._all_conditions())]
+            guards = [Unchanged("attributes", tuple(sorted(needed)))]
+        return [*guards, *self._all_conditions()]
 
 
 def _leaves(place: KeyMap, known: Values) -> bool:

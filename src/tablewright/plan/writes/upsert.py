@@ -23,6 +23,7 @@ from typing import Any, Generic, TypeVar
 
 from tablewright.errors import ConditionFailed, DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap, Values
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import AlternativeKeys, IndexKeys
 from tablewright.mapping.members import STAMPS, AttributeMap, UniqueMap
 from tablewright.mapping.variants import VariantsMap
@@ -35,9 +36,10 @@ from tablewright.plan.change import (
     RemoveFromSet,
     SetIfAbsent,
 )
+from tablewright.plan.facts import Requirement, Unchanged
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item
-from tablewright.plan.shape import Shape, key_condition, write_shape
+from tablewright.plan.shape import Shape, write_shape
 from tablewright.plan.writes.action import Action, Prepared, Verdict
 from tablewright.plan.writes.effect import affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
@@ -51,7 +53,7 @@ from tablewright.plan.writes.guard import (
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
-from tablewright.plan.writes.side_shapes import event_shapes, index_key_texts, sentinel_shapes
+from tablewright.plan.writes.side_shapes import composed, event_shapes, sentinel_shapes
 from tablewright.plan.writes.update import Update
 from tablewright.symbol import Symbol
 from tablewright.values import Item
@@ -321,14 +323,15 @@ class Upsert(Update[E, E | None], Generic[E]):
         return write_shape(
             entity,
             "UpdateItem",
-            key_condition(self._key),
+            KeyCondition(self._key),
             indexes=(*affected.indexes, *self._other_indexes()),
             index_rows=entity.index_rows + len(affected.indexes),
             side_items=max(changed, self._reserves()),
             conditions=self._conditions,
             reads=self._reads,
-            sets=[*self._sets(), *index_key_texts(self._other_indexes())],
-            requires=self._required_texts(),
+            branches=["PutItem"] if self._reads else (),
+            sets=[*self._sets(), *composed(self._other_indexes())],
+            requires=self._requirements(),
             actions=[
                 *sentinel_shapes(entity, affected.uniques, "Delete", "Put"),
                 *sentinel_shapes(entity, self._other_uniques(), "Put", units=0),
@@ -336,9 +339,9 @@ class Upsert(Update[E, E | None], Generic[E]):
             ],
         )
 
-    def _required_texts(self) -> list[str]:
-        guards = ["it is unchanged since the read"] if self._reads else []
-        return [*guards, *map(repr, self._all_conditions())]
+    def _requirements(self) -> list[Requirement]:
+        guards = [Unchanged()] if self._reads else []
+        return [*guards, *self._all_conditions()]
 
     def _other_uniques(self) -> list[UniqueMap]:
         """Return the unique values that only an item that it creates reserves."""

@@ -60,11 +60,11 @@ class PatternUse(Struct, frozen=True):
 
     def reads(self, table: TableMap, index: IndexMap | None) -> list[Shape]:
         """Return the requests that read a table, or one of its indexes."""
-        name = None if index is None else index.name
+        read = () if index is None else (index,)
         return [
             request
             for request in self.requests
-            if request.operation in READS and (request.table, request.index) == (table.name, name)
+            if request.operation in READS and table in request.tables and request.indexes == read
         ]
 
     def updates(self, entity: EntityMap) -> list[Update[Any]]:

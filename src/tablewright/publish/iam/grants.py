@@ -8,6 +8,7 @@ table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from msgspec import Struct
 
@@ -27,13 +28,15 @@ class Grant(Struct, frozen=True, order=True):
 
 
 class Access(Struct, frozen=True):
-    """One grant that a request needs, and the key condition of the request."""
+    """One grant that a request needs."""
 
     grant: Grant
-    condition: str
-    is_read: bool
-    #: The attributes that it names; empty if it may return or write any.
-    attributes: tuple[str, ...] = ()
+    #: The request, or the action of a transaction.
+    request: Shape
+
+    @property
+    def is_read(self) -> bool:
+        return self.request.operation in READS
 
 
 def accesses(shape: Shape) -> Iterator[Access]:
@@ -50,7 +53,7 @@ def grants(patterns: Iterable[AccessPattern]) -> dict[Grant, frozenset[str]]:
     found: dict[Grant, list[tuple[str, ...]]] = {}
     for pattern in patterns:
         for access in accesses(pattern.shape):
-            found.setdefault(access.grant, []).append(access.attributes)
+            found.setdefault(access.grant, []).append(access.request.attributes)
     return {
         grant: frozenset().union(*named) if all(named) else frozenset()
         for grant, named in found.items()
@@ -58,18 +61,20 @@ def grants(patterns: Iterable[AccessPattern]) -> dict[Grant, frozenset[str]]:
 
 
 def _accesses(request: Shape) -> Iterator[Access]:
+    for branch in request.branches:
+        yield from accesses(branch)
     if request.operation in READS:
         index = request.index if request.operation in _INDEX_READS else None
         action = request.operation.replace("TransactGetItems", "GetItem")
-        yield _access(request, action, index or "")
+        yield from _access(request, action, index or "")
     elif request.operation == "TransactWriteItems":
-        for member in request.steps:
+        for member in chain.from_iterable((each, *each.branches) for each in request.steps):
             for kind in member.operation.split(" + "):
-                yield _access(member, f"{kind.removesuffix('Item')}Item")
+                yield from _access(member, f"{kind.removesuffix('Item')}Item")
     else:
-        yield _access(request, request.operation)
+        yield from _access(request, request.operation)
 
 
-def _access(request: Shape, action: str, index: str = "") -> Access:
-    grant = Grant(request.table, index, action)
-    return Access(grant, request.condition, request.operation in READS, request.attributes)
+def _access(request: Shape, action: str, index: str = "") -> Iterator[Access]:
+    for table in request.tables:
+        yield Access(Grant(table.name, index, action), request)

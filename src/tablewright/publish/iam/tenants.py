@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.language import intersects
 from tablewright.mapping.table import TableMap
@@ -34,6 +35,7 @@ from tablewright.model.table import Table
 from tablewright.model.tenancy import Tenancy
 from tablewright.publish.iam.grants import Access, Grant, accesses
 from tablewright.publish.iam.policies import AwsAccount, Policy, as_policy
+from tablewright.symbol import Expression, parts_of
 from tablewright.verify.design import Design
 
 Place: TypeAlias = Shard | SharedPartition
@@ -77,6 +79,8 @@ def tenant_policy(
         found: list[tuple[Grant, Place]] = []
         try:
             for access in accesses(pattern.shape):
+                if len(access.request.tables) > 1:
+                    raise _NotScoped(f"one request is for several tables: {access.request.table}")
                 table = tenancies.get(access.grant.table)
                 if table is None or table.__tenancy__ is None:
                     raise _NotScoped(f"the table {access.grant.table} has no tenants")
@@ -127,10 +131,11 @@ class _Scope:
             raise _NotScoped("a scan has no leading keys")
         index = self._table.indexes[grant.index] if grant.index else None
         name = index.partition[0] if index else self._table.attributes[0]
-        values = re.findall(rf'(?:^|[ ,;(]){re.escape(name)}="([^"]*)"', access.condition)
-        if not values:
-            raise _NotScoped(f"{access.condition or grant.action} names no partition by {name}")
-        return [self._place(value, name, access, index) for value in values]
+        request = access.request
+        keys = [key.equal for key in request.keys if isinstance(key, KeyCondition)]
+        if not keys or not all("S" in key.get(name, {}) for key in keys):
+            raise _NotScoped(f"{request.condition or grant.action} names no partition by {name}")
+        return [self._place(key[name]["S"], name, access, index) for key in keys]
 
     def _place(self, value: str, name: str, access: Access, index: IndexMap | None) -> Place:
         declared: list[Place] = [*self._tenancy.writable_shards]
@@ -174,12 +179,19 @@ def _templates(entity: EntityMap, attribute: str) -> Iterable[Template]:
 
 
 def _has_form(place: Place, value: str) -> bool:
-    """Whether a key of a pattern, with arguments in braces, has the form of a partition."""
+    """Whether a partition key of a pattern is in a declared partition for every argument."""
     if isinstance(place, SharedPartition):
-        return value.startswith(place.text) if place.is_prefix else value == place.text
-    form = re.escape(place.prefix) + r"\{[^{}]*\}" + re.escape(place.suffix)
-    match = re.match if place.is_prefix else re.fullmatch
-    return match(form, value) is not None
+        first, *others = parts_of(value)
+        if place.is_prefix:
+            return isinstance(first, str) and first.startswith(place.text)
+        return first == place.text and not others
+    literal, *rest = parts_of(value) if place.prefix else ("", *parts_of(value))
+    if literal != place.prefix or not rest or not isinstance(rest[0], Expression):
+        return False
+    following = rest[1:] or [""]
+    if place.is_prefix:
+        return isinstance(following[0], str) and following[0].startswith(place.suffix)
+    return following == [place.suffix]
 
 
 def _tag(tenancy: Tenancy | None) -> str:

@@ -103,6 +103,10 @@ class _KeyFilter(Struct, frozen=True):
 
     condition: KeyCondition
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.condition.attributes
+
     def factor(self, marks: Placeholders) -> str:
         return key_expression(self.condition, marks)
 

@@ -8,76 +8,64 @@ SK  begins_with ORDER#
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-
-from msgspec import Struct
+from collections.abc import Iterator, Sequence
 
 from tablewright.mapping.entity import EntityMap
+from tablewright.plan.explanation import parts_text
+from tablewright.plan.facts import Everything, Key
+from tablewright.plan.shape import Shape
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.markup.hues import attribute_hue
-
-_OUTSIDE_TEXT = r'(?=(?:[^"]*"[^"]*")*[^"]*$)'
-_AND = re.compile(f" AND {_OUTSIDE_TEXT}" + r"(?=begins_with\(|[\w.-]+(?:[=<>]| BETWEEN ))")
-_STEP = re.compile(f"; {_OUTSIDE_TEXT}")
-_BEGINS = re.compile(r"begins_with\(([\w.-]+), (.*)\)", re.DOTALL)
-_COMPARED = re.compile(r"([\w.-]+)( BETWEEN |<=|>=|=|<|>)(.*)", re.DOTALL)
-_ARGUMENT = re.compile(r"\{([^{}]*)\}")
+from tablewright.symbol import Argument, AttributeOf, Expression, MemberOf, parts_of
+from tablewright.values import Value
 
 
-class KeyComparison(Struct, frozen=True):
-    """What a key condition requires of one key attribute."""
+def condition_lines(shape: Shape, entities: Sequence[EntityMap]) -> Markup:
+    """Return the key conditions of a shape, with a line for each key attribute of each.
 
-    attribute: str
-    operator: str
-    operands: str
-
-
-def comparisons(condition: str) -> list[KeyComparison]:
-    """Return the comparisons of a key condition, as `explain` writes it.
-
-    >>> comparisons('PK="A#{id}" AND begins_with(SK, "B#")')[1]
-    KeyComparison(attribute='SK', operator='begins_with', operands='"B#"')
+    Those of a transaction are those of its first write.
     """
-    return [_comparison(part) for part in _AND.split(condition) if part]
-
-
-def _comparison(text: str) -> KeyComparison:
-    if (found := _BEGINS.fullmatch(text)) is not None:
-        return KeyComparison(found[1], "begins_with", found[2])
-    if (found := _COMPARED.fullmatch(text)) is not None:
-        return KeyComparison(found[1], found[2].strip().lower(), found[3])
-    return KeyComparison("", "", text)
-
-
-def condition_lines(condition: str, entities: Sequence[EntityMap]) -> Markup:
-    """Return a key condition with a line for each key attribute, in each request of a pattern."""
-    steps = [
-        join(
-            element(
-                "div",
-                element("i", each.attribute),
-                element("span", f"{each.operator} ", operands(each.operands, entities)),
-                class_="kt",
-            )
-            for each in comparisons(step)
-        )
-        for step in _STEP.split(condition)
-    ]
+    keys = shape.keys or next((step.keys for step in shape.steps), ())
+    steps = [join(_lines(key, entities)) for key in keys]
+    if shape.parts is not None:
+        steps[-1] = join([steps[-1], _line("", "", parts_text(shape))])
     return join(steps, element("div", "then", class_="then"))
 
 
-def operands(text: str, entities: Sequence[EntityMap]) -> Markup:
+def _lines(key: Key, entities: Sequence[EntityMap]) -> Iterator[Markup]:
+    if isinstance(key, Everything):
+        yield _line("", "", key.reason)
+        return
+    for name, value in key.equal.items():
+        yield _line(name, "=", operands([value], entities))
+    if key.sort is not None:
+        yield _line(key.sort.attribute, key.sort.comparison, operands(key.sort.values, entities))
+
+
+def _line(attribute: str, operator: str, shown: Markup | str) -> Markup:
+    return element(
+        "div", element("i", attribute), element("span", f"{operator} ", shown), class_="kt"
+    )
+
+
+def operands(values: Sequence[Value], entities: Sequence[EntityMap]) -> Markup:
     """Return the operands of a comparison; an argument has the hue of what it identifies."""
     pieces = []
-    # A text in quotes is shown without them.
-    for position, piece in enumerate(
-        _ARGUMENT.split(text.replace('" AND "', "\0 and ").strip('"'))
-    ):
-        if position % 2 == 0:
-            pieces.append(element("span", piece.replace("\0", ""), class_="l"))
-        else:
-            name = piece.replace("[]", "").rpartition(".")[2]
-            hue = next(filter(None, (attribute_hue(each, name) for each in entities)), "")
-            pieces.append(element("span", piece, class_=f"v {hue}".strip()))
+    for position, value in enumerate(values):
+        (text,) = value.values()
+        pieces += [element("span", " and ", class_="l")] if position else []
+        for part in parts_of(text):
+            if isinstance(part, Expression):
+                name = _name(part)
+                hue = next(filter(None, (attribute_hue(each, name) for each in entities)), "")
+                pieces.append(element("span", str(part), class_=f"v {hue}".strip()))
+            else:
+                pieces.append(element("span", part, class_="l"))
     return element("span", join(pieces, element("wbr")), class_="key tpl wrap")
+
+
+def _name(expression: Expression) -> str:
+    """Return the name of the attribute or argument that an expression is; "" for a computed one."""
+    while isinstance(expression, MemberOf):
+        expression = expression.of
+    return expression.name if isinstance(expression, Argument | AttributeOf) else ""

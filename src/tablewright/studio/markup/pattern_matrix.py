@@ -103,7 +103,6 @@ def _about(report: CostReport | None) -> str:
 
 def _row(found: AccessPattern, cost: PatternCost | None, total: float, is_form: bool) -> Markup:
     shape, entities = found.shape, list(found.entities)
-    condition = shape.condition or next((step.condition for step in shape.steps), "")
     name = join(found.name.split("_"), join(["_", element("wbr")]))
     cells = [
         element(
@@ -113,7 +112,7 @@ def _row(found: AccessPattern, cost: PatternCost | None, total: float, is_form: 
         ),
         element("td", join([parts.chip(each) for each in _unique(entities)], " ")),
         element("td", join(_operation(shape)), class_="idx"),
-        element("td", condition_lines(condition, entities), class_="cond key"),
+        element("td", condition_lines(shape, entities), class_="cond key"),
         element("td", _units(shape, cost), class_="num", data_l="units"),
         element("td", _calls(found, cost, is_form), class_="num", data_l="calls a second"),
         element("td", _month(cost, total), class_="num", data_l="a month"),
@@ -134,9 +133,9 @@ def _operation(shape: Shape) -> list[Markup]:
 
 
 def _where(shape: Shape) -> Markup:
-    if shape.index is None or not shape.writes:
+    if not shape.indexes or not shape.writes:
         return element("span", shape.index or "table")
-    count = len(shape.index.split(", "))
+    count = len(shape.indexes)
     indexes = "1 index" if count == 1 else f"{count} indexes"
     return element("span", f"table + {indexes}", title=shape.index)
 

@@ -38,14 +38,14 @@ def similar_patterns(workspace: Workspace, text: str) -> list[AccessPattern]:
         for test in plan.branches[0].key
     ]
     index = None if plan.source.index is None else plan.source.index.name
-    entities = {entity.name for entity in known.entities if _fits(entity, index, tests)}
+    entities = [entity for entity in known.entities if _fits(entity, index, tests)]
     return [
         pattern
         for pattern in workspace.design.patterns
         if pattern.shape.operation == plan.operation
         and pattern.shape.table == prepared.table_name
         and pattern.shape.index == index
-        and entities.intersection(pattern.shape.entity.split(", "))
+        and any(entity in pattern.shape.targets for entity in entities)
     ]
 
 

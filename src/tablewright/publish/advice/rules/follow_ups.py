@@ -6,7 +6,6 @@ stale-read     a pattern writes what an eventually consistent read returned
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,9 +26,8 @@ from tablewright.plan.writes.write import Write
 from tablewright.publish.advice.facts import PatternUse, TableFacts, plans_of
 from tablewright.publish.advice.finding import Rule, RuleProblem
 from tablewright.publish.advice.source import place_of_pattern
+from tablewright.symbol import Argument, AttributeOf, expressions_in
 
-#: The expressions of symbols in a shape: `{MenuItem.recipe_id}`.
-_EXPRESSIONS = re.compile(r"\{([^{}]*)\}")
 #: The rows of a list from which requests for each of them are many.
 MIN_ROWS = 2
 
@@ -211,9 +209,14 @@ def _is_global(index: IndexMap | None) -> bool:
 
 def _used_names(plan: Plan[Any], entity: EntityMap) -> set[str]:
     """Return the attributes of a found entity that a plan uses, in keys and values."""
-    text = f"{plan._shape()} {vars(plan).get('_instance')!r}"
-    used = re.compile(rf"\b{re.escape(entity.name)}\.(\w+)")
-    return {name for each in _EXPRESSIONS.findall(text) for name in used.findall(each)}
+    owner = Argument(entity.name)
+    instance = vars(plan).get("_instance")
+    written = {} if instance is None else vars(instance)
+    return {
+        each.name
+        for each in (*plan._shape().expressions(), *expressions_in(written))
+        if isinstance(each, AttributeOf) and each.owner == owner
+    }
 
 
 RULES = (

@@ -182,9 +182,7 @@ def _load(facts: TableFacts, entity: EntityMap, key: KeyMap) -> Load:
     rates: list[float | None] = []
     for use in facts.uses:
         requests = [
-            request
-            for request in use.reads(facts.table, key.index)
-            if entity.name in request.entity.split(", ")
+            request for request in use.reads(facts.table, key.index) if entity in request.targets
         ]
         written = [plan for plan in use.plans if _writes(plan, entity, key)]
         if requests or written:

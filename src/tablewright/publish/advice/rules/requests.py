@@ -126,8 +126,8 @@ def _filters(facts: TableFacts) -> Iterator[Discards]:
 
 
 def _is_constant(condition: Condition[Any]) -> bool:
-    """Return whether a condition has fixed values only; symbols are shown in braces."""
-    return "{" not in repr(condition)
+    """Return whether a condition has fixed values only."""
+    return not contains_symbol(condition.compared_values)
 
 
 def _reads_any_partition(plan: Pages[Any]) -> bool:
