@@ -385,7 +385,7 @@ def test_one_shard_is_none() -> None:
 
 def test_a_transform_is_of_an_attribute() -> None:
     with refused("lower(…)", "takes an attribute", "'text'"):
-        lower("text")  # type: ignore[call-overload]
+        lower("text")  # type: ignore[arg-type]
 
 
 def test_a_literal_is_not_a_template() -> None:

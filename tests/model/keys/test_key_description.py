@@ -105,7 +105,9 @@ def sparse(since: datetime, price_: Any) -> str:
         placed_at: Attr[datetime] = attr()
         price: Attr[Decimal] = attr()
         primary = key("ORDER" / order_id, "ORDER")
-        new = index(table.gsi1, "N", order_id, when=(placed_at >= since) & price.in_([price_, 7]))
+        new = index(
+            table.gsi1, "N", order_id, when=(placed_at >= since) & price.in_([price_, Decimal(7)])
+        )
 
     return described(Order)["index gsi1 Order"]
 

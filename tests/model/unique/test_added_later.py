@@ -116,7 +116,9 @@ def test_a_value_too_long_for_a_key_is_named_and_can_be_deleted(
         'maximum is 1,024 (the item with PK="USER#'
     )
     db.run(User.primary("2").delete())
-    db.run(delete(db.run(User.primary("3"))))
+    found = db.run(User.primary("3"))
+    assert found is not None
+    db.run(delete(found))
     db.run(User.primary("4").update(User.email.remove()))
     assert db.run(backfill(User)) == 1
     assert sentinels(engine) == {"EMAIL#a@x": "1"}
