@@ -10,17 +10,13 @@ import pytest
 from tablewright.engine import Engine
 from tablewright.errors import TableReplacement
 from tablewright.schema import IndexProjection, KeyAttribute, KeySchema, OnDemand, Throughput
+from tablewright.table_changes import Difference, Part, describe, differences, update_steps
 from tablewright.table_description import (
-    Difference,
     IndexDescription,
-    Part,
     TableDescription,
     TableState,
-    describe,
-    differences,
     read_table,
     read_ttl,
-    update_steps,
 )
 
 PK, SK, AT = KeyAttribute("PK", "S"), KeyAttribute("SK", "S"), KeyAttribute("at", "N")

@@ -8,14 +8,8 @@ from msgspec.structs import replace
 
 from tablewright.engine import Engine
 from tablewright.schema import IndexProjection, KeyAttribute, KeySchema, OnDemand, Throughput
-from tablewright.table_description import (
-    IndexDescription,
-    TableDescription,
-    differences,
-    read_table,
-    read_ttl,
-    update_steps,
-)
+from tablewright.table_changes import differences, update_steps
+from tablewright.table_description import IndexDescription, TableDescription, read_table, read_ttl
 
 KEYS = KeySchema((KeyAttribute("PK", "S"),), (KeyAttribute("SK", "N"),))
 LOCAL = IndexDescription("local", "local", KeySchema(KEYS.partition, (KeyAttribute("a", "S"),)))
@@ -57,8 +51,8 @@ def tables(draw: st.DrawFn) -> TableDescription:
         (LOCAL, *indexes),
         throughput,
         draw(on_demand),
-        draw(st.sampled_from([None, "KEYS_ONLY", "NEW_AND_OLD_IMAGES"])),
-        draw(st.sampled_from([None, "expires", "ends"])),
+        stream=draw(st.sampled_from([None, "KEYS_ONLY", "NEW_AND_OLD_IMAGES"])),
+        ttl=draw(st.sampled_from([None, "expires", "ends"])),
         table_class=draw(st.sampled_from([None, "STANDARD_INFREQUENT_ACCESS"])),
         is_protected=draw(st.booleans()),
         tags=draw(st.sampled_from([(), (("team", "shop"),)])),

@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from tablewright.infer.declaration import InferredCondition
-from tablewright.infer.sample import SampleIndex
 from tablewright.infer.structure import Element, VaryingPart
 from tablewright.schema import KeyAttribute
+from tablewright.table_description import IndexDescription
 from tablewright.values import Item
 
 
 class Placement(Struct, eq=False):
     """The items that have one place in an index, or (None) in the table."""
 
-    index: SampleIndex | None
+    index: IndexDescription | None
     members: list[int]
     keys: list[KeyAttribute]
     when: InferredCondition | None = None
