@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.errors import TableReplacement
+from tablewright.errors import TableDifference, TableMismatch, TableReplacement
 from tablewright.schema import IndexProjection, KeyAttribute, KeySchema, OnDemand, Throughput
 from tablewright.table_changes import Difference, Part, describe, differences, update_steps
 from tablewright.table_description import (
@@ -163,3 +163,10 @@ def test_a_changed_index_is_deleted_and_created() -> None:
             ],
         },
     ]
+
+
+def test_a_mismatch_has_its_differences_as_values() -> None:
+    found = [TableDifference("key", "declared PK, found id"), TableDifference("TTL", "none")]
+    error = TableMismatch("the table differs:", found)
+    assert error.differences == tuple(found)
+    assert str(error) == "the table differs:\n  key: declared PK, found id\n  TTL: none"

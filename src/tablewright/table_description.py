@@ -285,7 +285,7 @@ class _TimeToLive(Struct):
     attribute: str | None = field(name="AttributeName", default=None)
 
 
-def read_table(members: Mapping[str, Any], ttl: str | None = None) -> TableDescription:
+def read_table(members: object, ttl: str | None = None) -> TableDescription:
     """Return the table of a CreateTable request, or of the `Table` that DescribeTable returns.
 
     Attributes that are not defined have the type "". Raises msgspec.ValidationError if a member has
