@@ -9,8 +9,8 @@ from typing import Any
 
 from benchmarks.files import Track
 from tablewright.encoding.keys import encode_component, partition
+from tablewright.table_description import read_table
 from tablewright.transfer.checksum import Checksum
-from tablewright.transfer.definition import TableDefinition
 from tablewright.transfer.dumpfile import create_file, open_compressed, publish
 from tablewright.values import Item
 from tablewright.wire.lines import encode_lines
@@ -95,7 +95,7 @@ def write_dump(
             found = [item(n) for n in islice(remaining, AT_ONCE)]
             packed.write(encode_lines(found))
             total += Checksum.of(found)
-    publish(part, file, TableDefinition(create_request(with_index=with_index)), total)
+    publish(part, file, read_table(create_request(with_index=with_index)), total)
 
 
 def batch_request(numbers: Iterable[int], version: int) -> dict[str, Any]:

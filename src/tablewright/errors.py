@@ -79,6 +79,7 @@ other module of the package.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple
 
@@ -274,8 +275,24 @@ class TableNotFound(TablewrightError):
     """The target has no table of this name."""
 
 
+class TableDifference(NamedTuple):
+    """A part of a table that is not as it should be."""
+
+    #: "key", "key attribute PK", "index by_status", "stream" or "TTL".
+    part: str
+    #: What is declared and what is found, and what to do.
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.part}: {self.problem}"
+
+
 class TableMismatch(TablewrightError):
     """The table at the target differs from its declaration."""
+
+    def __init__(self, message: str, differences: Sequence[TableDifference] = ()) -> None:
+        super().__init__("\n  ".join([message, *map(str, differences)]))
+        self.differences = tuple(differences)
 
 
 class KeyDifference(NamedTuple):

@@ -7,9 +7,9 @@ from typing import Any
 
 from tablewright.designs.catalog import load
 from tablewright.infer import Sample, infer_design, write_module
-from tablewright.infer.sample import SampleIndex
 from tablewright.mapping.table import TableMap
 from tablewright.schema import KeyAttribute, KeySchema
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item
 
 
@@ -27,8 +27,8 @@ def keys(*names: str, **types: str) -> KeySchema:
     return KeySchema((found[0],), tuple(found[1:]))
 
 
-def gsi(name: str, *names: str, **types: str) -> SampleIndex:
-    return SampleIndex(name, False, keys(*names, **types))
+def gsi(name: str, *names: str, **types: str) -> IndexDescription:
+    return IndexDescription(name, "global", keys(*names, **types))
 
 
 def item(**attributes: Any) -> Item:
@@ -47,9 +47,14 @@ def _value(value: Any) -> Any:
 
 
 def sample_of(
-    *items: Item, names: KeySchema | None = None, indexes: tuple[SampleIndex, ...] = (), **more: Any
+    *items: Item,
+    names: KeySchema | None = None,
+    indexes: tuple[IndexDescription, ...] = (),
+    **more: Any,
 ) -> Sample:
-    return Sample("things", names or keys("PK", "SK"), indexes, items, **more)
+    is_exact = more.pop("is_exact", False)
+    table = TableDescription("things", names or keys("PK", "SK"), indexes, **more)
+    return Sample(table, items, is_exact=is_exact)
 
 
 def infer_source(*items: Item, **settings: Any) -> str:

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.infer import infer_design, write_module
-from tablewright.infer.sample import SampleIndex
 from tablewright.schema import KeyAttribute, KeySchema
+from tablewright.table_description import IndexDescription
 from tablewright.values import Item
 from tablewright.verify import compare_stored
 from tests.infer.inferred import gsi, import_source, infer_source, item, keys, lines_of, sample_of
@@ -392,7 +392,7 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
             item(PK="USER#1", SK="POST#7", LSI1="TITLE#x", title="x"),
             item(PK="USER#2", SK="POST#8", LSI1="TITLE#y", title="y"),
         ],
-        {"indexes": (SampleIndex("LSI", True, keys("PK", "LSI1")),)},
+        {"indexes": (IndexDescription("LSI", "local", keys("PK", "LSI1")),)},
         ['lsi = LSI("LSI1", name="LSI")', 'lsi = primary.local(Things.lsi, "TITLE" / title)'],
     ),
     "a key that two indexes share": (
@@ -431,9 +431,9 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
         + [item(PK="USER#1", SK="USER", site="bern")],
         {
             "indexes": (
-                SampleIndex(
+                IndexDescription(
                     "wide",
-                    False,
+                    "global",
                     KeySchema(
                         (KeyAttribute("site", "S"), KeyAttribute("kind", "S")),
                         (KeyAttribute("level", "N"), KeyAttribute("at", "S")),
@@ -454,9 +454,9 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
         ],
         {
             "indexes": (
-                SampleIndex(
+                IndexDescription(
                     "wide",
-                    False,
+                    "global",
                     KeySchema(
                         (KeyAttribute("GSI1PK", "S"),),
                         (KeyAttribute("level", "N"), KeyAttribute("at", "S")),
@@ -470,9 +470,9 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
         [item(PK=f"SALE#{n}", SK="SALE", kind="x", level=n) for n in range(3)],
         {
             "indexes": (
-                SampleIndex(
+                IndexDescription(
                     "wide",
-                    False,
+                    "global",
                     KeySchema(
                         (KeyAttribute("PK", "S"), KeyAttribute("kind", "S")),
                         (KeyAttribute("level", "N"),),
@@ -518,7 +518,7 @@ CASES: dict[str, tuple[list[Item], dict[str, Any], list[str]]] = {
             item(PK="USER#1", SK=f"TASK#{n}", number=f"{n}", done=done, LSI1=place)
             for n, done, place in ((1, True, "DONE#1"), (2, False, "OPEN#x#2"))
         ],
-        {"indexes": (SampleIndex("LSI", True, keys("PK", "LSI1")),)},
+        {"indexes": (IndexDescription("LSI", "local", keys("PK", "LSI1")),)},
         [
             'lsi = primary.local(Things.lsi, "DONE" / number, when=done.in_([True]))',
         ],
@@ -602,10 +602,10 @@ ITEMS = st.fixed_dictionaries(
 )
 INDEXES = (
     gsi("GSI1", "GSI1PK", "GSI1SK"),
-    SampleIndex("LSI", True, keys("PK", "LSI1")),
-    SampleIndex(
+    IndexDescription("LSI", "local", keys("PK", "LSI1")),
+    IndexDescription(
         "wide",
-        False,
+        "global",
         KeySchema(
             (KeyAttribute("wide", "S"), KeyAttribute("email", "S")), (KeyAttribute("GSI1PK", "S"),)
         ),

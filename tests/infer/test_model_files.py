@@ -14,6 +14,7 @@ from typing import Any, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tablewright import connect
 from tablewright.designs.catalog import BUNDLED, load
@@ -278,15 +279,8 @@ def stored_items(design: Design, table: TableMap) -> list[Item]:
 
 def described(table: TableMap) -> dict[str, Any]:
     """Return the CreateTable request, without what the format cannot hold."""
-    request = definition(table, table.name)
-    request.pop("LocalSecondaryIndexes", None)
-    indexes = request.get("GlobalSecondaryIndexes", [])
-    schemas = [request["KeySchema"], *(index["KeySchema"] for index in indexes)]
-    names = {each["AttributeName"] for schema in schemas for each in schema}
-    request["AttributeDefinitions"] = [
-        each for each in request["AttributeDefinitions"] if each["AttributeName"] in names
-    ]
-    return request
+    found = definition(table, table.name)
+    return replace(found, indexes=found.global_indexes).to_create_table()
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)

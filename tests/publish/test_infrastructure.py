@@ -17,13 +17,13 @@ from tablewright import Attr, Engine, Entity, Provisioned, Table, attr, connect,
 from tablewright.designs.catalog import bundled
 from tablewright.model.table import GSI
 from tablewright.publish.infrastructure import (
-    TableResource,
     cdk,
     cloudformation,
     create_table_requests,
     table_resources,
     terraform,
 )
+from tablewright.table_description import TableDescription, write_keys
 from tablewright.templates import create_tables, read_tables
 from tablewright.verify import Design
 from tests import commands
@@ -120,13 +120,14 @@ def test_a_template_describes_what_connect_creates(
 @pytest.mark.parametrize("design", EVERY.values(), ids=EVERY)
 def test_a_request_creates_what_connect_creates(design: Design) -> None:
     with Engine() as engine, Engine() as created, connect(engine, *design.tables):
-        for resource in table_resources(design):
-            created.call("CreateTable", resource.request)
-            if resource.ttl:  # not part of CreateTable
-                created.call("UpdateTimeToLive", ttl(resource.name, resource.ttl))
-            if resource.recovery_days:
-                created.call("UpdateContinuousBackups", recovery(resource))
-        assert create_table_requests(design) == [each.request for each in table_resources(design)]
+        requests = create_table_requests(design)
+        for resource, request in zip(table_resources(design), requests, strict=True):
+            table = resource.table
+            created.call("CreateTable", request)
+            if table.ttl:  # not part of CreateTable
+                created.call("UpdateTimeToLive", ttl(table.name, table.ttl))
+            if table.recovery_days:
+                created.call("UpdateContinuousBackups", recovery(table))
         assert described(created) == described(engine)
 
 
@@ -135,9 +136,9 @@ def ttl(table: str, attribute: str) -> dict[str, Any]:
     return {"TableName": table, "TimeToLiveSpecification": specification}
 
 
-def recovery(resource: TableResource) -> dict[str, Any]:
-    days = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": resource.recovery_days}
-    return {"TableName": resource.name, "PointInTimeRecoverySpecification": days}
+def recovery(table: TableDescription) -> dict[str, Any]:
+    days = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": table.recovery_days}
+    return {"TableName": table.name, "PointInTimeRecoverySpecification": days}
 
 
 def described(engine: Engine) -> list[dict[str, Any]]:
@@ -173,15 +174,16 @@ def test_terraform_has_every_table_and_is_formatted(design: Design, tmp_path: Pa
         table for each in parsed["resource"] for table in each['"aws_dynamodb_table"'].values()
     ]
     assert len(parsed["import"]) == len(tables) == len(design.tables)
-    for table, resource in zip(tables, table_resources(design), strict=True):
+    resources = [each.table for each in table_resources(design)]
+    for table, resource in zip(tables, resources, strict=True):
         assert unquoted(table["name"]) == resource.name
         assert {
             unquoted(each["name"]): unquoted(each["type"]) for each in table["attribute"]
-        } == resource.attributes
-        for kind in ("Local", "Global"):
-            found = table.get(f"{kind.lower()}_secondary_index", [])
+        } == resource.key_types
+        for kind in ("local", "global"):
+            found = table.get(f"{kind}_secondary_index", [])
             assert [unquoted(index["name"]) for index in found] == [
-                index["IndexName"] for index in resource.indexes(kind)
+                index.name for index in resource.indexes if index.kind == kind
             ]
         indexes = table.get("global_secondary_index", [])
         assert [
@@ -191,8 +193,8 @@ def test_terraform_has_every_table_and_is_formatted(design: Design, tmp_path: Pa
             ]
             for index in indexes
         ] == [
-            [(key["AttributeName"], key["KeyType"]) for key in index["KeySchema"]]
-            for index in resource.indexes("Global")
+            [(key["AttributeName"], key["KeyType"]) for key in write_keys(index.keys)]
+            for index in resource.global_indexes
         ]
     if shutil.which("terraform"):
         (tmp_path / "tables.tf").write_text(text)

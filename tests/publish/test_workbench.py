@@ -83,8 +83,8 @@ def test_a_model_has_the_tables_indexes_and_rows_of_a_design(name: str) -> None:
             assert table["TableName"] == described.name
             found = Scanner(database).items(described)
             assert sorted(map(str, rows(table))) == sorted(map(str, found))
-            request = definition(described, described.name)
-            indexes = [each["IndexName"] for each in request.get("GlobalSecondaryIndexes", ())]
+            declared_indexes = definition(described, described.name).global_indexes
+            indexes = [each.name for each in declared_indexes]
             written = table.get("GlobalSecondaryIndexes", ())
             assert [each["IndexName"] for each in written] == indexes
 

@@ -15,7 +15,6 @@ from tablewright.engine import Engine
 from tablewright.errors import ValidationException
 from tablewright.partiql.printing import format_value
 from tablewright.server import serving
-from tablewright.studio.items.layout import read_layout
 from tablewright.studio.patterns.similar import similar_patterns
 from tablewright.studio.target.statements import preview
 from tablewright.studio.workspace import ReadOnly, ReadOnlyTarget, Workspace
@@ -361,7 +360,8 @@ def test_every_collection_of_each_design_can_be_read(opened: Open, name: str) ->
     workspace = open_workspace([name])
     browser = opened(workspace.target, workspace.design)
     for table in workspace.maps:
-        layout = read_layout(workspace.describe(table) or {})
+        layout = workspace.describe(table)
+        assert layout is not None
         for collection in layout.collections:
             source = f'"{table}"."{collection.name}"' if collection.name else f'"{table}"'
             page = browser.get(console(f"SELECT * FROM {source}", run="1"))

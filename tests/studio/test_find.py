@@ -11,8 +11,8 @@ import pytest
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
 from tablewright.studio.items.finding import MAX_TRIES, search
+from tablewright.studio.items.key_values import key_text
 from tablewright.studio.items.kinds import kind_of
-from tablewright.studio.items.layout import key_text
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tests.studio.conftest import Browser
@@ -42,7 +42,7 @@ class Counted:
 def test_every_item_is_found_by_its_key_without_a_scan(design: str) -> None:
     send = Counted(open_workspace([design]))
     for layout, _ in send.tables.values():
-        for item in scan(send.workspace, layout.table)[:20]:
+        for item in scan(send.workspace, layout.name)[:20]:
             send.operations.clear()
             texts = [key_text(value) for value in layout.key(item).values()]
             found = search(send, send.tables, " | ".join(texts))
@@ -56,7 +56,7 @@ def test_every_item_is_found_by_its_key_without_a_scan(design: str) -> None:
 def test_every_entity_is_found_by_the_parts_of_its_key(design: str) -> None:
     send = Counted(open_workspace([design]))
     for layout, known in send.tables.values():
-        for item in scan(send.workspace, layout.table)[:20]:
+        for item in scan(send.workspace, layout.name)[:20]:
             kind = kind_of(known, item)
             if kind.entity is None or kind.unique is not None:
                 continue

@@ -11,26 +11,27 @@ import pytest
 from tablewright.cli.studio import open_workspace
 from tablewright.designs import commerce
 from tablewright.engine import Engine
+from tablewright.studio.items.key_values import key_text
 from tablewright.studio.items.kinds import kind_name, kind_of
-from tablewright.studio.items.layout import Layout, key_text, read_layout
 from tablewright.studio.items.places import places_of
 from tablewright.studio.markup.parts import content
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
+from tablewright.table_description import TableDescription
 from tests.studio.conftest import Browser
 from tests.studio.tables import KEYS, create_keys_table, put
 from tests.studio.test_items import DESIGNS, TABLE, scan, text_of
 
 
-def path_of(layout: Layout, item: dict[str, Any]) -> str:
+def path_of(layout: TableDescription, item: dict[str, Any]) -> str:
     texts = [key_text(value) for value in layout.key(item).values()]
-    return f"/item/{layout.table}?{urlencode(dict(zip(('pk', 'sk'), texts, strict=False)))}"
+    return f"/item/{layout.name}?{urlencode(dict(zip(('pk', 'sk'), texts, strict=False)))}"
 
 
-def layout_of(workspace: Workspace, table: str) -> Layout:
-    description = workspace.describe(table)
-    assert description is not None
-    return read_layout(description)
+def layout_of(workspace: Workspace, table: str) -> TableDescription:
+    found = workspace.describe(table)
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize("design", DESIGNS)

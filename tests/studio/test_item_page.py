@@ -17,7 +17,7 @@ from tablewright.studio.items.item_page import (
     prepare,
     read_page,
 )
-from tablewright.studio.items.layout import Layout, read_layout
+from tablewright.table_description import TableDescription, read_table
 from tests.studio.tables import KEYS, create_keys_table, put
 
 
@@ -32,7 +32,7 @@ class Target:
             put(self.engine, KEYS, item)
         self.requests: list[tuple[str, dict[str, Any]]] = []
         description = self.engine.call("DescribeTable", {"TableName": KEYS})["Table"]
-        self.layout: Layout = read_layout(description)
+        self.layout: TableDescription = read_table(description)
 
     def send(self, operation: str, **request: Any) -> dict[str, Any]:
         self.requests.append((operation, request))

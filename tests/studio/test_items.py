@@ -16,7 +16,6 @@ import pytest
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
 from tablewright.studio.items.item_page import PAGE_SIZE
-from tablewright.studio.items.layout import read_layout
 from tablewright.studio.markup.parts import content
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
@@ -45,7 +44,7 @@ def test_every_collection_of_a_design_shows_its_items(design: str) -> None:
         for table in workspace.maps:
             description = workspace.describe(table)
             assert description is not None
-            for each in read_layout(description).collections:
+            for each in description.collections:
                 query = {"index": each.name} if each.name else {}
                 found = browser.get(f"/items/{table}?{urlencode(query)}")
                 assert found.status == 200

@@ -12,11 +12,11 @@ from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, 
 from tablewright.engine import Engine
 from tablewright.studio.items.key_parts import column_widths, key_pieces
 from tablewright.studio.items.kinds import kind_of
-from tablewright.studio.items.layout import Layout, read_layout
 from tablewright.studio.items.lookups import lookup, run
 from tablewright.studio.items.neighbours import read_neighbours
 from tablewright.studio.items.places import Place, places_of
 from tablewright.studio.items.relations import relations_of
+from tablewright.table_description import TableDescription, read_table
 from tablewright.values import Item
 
 
@@ -63,8 +63,8 @@ def engine() -> Engine:
     return engine
 
 
-def layout_of(engine: Engine) -> Layout:
-    return read_layout(engine.call("DescribeTable", {"TableName": "shelf"})["Table"])
+def layout_of(engine: Engine) -> TableDescription:
+    return read_table(engine.call("DescribeTable", {"TableName": "shelf"})["Table"])
 
 
 def place_in(engine: Engine, name: str, item: Item) -> Place:

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import typer
 
-from tablewright.cli.key_arguments import TableKeyAttribute, encode_key_value
+from tablewright.cli.key_arguments import encode_key_value
 from tablewright.errors import InvalidValue
 
 if TYPE_CHECKING:
+    from tablewright.schema import KeyAttribute, KeySchema
     from tablewright.values import Item, Value
 
 STANDARD_INPUT = "-"
@@ -32,7 +33,7 @@ class _Number(str):
     __slots__ = ()
 
 
-def read_items(source: str, key: Sequence[TableKeyAttribute]) -> list[Item]:
+def read_items(source: str, key: KeySchema) -> list[Item]:
     """Read items from JSON text, from a file, or from standard input if the source is `-`.
 
     The text is one object, or a list of objects, or several of them one after the other, as in JSON
@@ -61,21 +62,21 @@ def read_items(source: str, key: Sequence[TableKeyAttribute]) -> list[Item]:
     return items
 
 
-def read_item(value: Any, key: Sequence[TableKeyAttribute], where: str) -> Item:
+def read_item(value: Any, key: KeySchema, where: str) -> Item:
     """Return an item from DynamoDB's JSON or plain JSON."""
     if not isinstance(value, dict):
         raise InvalidValue(f"{where}: an item is a JSON object, not {_show(value)}")
     missing = [each.name for each in key if each.name not in value]
     if missing:
         raise InvalidValue(f"{where}: an item lacks {' and '.join(missing)}, part of its key")
-    is_typed = isinstance(value[key[0].name], dict)
+    is_typed = isinstance(value[key.names[0]], dict)
     if is_typed and (number := next(_numbers(value), None)):
         raise InvalidValue(f'{where}: in DynamoDB\'s JSON a number is a text: {{"N": "{number}"}}')
     item = value if is_typed else {name: encode_plain(each) for name, each in value.items()}
     return item | {each.name: _read_key_value(value[each.name], each, where) for each in key}
 
 
-def _read_key_value(value: Any, attribute: TableKeyAttribute, where: str) -> Value:
+def _read_key_value(value: Any, attribute: KeyAttribute, where: str) -> Value:
     """Return the value of a key attribute from either form."""
     content = value
     if isinstance(value, dict) and list(value) == [attribute.type]:

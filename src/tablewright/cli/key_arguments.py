@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tablewright.errors import InvalidValue, ValidationException
@@ -19,6 +19,8 @@ from tablewright.hints import did_you_mean
 
 if TYPE_CHECKING:
     from tablewright.mapping.table import TableMap
+    from tablewright.schema import KeyAttribute, KeySchema
+    from tablewright.table_description import TableDescription
     from tablewright.values import Item, Value
 
 #: The number of values of each operator.
@@ -29,15 +31,6 @@ _MISTAKES = {"==": "=", "=>": ">=", "=<": "<=", "!=": "<>"}
 _TYPES = {"S": "a string", "N": "a number", "B": "a binary in base64"}
 
 
-class TableKeyAttribute(NamedTuple):
-    """An attribute of a key."""
-
-    name: str
-    #: `S`, `N` or `B`.
-    type: str
-    is_partition: bool
-
-
 class KeyArgument(NamedTuple):
     """A condition on a key attribute."""
 
@@ -46,50 +39,28 @@ class KeyArgument(NamedTuple):
     values: list[Value]
 
 
-def find_key(description: dict[str, Any], index: str | None = None) -> list[TableKeyAttribute]:
-    """Return the key of a table, or of one of its indexes, from the table's description."""
-    types = {one["AttributeName"]: one["AttributeType"] for one in _attributes(description)}
-    schema = description["KeySchema"]
-    if index is not None:
-        found = {each["IndexName"]: each["KeySchema"] for each in find_indexes(description)}
-        if index not in found:
-            known = f"its indexes are {', '.join(found)}" if found else "it has no indexes"
-            hint = did_you_mean(index, found)
-            raise InvalidValue(
-                f"{description['TableName']} has no index {index!r}{hint or f'; {known}'}"
-            )
-        schema = found[index]
-    return [
-        TableKeyAttribute(
-            key["AttributeName"], types[key["AttributeName"]], key["KeyType"] == "HASH"
-        )
-        for key in schema
-    ]
+def find_key(table: TableDescription, index: str | None = None) -> KeySchema:
+    """Return the key of a table, or of one of its indexes."""
+    found = table.find(index)
+    if found is None:
+        names = table.index_names
+        known = f"its indexes are {', '.join(names)}" if names else "it has no indexes"
+        hint = did_you_mean(str(index), names)
+        raise InvalidValue(f"{table.name} has no index {index!r}{hint or f'; {known}'}")
+    return found.keys
 
 
-def require_key(description: dict[str, Any], declared: TableMap) -> None:
-    """Raise InvalidValue if a described table has another key than its declaration in a design."""
-    found = [each.name for each in find_key(description)]
-    names = [name for name in declared.attributes if name is not None]
-    if found != names:
+def require_key(table: TableDescription, declared: TableMap) -> None:
+    """Raise InvalidValue if a table has another key than its declaration in a design."""
+    names = tuple(name for name in declared.attributes if name is not None)
+    if table.keys.names != names:
         raise InvalidValue(
-            f"{description['TableName']} has the key {', '.join(found)}, and {declared.name} of "
+            f"{table.name} has the key {', '.join(table.keys.names)}, and {declared.name} of "
             f"the design has {', '.join(names)}; choose another design or table"
         )
 
 
-def find_indexes(description: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the indexes of a table, from its description."""
-    kinds = ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
-    return [index for kind in kinds for index in description.get(kind, ())]
-
-
-def _attributes(description: dict[str, Any]) -> list[dict[str, str]]:
-    found: list[dict[str, str]] = description["AttributeDefinitions"]
-    return found
-
-
-def parse_key(words: Sequence[str], key: Sequence[TableKeyAttribute]) -> Item:
+def parse_key(words: Sequence[str], key: KeySchema) -> Item:
     """Return the key of an item; raise InvalidValue unless each attribute has one value."""
     conditions = list(_parse(words, key))
     for condition in conditions:
@@ -102,10 +73,10 @@ def parse_key(words: Sequence[str], key: Sequence[TableKeyAttribute]) -> Item:
     return {condition.name: condition.values[0] for condition in conditions}
 
 
-def parse_conditions(words: Sequence[str], key: Sequence[TableKeyAttribute]) -> list[KeyArgument]:
+def parse_conditions(words: Sequence[str], key: KeySchema) -> list[KeyArgument]:
     """Return the conditions of a query; raise InvalidValue if the partition is not given."""
     conditions = list(_parse(words, key))
-    partition = [each for each in key if each.is_partition]
+    partition = key.partition
     for condition in conditions:
         if condition.operator != "=" and condition.name in [each.name for each in partition]:
             raise InvalidValue(
@@ -142,7 +113,7 @@ def compare(name: str, operator: str, values: Sequence[str]) -> str:
     return f"{name} {operator} {values[0]}"
 
 
-def encode_key_value(text: str, attribute: TableKeyAttribute) -> Value:
+def encode_key_value(text: str, attribute: KeyAttribute) -> Value:
     """Return the value of a key attribute; raise InvalidValue if it is not of its type."""
     from tablewright.encoding.numbers import normalise_number
 
@@ -156,12 +127,12 @@ def encode_key_value(text: str, attribute: TableKeyAttribute) -> Value:
     return {attribute.type: text}
 
 
-def describe_key(item: Item, key: Sequence[TableKeyAttribute]) -> str:
+def describe_key(item: Item, key: KeySchema) -> str:
     """Return a key as arguments: `PK=CUST#C1 SK=ORDER#1`."""
     return " ".join(f"{each.name}={item[each.name][each.type]}" for each in key)
 
 
-def _parse(words: Sequence[str], key: Sequence[TableKeyAttribute]) -> Iterator[KeyArgument]:
+def _parse(words: Sequence[str], key: KeySchema) -> Iterator[KeyArgument]:
     remaining = list(words)
     while remaining:
         attribute, operator, first = _split(remaining.pop(0), key)
@@ -182,9 +153,7 @@ def _parse(words: Sequence[str], key: Sequence[TableKeyAttribute]) -> Iterator[K
         yield KeyArgument(attribute.name, operator, values)
 
 
-def _split(
-    word: str, key: Sequence[TableKeyAttribute]
-) -> tuple[TableKeyAttribute, str | None, str | None]:
+def _split(word: str, key: KeySchema) -> tuple[KeyAttribute, str | None, str | None]:
     """Split `NAME=VALUE`; the operator and the value are None if the word is a name only."""
     for attribute in sorted(key, key=lambda each: -len(each.name)):
         rest = word.removeprefix(attribute.name)
@@ -222,7 +191,7 @@ def check_symbol(operator: str, known: Collection[str], where: str, otherwise: s
     )
 
 
-def _require(given: Sequence[str], key: Sequence[TableKeyAttribute]) -> None:
+def _require(given: Sequence[str], key: Iterable[KeyAttribute]) -> None:
     for name in given:
         if given.count(name) > 1:
             raise InvalidValue(f"{name} has two values")

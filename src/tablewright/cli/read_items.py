@@ -77,7 +77,7 @@ def get(
     """
     entities = find_entities(design, table)
     with open_session(target) as session:
-        wanted = find_key(session.describe(table))
+        wanted = session.describe(table).keys
         request = {"TableName": table, "Key": parse_key(key, wanted), "ConsistentRead": True}
         item = session.send("GetItem", request).get("Item")
         if item is None:
@@ -149,7 +149,7 @@ def scan(
     entities = find_entities(design, table)
     with open_session(target) as session:
         find_key(session.describe(table), index)
-        key = [each.name for each in find_key(session.describe(table))]
+        key = session.describe(table).keys.names
         request = {"TableName": table, **({"IndexName": index} if index else {})}
         add_expressions(request, {}, filters)
         view = make_view(session, table, index, entities, attributes)
@@ -191,13 +191,13 @@ def make_view(
 ) -> View:
     """Return the view for the items of a table, as entities if they are given."""
     description = session.describe(table)
-    keys = [*find_key(description, index), *find_key(description)]
+    keys = [*find_key(description, index), *description.keys]
     if entities is not None:
         require_key(description, entities)
     names = list(dict.fromkeys(each.name for each in keys))
-    others = [each["AttributeName"] for each in description["AttributeDefinitions"]]
     chosen = [name.strip() for name in (attributes or "").split(",") if name.strip()]
-    stored = StoredView(names, chosen, [name for name in others if name not in names])
+    others = [name for name in sorted(description.key_types) if name not in names]
+    stored = StoredView(names, chosen, others)
     return stored if entities is None else EntityView(entities, stored, chosen)
 
 

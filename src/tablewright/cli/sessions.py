@@ -18,6 +18,7 @@ from tablewright.errors import DynamoDBError, ResourceNotFoundException
 from tablewright.hints import did_you_mean
 
 if TYPE_CHECKING:
+    from tablewright.table_description import TableDescription
     from tablewright.transport import Transport
 
 Target = Annotated[str, typer.Argument(metavar="TARGET", help=f"Where the tables are: {WHERE}.")]
@@ -31,18 +32,25 @@ class TableSession:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._descriptions: dict[str, dict[str, Any]] = {}
+        #: What DescribeTable returned of each table.
+        self._described: dict[str, dict[str, Any]] = {}
 
     def list_tables(self) -> list[str]:
         from tablewright.transfer.definition import list_tables
 
         return list_tables(self._transport)
 
-    def describe(self, table: str) -> dict[str, Any]:
+    def describe(self, table: str) -> TableDescription:
         """Return the description of a table; raise ResourceNotFoundException if it is missing."""
-        if table not in self._descriptions:
-            self._descriptions[table] = self.send("DescribeTable", {"TableName": table})["Table"]
-        return self._descriptions[table]
+        from tablewright.table_description import read_table
+
+        return read_table(self.describe_as_json(table))
+
+    def describe_as_json(self, table: str) -> dict[str, Any]:
+        """Return what DescribeTable returns of a table."""
+        if table not in self._described:
+            self._described[table] = self.send("DescribeTable", {"TableName": table})["Table"]
+        return self._described[table]
 
     def send(
         self, operation: str, request: dict[str, Any], table: str | None = None

@@ -29,6 +29,7 @@ from tablewright.cli.sql import NoScan, run_and_print
 from tablewright.cli.statements import ScanRefused, StatementSession, open_statements
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.partiql.tokens import split_statements
+from tablewright.schema import KeySchema
 
 HELP = """\
 SELECT ...;  INSERT ...;  UPDATE ...;  DELETE ...;    run a statement
@@ -117,26 +118,19 @@ class Shell:
         if not table:
             raise InvalidValue(".schema needs the name of a table; .tables lists them")
         description = self.session.describe(table.strip('"'))
-        types = {
-            one["AttributeName"]: one["AttributeType"]
-            for one in description["AttributeDefinitions"]
-        }
-        typer.echo(f"{description['TableName']}: {_format_keys(description['KeySchema'], types)}")
-        for kind in ("Local", "Global"):
-            for index in description.get(f"{kind}SecondaryIndexes", ()):
-                keys = _format_keys(index["KeySchema"], types)
-                projection = index["Projection"]["ProjectionType"]
-                typer.echo(f"  {index['IndexName']} ({kind.lower()}, {projection}): {keys}")
+        typer.echo(f"{description.name}: {_format_keys(description.keys)}")
+        for index in description.indexes:
+            keys = _format_keys(index.keys)
+            typer.echo(f"  {index.name} ({index.kind}, {index.projection.type}): {keys}")
 
     def _tables(self, rest: str) -> None:
         for name in self.session.list_tables():
             typer.echo(name)
 
 
-def _format_keys(elements: list[dict[str, str]], types: dict[str, str]) -> str:
+def _format_keys(keys: KeySchema) -> str:
     """Return the attributes of a key: `pk S, sk N`."""
-    names = (element["AttributeName"] for element in elements)
-    return ", ".join(f"{name} {types[name]}" for name in names)
+    return ", ".join(f"{key.name} {key.type}" for key in keys)
 
 
 def _run_script(prompt: Shell) -> None:

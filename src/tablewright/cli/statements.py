@@ -44,38 +44,31 @@ class StatementSession(TableSession):
         self._seen: dict[str, dict[str, None]] = {}  # attributes of items, by table
         #: The capacity units of the last statement, and the key attributes of its table.
         self.units = 0.0
-        self.key_names: list[str] = []
+        self.key_names: tuple[str, ...] = ()
 
     def attributes(self, table: str) -> list[str]:
         """Return the known attributes of a table: of its keys, and of items that were read.
 
         Before any item was read, read some, unless scans are refused.
         """
-        keys = [one["AttributeName"] for one in self.describe(table)["AttributeDefinitions"]]
+        keys = sorted(self.describe(table).key_types)
         if table not in self._seen and self._allow_scans:
             self._remember(table, self.send("Scan", {"TableName": table, "Limit": _SAMPLE}))
         return list(dict.fromkeys([*keys, *self._seen.get(table, ())]))
 
     def explain(self, text: str, parameters: Sequence[Value] | None = None) -> Explanation:
         """Explain a statement with the current description of its table."""
-        from tablewright.engine.statements.explain import (
-            explain_statement,
-            table_from_description,
-        )
+        from tablewright.engine.statements.explain import explain_statement
+        from tablewright.engine.table import table_from_description
 
-        self._descriptions.clear()  # indexes may have changed
+        self._described.clear()  # indexes may have changed
         self._check_index(text)
         return explain_statement(
             text, parameters, lambda name: table_from_description(self.describe(name))
         )
 
     def index_names(self, table: str) -> list[str]:
-        description = self.describe(table)
-        return [
-            index["IndexName"]
-            for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
-            for index in description.get(kind, ())
-        ]
+        return self.describe(table).index_names
 
     def _check_index(self, text: str) -> None:
         """Raise ValidationException for an unknown index, with the one that is probably meant."""
@@ -98,7 +91,7 @@ class StatementSession(TableSession):
         from tablewright.errors import AccessDeniedException
 
         self.units = 0.0
-        self.key_names = []
+        self.key_names = ()
         table = prepare_statement(text).table_name
         if prepare_statement(text).is_read:
             try:
@@ -125,23 +118,17 @@ class StatementSession(TableSession):
 
     def _check_scan(self, plan: Explanation, text: str) -> None:
         description = self.describe(plan.table)
-        self.key_names = [key["AttributeName"] for key in description["KeySchema"]]
+        self.key_names = description.keys.names
         if not plan.is_scan:
             return
-        source, keys = plan.table, description["KeySchema"]
-        if plan.index is not None:
-            source = f"{plan.table}, index {plan.index}"
-            (keys,) = (
-                index["KeySchema"]
-                for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
-                for index in description.get(kind, ())
-                if index["IndexName"] == plan.index
-            )
-        partition = " and ".join(key["AttributeName"] for key in keys if key["KeyType"] == "HASH")
-        size = description.get("TableSizeBytes", 0)
+        source = plan.table if plan.index is None else f"{plan.table}, index {plan.index}"
+        index = description.find(plan.index)
+        assert index is not None  # it was planned with this description
+        partition = " and ".join(key.name for key in index.keys.partition)
+        state = description.state
         message = (
-            f"this statement reads all of {source} ({description.get('ItemCount', 0):,} items, "
-            f"{size:,} bytes); a condition on {partition} with = or IN avoids it"
+            f"this statement reads all of {source} ({state.items or 0:,} items, "
+            f"{state.size:,} bytes); a condition on {partition} with = or IN avoids it"
         )
         if quoted := _QUOTED_NAME.search(text):
             name = quoted["name"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,10 +11,13 @@ from tablewright.cli.commands import STATEMENTS, app
 from tablewright.cli.failures import fail
 from tablewright.cli.item_json import print_json
 from tablewright.cli.item_tables import print_columns
-from tablewright.cli.key_arguments import find_indexes, find_key
 from tablewright.cli.sessions import Json, TableName, TableSession, Target, open_session
 from tablewright.cli.transfer import WHERE, exit_on_error
 from tablewright.cli.views import make_console, note, print_fields, print_title
+
+if TYPE_CHECKING:
+    from tablewright.schema import IndexProjection, KeySchema
+    from tablewright.table_description import TableDescription
 
 
 @app.command(rich_help_panel=STATEMENTS)
@@ -25,16 +28,17 @@ def tables(target: Target, json: Json = False) -> None:
     if the table has one.
     """
     with open_session(target) as session:
-        found = [session.describe(name) for name in session.list_tables()]
+        names = session.list_tables()
         if json:
-            print_json(found)
+            print_json([session.describe_as_json(name) for name in names])
             return
+        found = [session.describe(name) for name in names]
         columns = {
-            "table": [each["TableName"] for each in found],
-            "items": [f"{each.get('ItemCount', 0):,}" for each in found],
-            "bytes": [f"{each.get('TableSizeBytes', 0):,}" for each in found],
-            "key": [format_key(each) for each in found],
-            "indexes": [str(len(find_indexes(each))) for each in found],
+            "table": [each.name for each in found],
+            "items": [f"{each.state.items or 0:,}" for each in found],
+            "bytes": [f"{each.state.size:,}" for each in found],
+            "key": [format_key(each.keys) for each in found],
+            "indexes": [str(len(each.indexes)) for each in found],
         }
         print_columns(make_console(), columns, ("items", "bytes", "indexes"))
         if not found:
@@ -48,11 +52,10 @@ def describe(target: Target, table: TableName, json: Json = False) -> None:
     The number of items includes the index record, if the table has one.
     """
     with open_session(target) as session:
-        found = session.describe(table)
         if json:
-            print_json([found])
+            print_json([session.describe_as_json(table)])
         else:
-            _print_description(found, _find_ttl(session, table))
+            _print_description(session.describe(table), _find_ttl(session, table))
 
 
 @app.command(rich_help_panel=STATEMENTS)
@@ -94,9 +97,9 @@ def create_table(
 
     A table that exists is never changed: it is an error, or with --design, it must be as declared.
     """
-    from tablewright.transfer import TableDefinition, open_target
+    from tablewright.transfer import open_target
     from tablewright.transfer.definition import create_table as create
-    from tablewright.transfer.definition import enable_ttl, list_tables
+    from tablewright.transfer.definition import enable_last, list_tables
 
     if design is not None:
         if table or key or index or local_index or ttl:
@@ -105,13 +108,13 @@ def create_table(
         return
     if not table or not key:
         fail("name the table and its key: tablewright create-table TARGET TABLE KEY [KEY]")
-    definition = TableDefinition(make_request(table, key, index or (), local_index or ()), ttl)
+    definition = make_table(table, key, index or (), local_index or (), ttl)
     with exit_on_error(), open_target(target) as transport:
         if table in list_tables(transport):
             fail(f"{target} already has a table {table!r}")
         description = create(transport, definition)
-        enable_ttl(transport, definition)
-        note(f"{table}: created, with the key {format_key(description)}")
+        enable_last(transport, definition)
+        note(f"{table}: created, with the key {format_key(description.keys)}")
 
 
 def _create_tables(design: str, target: str) -> None:
@@ -131,56 +134,50 @@ def _create_tables(design: str, target: str) -> None:
             note(f"{name}: {'exists, as declared' if name in existing else 'created'}")
 
 
-def make_request(
-    table: str, key: Sequence[str], indexes: Sequence[str], local_indexes: Sequence[str]
-) -> dict[str, Any]:
-    """Return the CreateTable request; fail if a key or an index cannot be read."""
+def make_table(
+    table: str,
+    key: Sequence[str],
+    indexes: Sequence[str],
+    local_indexes: Sequence[str],
+    ttl: str | None = None,
+) -> TableDescription:
+    """Return the table of the arguments; fail if a key or an index cannot be read."""
+    from tablewright.schema import KeyAttribute, KeySchema
+    from tablewright.table_description import IndexDescription, TableDescription
+
     types: dict[str, str] = {}
-    partition = _read_attribute(key[0], types)
-    request: dict[str, Any] = {
-        "TableName": table,
-        "KeySchema": _key_schema(key, types),
-        "BillingMode": "PAY_PER_REQUEST",
-    }
-    kinds = {"GlobalSecondaryIndexes": indexes, "LocalSecondaryIndexes": local_indexes}
-    for kind, texts in kinds.items():
+
+    def keys(texts: Sequence[str]) -> KeySchema:
+        names = [_read_attribute(text, types) for text in texts]
+        attributes = tuple(KeyAttribute(name, types[name]) for name in names)
+        return KeySchema(attributes[:1], attributes[1:])
+
+    own, found = keys(key), list[IndexDescription]()
+    kinds: tuple[tuple[Literal["local", "global"], Sequence[str]], ...] = (
+        ("global", indexes),
+        ("local", local_indexes),
+    )
+    for kind, texts in kinds:
         for text in texts:
-            name, separator, keys = text.partition("=")
-            if not separator or not name or not keys:
+            name, separator, named = text.partition("=")
+            if not separator or not name or not named:
                 fail(f"{text!r} is not an index; write NAME=KEY or NAME=KEY,KEY")
-            parts = keys.split(",")
-            if kind == "LocalSecondaryIndexes":
+            parts = named.split(",")
+            if kind == "local":
+                partition = own.names[0]
                 if len(parts) > 1:
                     fail(
                         f"--local-index {text}: its partition key is {partition}, as that of the "
                         f"table; write NAME=KEY with its sort key only"
                     )
                 parts = [partition, *parts]
-            request.setdefault(kind, []).append(
-                {
-                    "IndexName": name,
-                    "KeySchema": _key_schema(parts, types),
-                    "Projection": {"ProjectionType": "ALL"},
-                }
-            )
-    request["AttributeDefinitions"] = [
-        {"AttributeName": name, "AttributeType": kind} for name, kind in types.items()
-    ]
-    return request
+            found.append(IndexDescription(name, kind, keys(parts)))
+    return TableDescription(table, own, tuple(found), ttl=ttl)
 
 
-def format_key(description: dict[str, Any], index: str | None = None) -> str:
+def format_key(keys: KeySchema) -> str:
     """Return a key as `create-table` takes it: `PK, SK` or `PK, created:N`."""
-    key = find_key(description, index)
-    return ", ".join(each.name if each.type == "S" else f"{each.name}:{each.type}" for each in key)
-
-
-def _key_schema(texts: Sequence[str], types: dict[str, str]) -> list[dict[str, str]]:
-    names = [_read_attribute(text, types) for text in texts]
-    return [
-        {"AttributeName": name, "KeyType": "RANGE" if place else "HASH"}
-        for place, name in enumerate(names)
-    ]
+    return ", ".join(each.name if each.type == "S" else f"{each.name}:{each.type}" for each in keys)
 
 
 def _read_attribute(text: str, types: dict[str, str]) -> str:
@@ -197,57 +194,45 @@ def _read_attribute(text: str, types: dict[str, str]) -> str:
 
 def _find_ttl(session: TableSession, table: str) -> str | None:
     from tablewright.errors import DynamoDBError, UnsupportedOperation
+    from tablewright.table_description import read_ttl
 
     try:
-        found = session.send("DescribeTimeToLive", {"TableName": table})["TimeToLiveDescription"]
+        return read_ttl(session.send("DescribeTimeToLive", {"TableName": table}))
     except (DynamoDBError, UnsupportedOperation):  # an endpoint without TTL, or no permission
         return None
-    name: str | None = found.get("AttributeName")
-    return name
 
 
-def _print_description(found: dict[str, Any], ttl: str | None) -> None:
+def _print_description(found: TableDescription, ttl: str | None) -> None:
     console = make_console()
-    print_title(console, found["TableName"])
-    stream = found.get("StreamSpecification", {})
+    print_title(console, found.name)
+    state = found.state
     fields = {
-        "key": format_key(found),
-        "status": found["TableStatus"],
-        "items": f"{found.get('ItemCount', 0):,}",
-        "bytes": f"{found.get('TableSizeBytes', 0):,}",
-        "billing": _format_billing(found),
+        "key": format_key(found.keys),
+        "status": state.status,
+        "items": f"{state.items or 0:,}",
+        "bytes": f"{state.size:,}",
+        "billing": found.capacity_text,
         "ttl": ttl or "",
-        "stream": stream.get("StreamViewType", ""),
-        "created": _format_time(found.get("CreationDateTime")),
-        "arn": found.get("TableArn", ""),
+        "stream": found.stream or "",
+        "created": _format_time(state.created),
+        "arn": state.arn,
     }
     print_fields(console, {name: text for name, text in fields.items() if text}, "  ")
-    indexes = find_indexes(found)
-    if indexes:
+    if found.indexes:
         console.print()
-        local = {index["IndexName"] for index in found.get("LocalSecondaryIndexes", ())}
-        columns = {
-            "index": [each["IndexName"] for each in indexes],
-            "kind": ["local" if each["IndexName"] in local else "global" for each in indexes],
-            "key": [format_key(found, each["IndexName"]) for each in indexes],
-            "projection": [_format_projection(each["Projection"]) for each in indexes],
-            "items": [f"{each.get('ItemCount', 0):,}" for each in indexes],
+        columns: dict[str, list[str]] = {
+            "index": found.index_names,
+            "kind": [each.kind for each in found.indexes],
+            "key": [format_key(each.keys) for each in found.indexes],
+            "projection": [_format_projection(each.projection) for each in found.indexes],
+            "items": [f"{each.state.items or 0:,}" for each in found.indexes],
         }
         print_columns(console, columns, ("items",))
 
 
-def _format_billing(found: dict[str, Any]) -> str:
-    if found.get("BillingModeSummary", {}).get("BillingMode") == "PAY_PER_REQUEST":
-        return "on demand"
-    units = found.get("ProvisionedThroughput", {})
-    return (
-        f"{units.get('ReadCapacityUnits')} read and {units.get('WriteCapacityUnits')} write units"
-    )
-
-
-def _format_projection(projection: dict[str, Any]) -> str:
-    kind = {"ALL": "all", "KEYS_ONLY": "keys only"}.get(projection["ProjectionType"])
-    return kind or ", ".join(projection["NonKeyAttributes"])
+def _format_projection(projection: IndexProjection) -> str:
+    kind = {"ALL": "all", "KEYS_ONLY": "keys only"}.get(projection.type)
+    return kind or ", ".join(projection.include)
 
 
 def _format_time(seconds: float | None) -> str:

@@ -16,7 +16,7 @@ import typer
 from tablewright.cli.commands import STATEMENTS, add_command
 from tablewright.cli.failures import fail
 from tablewright.cli.item_json import read_items
-from tablewright.cli.key_arguments import TableKeyAttribute, describe_key, find_key, parse_key
+from tablewright.cli.key_arguments import describe_key, parse_key
 from tablewright.cli.options import argument
 from tablewright.cli.read_items import Key, make_view
 from tablewright.cli.sessions import TableName, Target, open_session
@@ -24,6 +24,7 @@ from tablewright.cli.views import count_items, note
 from tablewright.errors import InvalidValue, TablewrightError
 
 if TYPE_CHECKING:
+    from tablewright.schema import KeySchema
     from tablewright.values import Item
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -42,12 +43,12 @@ def put(
 ) -> None:
     """Put items into a table; ask before an existing item is replaced."""
     with open_session(target) as session:
-        key = find_key(session.describe(table))
+        key = session.describe(table).keys
         items = read_items(item, key)
         refuse_duplicates(items, key)
         existing: dict[int, Any] = {}
         for number, each in enumerate(items):
-            wanted = {attribute.name: each[attribute.name] for attribute in key}
+            wanted = {name: each[name] for name in key.names}
             request = {"TableName": table, "Key": wanted, "ConsistentRead": True}
             if stored := session.send("GetItem", request).get("Item"):
                 existing[number] = stored
@@ -63,7 +64,7 @@ def put(
             request = {"TableName": table, "Item": each}
             if number not in existing:
                 request["ConditionExpression"] = "attribute_not_exists(#k)"
-                request["ExpressionAttributeNames"] = {"#k": key[0].name}
+                request["ExpressionAttributeNames"] = {"#k": key.names[0]}
             try:
                 session.send("PutItem", request)
             except TablewrightError:
@@ -81,7 +82,7 @@ def delete(target: Target, table: TableName, key: Key, yes: Yes = False) -> None
     Exit code 1: there is no such item.
     """
     with open_session(target) as session:
-        schema = find_key(session.describe(table))
+        schema = session.describe(table).keys
         request = {"TableName": table, "Key": parse_key(key, schema)}
         item = session.send("GetItem", {**request, "ConsistentRead": True}).get("Item")
         if item is None:
@@ -94,7 +95,7 @@ def delete(target: Target, table: TableName, key: Key, yes: Yes = False) -> None
         note(f"{table}: 1 deleted")
 
 
-def refuse_duplicates(items: Sequence[Item], key: Sequence[TableKeyAttribute]) -> None:
+def refuse_duplicates(items: Sequence[Item], key: KeySchema) -> None:
     """Raise InvalidValue if two items have the same key: only one of them could stay."""
     seen = set()
     for item in items:

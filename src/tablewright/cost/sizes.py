@@ -102,8 +102,8 @@ def measure_target(tables: Iterable[TableMap], target: str) -> Sizes:
             select_tables(source, target, table.name)
             pages = scan_pages(source, table.name, 0, 1)
             items = islice((item for page in pages for item in page), MAX_MEASURED)
-            description = describe(source, table.name) or {}
-            found[table] = (list(items), description.get("ItemCount"))
+            description = describe(source, table.name)
+            found[table] = (list(items), None if description is None else description.state.items)
     return measure(found)
 
 

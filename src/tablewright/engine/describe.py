@@ -14,7 +14,6 @@ from tablewright.engine.table import StoredTable
 from tablewright.engine.table_settings import effective_warm_throughput
 from tablewright.schema import (
     IndexSchema,
-    KeySchema,
     OnDemand,
     RestoreOrigin,
     TableSchema,
@@ -22,6 +21,7 @@ from tablewright.schema import (
     WarmThroughput,
 )
 from tablewright.storage import Tree
+from tablewright.table_description import write_keys
 
 #: Returns the number of rows of a tree and the sum of their sizes.
 Count: TypeAlias = Callable[[Tree], tuple[int, int]]
@@ -72,7 +72,7 @@ def describe(
             for name, type_ in sorted(schema.key_types.items())
         ],
         "TableName": schema.name,
-        "KeySchema": describe_key_schema(schema.keys),
+        "KeySchema": write_keys(schema.keys),
         "TableStatus": status,
         "CreationDateTime": round_timestamp(schema.created),
         "ProvisionedThroughput": _describe_throughput(schema.throughput),
@@ -152,14 +152,6 @@ def _describe_restore(origin: RestoreOrigin, status: str) -> dict[str, Any]:
     )
 
 
-def describe_key_schema(keys: KeySchema) -> list[dict[str, str]]:
-    return [
-        {"AttributeName": attribute.name, "KeyType": kind}
-        for kind, attributes in (("HASH", keys.partition), ("RANGE", keys.sort))
-        for attribute in attributes
-    ]
-
-
 def stream_label(now: float) -> str:
     """Return a time as the label of a stream, rounded as the time in descriptions is.
 
@@ -182,7 +174,7 @@ def _describe_index(
         projection["NonKeyAttributes"] = list(index.projection.include)
     description: dict[str, Any] = {
         "IndexName": index.name,
-        "KeySchema": describe_key_schema(index.keys),
+        "KeySchema": write_keys(index.keys),
         "Projection": projection,
     }
     if index.kind == "global":

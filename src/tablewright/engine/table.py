@@ -13,6 +13,7 @@ from tablewright.expression.key import not_scalar
 from tablewright.limits import MAX_SORT_KEY_SIZE
 from tablewright.schema import IndexSchema, TableSchema
 from tablewright.storage import LogTree, Tree
+from tablewright.table_description import TableDescription
 from tablewright.values import Item
 
 
@@ -139,3 +140,15 @@ class StoredTable:
             if name in item:
                 check_depth(item[name])
         self.check_index_keys(item, size, changed)
+
+
+def table_from_description(table: TableDescription) -> StoredTable:
+    """Return a table with the keys and indexes of one that may be at another endpoint."""
+    indexes = [
+        IndexSchema(
+            index.name, "local" if index.is_local else "global", index.keys, index.projection
+        )
+        for index in table.indexes
+    ]
+    schema = TableSchema(table.name, id="", created=0, keys=table.keys, indexes=tuple(indexes))
+    return StoredTable(schema)

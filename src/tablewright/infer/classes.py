@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from tablewright.infer.declaration import InferredEntity, InferredVariant
 from tablewright.infer.names import snake_case
-from tablewright.infer.sample import Sample
+from tablewright.infer.sample import Sample, natural_names
 from tablewright.infer.structure import is_word
 from tablewright.values import Item, Value
 
@@ -44,7 +44,7 @@ class ItemClass(Struct, eq=False):
 
 def find_type_attribute(sample: Sample, delimiter: str) -> str | None:
     """Return the attribute that says of which entity an item is; None if there is none."""
-    keys = set(sample.keys.names)
+    keys = set(sample.table.keys.names)
     counts = Counter(
         name
         for item in sample.items
@@ -52,9 +52,9 @@ def find_type_attribute(sample: Sample, delimiter: str) -> str | None:
         if name not in keys
         and ("S" in value or (_rank(name) < len(_TYPE_NAMES) and type_of(value)))
     )
-    for index in sample.indexes:
+    for index in sample.table.indexes:
         for name in index.keys.names:
-            if name in index.natural or _rank(name) == len(_TYPE_NAMES):
+            if name in natural_names(index.keys) or _rank(name) == len(_TYPE_NAMES):
                 del counts[name]  # an attribute or a literal of an index, not a type
     ranked = sorted(counts, key=lambda name: (_rank(name), -counts[name], name))
     skeletons = _skeletons(sample, delimiter)
@@ -122,7 +122,7 @@ def divide(sample: Sample, delimiter: str, type_attribute: str | None) -> list[I
 
 def _skeletons(sample: Sample, delimiter: str) -> list[Skeleton]:
     """Return the literals of each item's key."""
-    names = [key.name for key in sample.keys if key.type == "S"]
+    names = [key.name for key in sample.table.keys if key.type == "S"]
     words = {name: _Words(sample, name, delimiter) for name in names}
     return [tuple(words[name].skeleton(item) for name in names) for item in sample.items]
 
@@ -133,9 +133,9 @@ class _Words:
     def __init__(self, sample: Sample, name: str, delimiter: str) -> None:
         self.name = name
         self.delimiter = delimiter
-        self.keys = set(sample.keys.names)
-        self.sorts = name != sample.keys.partition[0].name
-        partition = sample.keys.partition[0].name
+        self.keys = set(sample.table.keys.names)
+        self.sorts = name != sample.table.keys.partition[0].name
+        partition = sample.table.keys.partition[0].name
         rows = [self._row(item) for item in sample.items]
         self._firsts = Counter(row[0] for row in rows if len(row) > 1)
         self._partitions: dict[str, set[str]] = defaultdict(set)

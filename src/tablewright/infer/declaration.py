@@ -8,9 +8,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tablewright.infer.kinds import Kind
-from tablewright.infer.sample import SampleIndex
 from tablewright.infer.spellings import Spelling
 from tablewright.schema import KeyAttribute
+from tablewright.table_description import IndexDescription
 from tablewright.values import Item, Value
 
 
@@ -81,7 +81,7 @@ class InferredCondition(Struct, frozen=True):
 class Place(Struct, eq=False):
     """The place of an entity in an index."""
 
-    index: SampleIndex
+    index: IndexDescription
     #: The paths of the attributes of the partition key and of the sort key.
     partition: tuple[InferredPath, ...]
     sort: tuple[InferredPath, ...]

@@ -138,7 +138,7 @@ def _variants(
 
 
 def _key_texts(sample: Sample) -> Iterator[str]:
-    schemas = (sample.keys, *(index.keys for index in sample.indexes))
+    schemas = (sample.table.keys, *(index.keys for index in sample.table.indexes))
     names = dict.fromkeys(key.name for keys in schemas for key in keys if key.type == "S")
     for item in sample.items:
         yield from (item[name]["S"] for name in names if name in item)
@@ -193,8 +193,8 @@ def _part(use: Use, delimiter: str) -> KeyPart:
 
 
 def _name_entities(design: InferredDesign, reserved: Collection[str]) -> None:
-    design.name = class_name(design.sample.table)
-    table = singular(snake_case(design.sample.table))
+    design.name = class_name(design.sample.table.name)
+    table = singular(snake_case(design.sample.table.name))
     # The name of an entity without a type is its type, too.
     taken = {each.type_name for entity in design.entities for each in _typed(entity)}
     for each in (each for entity in design.entities for each in _typed(entity)):

@@ -19,10 +19,11 @@ from tablewright.infer.declaration import InferredEntity, InferredPath, Place
 from tablewright.infer.key_paths import Draft, KeyPaths, Placement, join_if_ragged
 from tablewright.infer.kinds import DATETIME, STR, text_kinds
 from tablewright.infer.names import has_own_name
-from tablewright.infer.sample import Sample, SampleIndex
+from tablewright.infer.sample import Sample, natural_names
 from tablewright.infer.structure import VaryingPart, find_elements, form_of, is_word
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.schema import KeyAttribute
+from tablewright.table_description import IndexDescription
 
 #: The most places that an entity has in one index.
 MOST_PLACES = 4
@@ -58,27 +59,27 @@ class _Inference:
         self.split = "" if delimiter is None else delimiter.text
         self.delimiter = delimiter or Delimiter(escapes=False)
         self.type_attribute = type_attribute
-        self.indexes = [index for index in sample.indexes if self._members(index)]
+        self.indexes = [index for index in sample.table.indexes if self._members(index)]
         self.natural = self._natural_keys()
-        self.partitions = len({str(item[sample.keys.names[0]]) for item in self.items})
+        self.partitions = len({str(item[sample.table.keys.names[0]]) for item in self.items})
         generic = {
             name
-            for keys in (sample.keys, *(index.keys for index in self.indexes))
+            for keys in (sample.table.keys, *(index.keys for index in self.indexes))
             for name in keys.names
             if not has_own_name(name)
         }
         self.stored = StoredAttributes(
             self.items,
-            primary=sample.keys.names,
+            primary=sample.table.keys.names,
             generic=generic,
             type_attribute=type_attribute,
-            ttl=sample.ttl,
+            ttl=sample.table.ttl,
             is_exact=sample.is_exact,
         )
         self.paths = KeyPaths(self.items, self.stored, self.delimiter)
         self.own_paths: dict[str, InferredPath] = {}
 
-    def _members(self, index: SampleIndex) -> list[int]:
+    def _members(self, index: IndexDescription) -> list[int]:
         """Return the numbers of the items in an index."""
         names = index.keys.names
         return [n for n, item in enumerate(self.items) if all(name in item for name in names)]
@@ -87,13 +88,13 @@ class _Inference:
 
     def infer(self) -> InferredEntity:
         everything = list(range(len(self.items)))
-        own = Placement(None, everything, list(self.sample.keys))
+        own = Placement(None, everything, list(self.sample.table.keys))
         placements = [each for index in self.indexes for each in self._placements(index)]
         uses = [(key, each) for each in (own, *placements) for key in each.keys]
         # First the attributes with names of their own: those that are composed explain nothing.
         found: dict[str, Draft] = {}
         for key, placement in sorted(uses, key=lambda use: not has_own_name(use[0].name)):
-            is_shared = placement.when is None or key.name in self.sample.keys.names
+            is_shared = placement.when is None or key.name in self.sample.table.keys.names
             if is_shared and key.name in found:
                 placement.drafts[key.name] = found[key.name]
                 continue
@@ -153,10 +154,10 @@ class _Inference:
                 found.append(Placement(index, members, placement.keys, None, whole))
         return found
 
-    def _placements(self, index: SampleIndex) -> list[Placement]:
+    def _placements(self, index: IndexDescription) -> list[Placement]:
         """Return the place of the items in an index, or several with conditions."""
         members, keys = self._members(index), list(index.keys)
-        composed = [key for key in keys if key.name not in self.sample.keys.names]
+        composed = [key for key in keys if key.name not in self.sample.table.keys.names]
         others = {key.name for each in self.indexes if each is not index for key in each.keys}
         is_plain = all(
             key.type == "S"
@@ -194,11 +195,11 @@ class _Inference:
             count = len(self._members(index))
             for name in index.keys.names:
                 found.setdefault(name, counts[name] > count)
-                found[name] = found[name] or name in index.natural
+                found[name] = found[name] or name in natural_names(index.keys)
         return {name for name, is_natural in found.items() if is_natural}
 
     def _is_explained(
-        self, index: SampleIndex, keys: Sequence[KeyAttribute], members: list[int]
+        self, index: IndexDescription, keys: Sequence[KeyAttribute], members: list[int]
     ) -> bool:
         """Whether attributes explain all variables of the keys of an index."""
         drafts = [self._elements(key, members, sorts=key in index.keys.sort) for key in keys]
@@ -216,7 +217,7 @@ class _Inference:
         if key.name == self.type_attribute:
             return Draft(key, members, [contents[0]], sorts)
         is_own = has_own_name(key.name)
-        is_primary = key.name in self.sample.keys.names
+        is_primary = key.name in self.sample.table.keys.names
         if key.name in self.natural and not is_primary:
             self.stored.add(key.name)
             return Draft(key, members, [VaryingPart(tuple(contents))], sorts, is_natural=True)
@@ -258,7 +259,7 @@ class _Inference:
         """Whether the text of an only item is a value, because an attribute elsewhere has it."""
         if len(self.items) > 1 or texts[0].isupper() or not is_word(texts[0]):
             return False
-        names = {*self.sample.keys.names, self.type_attribute}
+        names = {*self.sample.table.keys.names, self.type_attribute}
         return any(
             value.get("S") == texts[0]
             for item in self.sample.items
@@ -292,7 +293,7 @@ class _Inference:
             found += [
                 draft.key.name
                 for draft in drafts
-                if draft.key.name in index.natural and not self._has_natural_path(draft)
+                if draft.key.name in natural_names(index.keys) and not self._has_natural_path(draft)
             ]
             if found:
                 shared[index.name] = found
@@ -317,7 +318,7 @@ class _Inference:
     def _all(paths: list[InferredPath], places: list[Place]) -> list[InferredPath]:
         return [*paths, *(path for place in places for path in place.paths)]
 
-    def _place(self, index: SampleIndex, placement: Placement) -> Place:
+    def _place(self, index: IndexDescription, placement: Placement) -> Place:
         drafts = [placement.drafts[key.name] for key in placement.keys]
         paths = [self.own_paths.get(draft.key.name) or self.paths.path(draft) for draft in drafts]
         outside = [n for n in range(len(self.items)) if n not in placement.members]
@@ -333,7 +334,7 @@ class _Inference:
         count = len(index.keys.partition)
         return Place(index, tuple(paths[:count]), tuple(paths[count:]), when, delimiter)
 
-    def _lone_path(self, index: SampleIndex, draft: Draft) -> InferredPath:
+    def _lone_path(self, index: IndexDescription, draft: Draft) -> InferredPath:
         """Return a key whose value alone says that an item is in an index."""
         if index.is_local:  # it has the delimiter of the primary key, which any text may contain
             self.stored.add(draft.key.name)
@@ -347,7 +348,7 @@ class _Inference:
         return path
 
     def _is_composed(self, draft: Draft) -> bool:
-        names = {*self.sample.keys.names, self.type_attribute}
+        names = {*self.sample.table.keys.names, self.type_attribute}
         return not draft.is_natural and draft.key.name not in names
 
     def _has_values(self, paths: Sequence[InferredPath], number: int) -> bool:

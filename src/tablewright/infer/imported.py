@@ -16,7 +16,7 @@ again from its entity. A row that differs is reported in `warnings`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from types import ModuleType
 from typing import Any
@@ -42,8 +42,8 @@ from tablewright.infer.names import class_name, quoted, singular, snake_case, un
 from tablewright.infer.sample import Sample
 from tablewright.infer.spellings import Spelling
 from tablewright.mapping.table import TableMap
-from tablewright.model.table_definition import key_types
-from tablewright.schema import KeyAttribute, KeySchema
+from tablewright.model.table_definition import definition
+from tablewright.schema import KeyAttribute
 from tablewright.values import Item, sort_key
 
 #: Names that the module imports or defines.
@@ -77,14 +77,7 @@ def import_model(model: ModelFile) -> ImportedModel:
     taken = set(_RESERVED)
     for table, frame in zip(model.tables, model.frame["DataModel"], strict=True):
         items = _store(table, model.file)
-        sample = Sample(
-            table.name,
-            table.keys,
-            table.indexes,
-            tuple(items),
-            is_exact=True,
-            billing=table.billing,
-        )
+        sample = Sample(table.table, tuple(items), is_exact=True)
         made = infer_design(sample, taken) if items else _without_rows(table, sample, taken)
         _name_after_facets(made, frame.get("TableFacets") or (), taken)
         designs.append(made)
@@ -113,62 +106,29 @@ def _summary(model: ModelFile) -> str:
 # -- rows as items --------------------------------------------------------------------------------
 
 
-def _store(table: ModelTable, file: str) -> list[Item]:
+def _store(found: ModelTable, file: str) -> list[Item]:
     """Return the rows of a table as an engine stores them, in the order of the file."""
-    definitions = {key.name: key.type for key in _all_keys(table)}
-    request: dict[str, Any] = {
-        "TableName": table.name,
-        "KeySchema": _schema(table.keys),
-        "AttributeDefinitions": [
-            {"AttributeName": name, "AttributeType": tag} for name, tag in definitions.items()
-        ],
-        "BillingMode": "PAY_PER_REQUEST",
-    }
-    if table.indexes:
-        request["GlobalSecondaryIndexes"] = [
-            {
-                "IndexName": index.name,
-                "KeySchema": _schema(index.keys),
-                "Projection": (
-                    {"ProjectionType": index.projection}
-                    if isinstance(index.projection, str)
-                    else {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(index.projection)}
-                ),
-            }
-            for index in table.indexes
-        ]
+    table = found.table
     place = f"{file}: table {table.name}"
     with Engine(":memory:") as engine:
         try:
-            engine.call("CreateTable", request)
-            for each, row in table.rows:
+            engine.call("CreateTable", table.on_demand_only().to_create_table())
+            for each, row in found.rows:
                 place = each
                 engine.call("PutItem", {"TableName": table.name, "Item": row})
         except DynamoDBError as fault:
             raise ModelFileRefused(f"{place}: {fault.message}") from None
-        keys = [{name: row[name] for name in table.keys.names} for _, row in table.rows]
-        found = [engine.call("GetItem", {"TableName": table.name, "Key": key}) for key in keys]
-    return [answer["Item"] for answer in found]
+        keys = [table.key(row) for _, row in found.rows]
+        answers = [engine.call("GetItem", {"TableName": table.name, "Key": key}) for key in keys]
+    return [answer["Item"] for answer in answers]
 
 
-def _all_keys(table: ModelTable) -> Iterator[KeyAttribute]:
-    for keys in (table.keys, *(index.keys for index in table.indexes)):
-        yield from keys
-
-
-def _schema(keys: KeySchema) -> list[dict[str, str]]:
-    kinds = ("HASH", "RANGE")
-    return [
-        {"AttributeName": name, "KeyType": kind}
-        for name, kind in zip(keys.names, kinds, strict=False)
-    ]
-
-
-def _without_rows(table: ModelTable, sample: Sample, taken: set[str]) -> InferredDesign:
+def _without_rows(found: ModelTable, sample: Sample, taken: set[str]) -> InferredDesign:
     """Return a design with one entity that has the attributes of a table as they are."""
+    table = found.table
     attributes = {
         name: Attribute(name, (_KINDS.get(tag, ANY),), {}, is_optional=name not in table.keys.names)
-        for name, tag in table.types.items()
+        for name, tag in found.types.items()
     }
     names: set[str] = set()
     for attribute in attributes.values():
@@ -203,7 +163,7 @@ def _name_after_facets(
     design: InferredDesign, facets: Sequence[dict[str, Any]], taken: Collection[str]
 ) -> None:
     """Give an entity the name of the facet that has the same rows."""
-    keys = design.sample.keys.names
+    keys = design.sample.table.keys.names
     names = {
         frozenset(map(tuple, facet["TableData"])): class_name(
             singular(snake_case(facet["FacetName"]))
@@ -261,7 +221,7 @@ class _Rows:
         self.warnings = [
             f"{file}: table {table.name}: no row is in an index with the key {name}, so its type "
             f"is {tag} in the design, and {found.types[name]} in the file"
-            for name, tag in key_types(table).items()
+            for name, tag in definition(table, table.name).key_types.items()
             if found.types[name] != tag
         ]
         for (place, _), item in zip(found.rows, design.sample.items, strict=True):

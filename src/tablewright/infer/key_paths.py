@@ -17,11 +17,11 @@ from msgspec import Struct
 from tablewright.infer.attributes import StoredAttributes, rank
 from tablewright.infer.declaration import Attribute, InferredCondition, InferredPath, Use
 from tablewright.infer.kinds import STR, Kind
-from tablewright.infer.sample import SampleIndex
 from tablewright.infer.spellings import Spelling, key_only_spellings, reads_back
 from tablewright.infer.structure import Element, VaryingPart
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.schema import KeyAttribute
+from tablewright.table_description import IndexDescription
 from tablewright.values import Item
 
 #: Delimiters of a key in whose values the table's delimiter is.
@@ -31,7 +31,7 @@ _OTHER_DELIMITERS = "|~^;"
 class Placement(Struct, eq=False):
     """The items that have one place in an index, or (None) in the table."""
 
-    index: SampleIndex | None
+    index: IndexDescription | None
     members: list[int]
     keys: list[KeyAttribute]
     when: InferredCondition | None = None

@@ -20,9 +20,9 @@ from msgspec import Struct
 
 from tablewright.encoding.items import normalise_item
 from tablewright.errors import DeclarationError, DynamoDBError, ModelFileRefused
-from tablewright.infer.sample import SampleIndex
 from tablewright.mapping.settings import Provisioned
-from tablewright.schema import KeyAttribute, KeySchema
+from tablewright.schema import IndexProjection, KeyAttribute, KeySchema, Throughput
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import SET_MEMBER, Item
 
 VERSIONS = ("1.0", "2.0", "3.0")
@@ -33,17 +33,13 @@ _PROJECTIONS = ("ALL", "KEYS_ONLY", "INCLUDE")
 
 
 class ModelTable(Struct, frozen=True):
-    """A table of a model file."""
+    """A table of a model file, and its rows."""
 
-    name: str
-    keys: KeySchema
-    indexes: tuple[SampleIndex, ...]
+    table: TableDescription
     #: The type of each attribute, those of the key first.
     types: dict[str, str]
     #: Each row once, and its place in the file.
     rows: tuple[tuple[str, Item], ...]
-    #: The provisioned capacity; None on demand.
-    billing: Provisioned | None
 
 
 class ModelFile(Struct, frozen=True):
@@ -87,7 +83,7 @@ def read_model(file: Path) -> ModelFile:
     if not described:
         where.refuse("DataModel has no tables")
     read = [_TableReader(each, where, number) for number, each in enumerate(described, 1)]
-    names = [each.table.name for each in read]
+    names = [each.found.table.name for each in read]
     for name in names:
         if names.count(name) > 1:
             where.refuse(f"two tables have the name {name!r}")
@@ -99,7 +95,7 @@ def read_model(file: Path) -> ModelFile:
     return ModelFile(
         str(file),
         where.member(document, "ModelName", str, file.stem),
-        tuple(each.table for each in read),
+        tuple(each.found for each in read),
         document | {"DataModel": [each.frame for each in read]},
         tuple(warnings),
     )
@@ -176,8 +172,8 @@ class _TableReader:
         indexes = tuple(self._indexes())
         self.names = keys.names
         self.frame = dict(described)
-        billing = self._billing()
-        self.table = ModelTable(name, keys, indexes, self.types, tuple(self._rows()), billing)
+        table = TableDescription(name, keys, indexes, self._throughput())
+        self.found = ModelTable(table, self.types, tuple(self._rows()))
 
     def _attribute(self, attribute: Any, where: _Where, allowed: frozenset[str]) -> KeyAttribute:
         name = where.member(attribute, "AttributeName", str)
@@ -201,7 +197,7 @@ class _TableReader:
             (self._attribute(sort, where, _KEY_TAGS),) if sort else (),
         )
 
-    def _indexes(self) -> Iterator[SampleIndex]:
+    def _indexes(self) -> Iterator[IndexDescription]:
         for index in self.where.members(self.described, "GlobalSecondaryIndexes", []):
             name = self.where.member(index, "IndexName", str)
             where = self.where(f"index {name}")
@@ -219,9 +215,10 @@ class _TableReader:
             if kind not in _PROJECTIONS:
                 where.refuse(f"{kind!r} is not a projection; use {', '.join(_PROJECTIONS)}")
             included = where.names(projection, "NonKeyAttributes")
-            yield SampleIndex(name, False, keys, tuple(included) if kind == "INCLUDE" else kind)
+            included = included if kind == "INCLUDE" else []
+            yield IndexDescription(name, "global", keys, IndexProjection(kind, tuple(included)))
 
-    def _billing(self) -> Provisioned | None:
+    def _throughput(self) -> Throughput | None:
         """Return the provisioned capacity; None if the table is billed on demand."""
         if self.where.member(self.described, "BillingMode", str, "") != "PROVISIONED":
             return None
@@ -238,9 +235,10 @@ class _TableReader:
             for kind in ("Read", "Write")
         }
         try:
-            return Provisioned(read=found["Read"], write=found["Write"])
+            Provisioned(read=found["Read"], write=found["Write"])
         except DeclarationError as error:
             self.where.refuse(str(error))
+        return Throughput(found["Read"], found["Write"])
 
     # -- rows --------------------------------------------------------------------------------
 

@@ -20,8 +20,8 @@ from tablewright.infer.declaration import (
 from tablewright.infer.design import InferredDesign
 from tablewright.infer.literals import WIDTH, wrap_call
 from tablewright.infer.names import quoted, snake_case, unused
-from tablewright.infer.sample import SampleIndex
-from tablewright.mapping.settings import Provisioned
+from tablewright.schema import Throughput
+from tablewright.table_description import IndexDescription
 
 _NAMES = ("GSI", "LSI", "Attr", "Entity", "Provisioned", "Table", "attr", "index", "key", "ttl")
 
@@ -30,7 +30,7 @@ def write_module(design: InferredDesign) -> str:
     """Return the source of a design."""
     count = len(design.sample.items)
     summary = (
-        f"{design.sample.table}: a first design, inferred from {count} item{'s'[: count - 1]}."
+        f"{design.sample.table.name}: a first design, inferred from {count} item{'s'[: count - 1]}."
     )
     return join_module(summary, declarations(design))
 
@@ -92,17 +92,20 @@ def _import(module: str, names: Sequence[str]) -> str:
 def _index_names(design: InferredDesign) -> dict[str, str]:
     """Return the name of each index in the class of the table."""
     names: dict[str, str] = {}
-    for index in design.sample.indexes:
+    for index in design.sample.table.indexes:
         names[index.name] = unused(snake_case(index.name), names.values())
     return names
 
 
 def _table(design: InferredDesign, names: dict[str, str]) -> str:
-    sample = design.sample
+    table = design.sample.table
     arguments = ["Table"]
-    if design.name != sample.table:
-        arguments.append(f"name={quoted(sample.table)}")
-    partition, sort = sample.keys.names[0], sample.keys.sort[0].name if sample.keys.sort else None
+    if design.name != table.name:
+        arguments.append(f"name={quoted(table.name)}")
+    partition, sort = (
+        table.keys.names[0],
+        table.keys.sort[0].name if table.keys.sort else None,
+    )
     if partition != "PK":
         arguments.append(f"pk={quoted(partition)}")
     if sort != "SK":
@@ -116,30 +119,31 @@ def _table(design: InferredDesign, names: dict[str, str]) -> str:
         arguments.append(f"delimiter={quoted(design.delimiter.text)}")
     if design.delimiter is None or not design.delimiter.escapes:
         arguments.append("escape=False")
-    if sample.billing is not None:
-        arguments.append(_billing(sample.billing))
+    if table.throughput is not None:
+        arguments.append(_billing(table.throughput))
     lines = [wrap_call(f"class {design.name}", arguments, end=":")]
-    lines += [_index(index, names[index.name], sample.billing) for index in sample.indexes]
+    lines += [_index(index, names[index.name], table.throughput) for index in table.indexes]
     lines += ["    pass"] * (len(lines) == 1)
     return "\n".join(lines)
 
 
-def _billing(capacity: Provisioned) -> str:
+def _billing(capacity: Throughput) -> str:
     return f"billing=Provisioned(read={capacity.read}, write={capacity.write})"
 
 
-def _index(index: SampleIndex, name: str, of_table: Provisioned | None) -> str:
+def _index(index: IndexDescription, name: str, of_table: Throughput | None) -> str:
     sides = [index.keys.sort] if index.is_local else [index.keys.partition, index.keys.sort]
     arguments = [_tuple([quoted(key.name) for key in side]) for side in sides if side]
     if name != index.name:
         arguments.append(f"name={quoted(index.name)}")
-    if isinstance(index.projection, tuple):
-        included = ", ".join(map(quoted, index.projection))
-        arguments.append(f"project=({included}{',' * (len(index.projection) == 1)})")
-    elif index.projection != "ALL":
-        arguments.append(f"project={quoted(index.projection)}")
-    if index.billing is not None and index.billing != of_table:
-        arguments.append(_billing(index.billing))
+    projected = index.projection.include
+    if index.projection.type == "INCLUDE":
+        included = ", ".join(map(quoted, projected))
+        arguments.append(f"project=({included}{',' * (len(projected) == 1)})")
+    elif index.projection.type != "ALL":
+        arguments.append(f"project={quoted(index.projection.type)}")
+    if index.throughput is not None and index.throughput != of_table:
+        arguments.append(_billing(index.throughput))
     return wrap_call(f"{name} = {'LSI' if index.is_local else 'GSI'}", arguments, "    ")
 
 

@@ -7,14 +7,13 @@ read in turn, so that a sample of a large table has items of many partitions.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from msgspec import Struct
 
 from tablewright.errors import TableNotFound
 from tablewright.mapping.record_key import is_record
-from tablewright.mapping.settings import Provisioned
-from tablewright.schema import KeyAttribute, KeySchema
+from tablewright.schema import KeySchema
+from tablewright.table_description import TableDescription
 from tablewright.transfer.definition import read_definition, require_description, select_tables
 from tablewright.transfer.segments import scan_pages
 from tablewright.transport import Transport
@@ -25,37 +24,19 @@ SAMPLE_SIZE = 1000
 SEGMENTS = 4
 
 
-class SampleIndex(Struct, frozen=True):
-    """A secondary index of the table."""
-
-    name: str
-    is_local: bool
-    keys: KeySchema
-    #: ALL, KEYS_ONLY, or the names of the attributes that it contains besides its keys.
-    projection: str | tuple[str, ...] = "ALL"
-    #: The provisioned capacity of a global index.
-    billing: Provisioned | None = None
-
-    @property
-    def natural(self) -> frozenset[str]:
-        """The key attributes that are one of several, and so never composed."""
-        sides = (self.keys.partition, self.keys.sort)
-        return frozenset(key.name for side in sides if len(side) > 1 for key in side)
-
-
 class Sample(Struct, frozen=True):
-    """Items of a table, and its keys and indexes."""
+    """A table and some of its items."""
 
-    table: str
-    keys: KeySchema
-    indexes: tuple[SampleIndex, ...]
+    table: TableDescription
     items: tuple[Item, ...]
-    #: The attribute with the time at which an item expires.
-    ttl: str | None = None
     #: Whether the entities must store each item exactly as it is, also moments.
     is_exact: bool = False
-    #: The provisioned capacity of the table; None on demand.
-    billing: Provisioned | None = None
+
+
+def natural_names(keys: KeySchema) -> frozenset[str]:
+    """Return the key attributes that are one of several of a side, and so never composed."""
+    sides = (keys.partition, keys.sort)
+    return frozenset(key.name for side in sides if len(side) > 1 for key in side)
 
 
 def read_sample(
@@ -64,58 +45,14 @@ def read_sample(
     """Return up to `size` items of a table; raise TableNotFound if it has none."""
     select_tables(transport, where, table)
     definition = read_definition(transport, require_description(transport, table))
-    names = [element["AttributeName"] for element in definition.request["KeySchema"]]
     items = [
         item
         for item in _some_items(transport, table, size, segments)
-        if not is_record(item[name] for name in names)
+        if not is_record(item[name] for name in definition.keys.names)
     ]
     if not items:
         raise TableNotFound(f"{where}: the table {table!r} has no items to infer a design from")
-    request = definition.request
-    types = {
-        each["AttributeName"]: each["AttributeType"] for each in request["AttributeDefinitions"]
-    }
-    indexes = [
-        SampleIndex(
-            index["IndexName"],
-            member == "LocalSecondaryIndexes",
-            _keys(index["KeySchema"], types),
-            _projection(index["Projection"]),
-            _billing(index),
-        )
-        for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
-        for index in request.get(member, ())
-    ]
-    return Sample(
-        table,
-        _keys(request["KeySchema"], types),
-        tuple(indexes),
-        tuple(items),
-        definition.ttl,
-        billing=_billing(request),
-    )
-
-
-def _keys(schema: list[dict[str, str]], types: dict[str, str]) -> KeySchema:
-    keys = {"HASH": [], "RANGE": []}  # type: dict[str, list[KeyAttribute]]
-    for each in schema:
-        name = each["AttributeName"]
-        keys[each["KeyType"]].append(KeyAttribute(name, types[name]))
-    return KeySchema(tuple(keys["HASH"]), tuple(keys["RANGE"]))
-
-
-def _projection(projection: dict[str, Any]) -> str | tuple[str, ...]:
-    if projection["ProjectionType"] == "INCLUDE":
-        return tuple(projection["NonKeyAttributes"])
-    return str(projection["ProjectionType"])
-
-
-def _billing(described: dict[str, Any]) -> Provisioned | None:
-    units = described.get("ProvisionedThroughput")
-    if units is None:
-        return None
-    return Provisioned(read=units["ReadCapacityUnits"], write=units["WriteCapacityUnits"])
+    return Sample(definition, tuple(items))
 
 
 def _some_items(transport: Transport, table: str, size: int, segments: int) -> list[Item]:

@@ -17,7 +17,6 @@ else than the declared ones is a DesignMismatch.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 
@@ -26,6 +25,7 @@ from tablewright.errors import (
     AccessDeniedException,
     DynamoDBError,
     ResourceInUseException,
+    TableDifference,
     TableMismatch,
     TableNotFound,
     UnknownOperationException,
@@ -33,16 +33,7 @@ from tablewright.errors import (
     ValidationException,
 )
 from tablewright.mapping.table import TableMap
-from tablewright.model.table_definition import (
-    compare,
-    definition,
-    global_indexes,
-    index_names,
-    key_types,
-    missing_indexes,
-    stream_of,
-    ttl_attribute,
-)
+from tablewright.model.table_definition import compare, definition, missing_indexes
 from tablewright.plan.index_record import (
     IndexRecord,
     await_indexes,
@@ -55,6 +46,7 @@ from tablewright.plan.index_record import (
 )
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
 from tablewright.plan.unready import READY, Unready
+from tablewright.table_description import TableDescription, read_ttl
 from tablewright.transport.index_creation import add_indexes
 from tablewright.transport.tables import (
     describe_table,
@@ -82,6 +74,8 @@ class Provision(Plan[Unready]):
 
     def _steps(self, context: Context) -> Steps[Unready]:
         table, name = self._table, context.name_of(self._table)
+        declared = definition(table, name)
+        names = set(declared.index_names)
         if self._update:
             check_record(table)
         found = yield from describe_table(name)
@@ -90,14 +84,14 @@ class Provision(Plan[Unready]):
                 raise TableNotFound(
                     f"the table {name!r} does not exist; connect(…, create=True) creates it"
                 )
-            yield from self._make(name)
+            yield from self._make(declared)
             if self._update:
-                yield from begin_record(table, name, index_names(table))
+                yield from begin_record(table, name, names)
             return READY
-        if found["TableStatus"] not in _USABLE:
-            found = yield from wait_until_active(name, index_names(table))
-        differences = compare(table, found) + self._compare_stream(found)
-        lacking = _unready_indexes(table, found)
+        if found.state.status not in _USABLE:
+            found = yield from wait_until_active(name, names)
+        differences = compare(declared, found) + self._compare_stream(declared, found)
+        lacking = _unready_indexes(declared, found)
         record = None
         # Read after the table was described: an index is created after it was recorded.
         if table.entities and not differences:
@@ -105,47 +99,52 @@ class Provision(Plan[Unready]):
             with suppress(AccessDeniedException):
                 record = yield from read_record(table, name)
         awaited = frozenset() if record is None else record.awaited
-        missing = [each for each in missing_indexes(table, found) if each not in awaited]
+        missing = [each for each in missing_indexes(declared, found) if each not in awaited]
         if not self._update:
             differences += [
-                f"index {index}: declared but missing; {_UPDATE_ADDS}" for index in missing
+                TableDifference(f"index {index}", f"declared but missing; {_UPDATE_ADDS}")
+                for index in missing
             ]
         is_new = self._create and not differences  # perhaps; then its TTL may follow
-        ttl, ttl_difference = yield from self._compare_ttl(name, is_new=is_new)
+        ttl, ttl_difference = yield from self._compare_ttl(declared, is_new=is_new)
         _refuse_differences(table, name, differences + ttl_difference)
         if record is not None:
             refuse_differences(name, record.differences(table.entities).values())
         if self._update:
             record = yield from _extend_record(table, name, found, record)
             yield from await_indexes(table, name, missing)
-            yield from add_indexes(name, global_indexes(table), key_types(table))
-            created = index_names(table) & record.awaited.union(missing)
-            yield from stop_awaiting(table, name, created)
+            yield from add_indexes(name, declared.global_indexes)
+            yield from stop_awaiting(table, name, names & record.awaited.union(missing))
             lacking = {}
-            if stream_of(found) is None and table.settings.stream is not None:
-                yield from _enable_stream(name, table.settings.stream)
+            if found.stream is None and declared.stream is not None:
+                yield from _enable_stream(name, declared.stream)
         elif lacking and record is None:
-            yield from wait_until_active(name, index_names(table))
+            yield from wait_until_active(name, names)
             lacking = {}
         if ttl is not None:
             yield from _enable_ttl(name, ttl)
         return _unready(table, lacking, record)
 
-    def _compare_stream(self, found: dict[str, Any]) -> list[str]:
+    def _compare_stream(
+        self, declared: TableDescription, found: TableDescription
+    ) -> list[TableDifference]:
         """Return how the stream differs, unless it is missing and will be enabled."""
-        wanted, stream = self._table.settings.stream, stream_of(found)
+        wanted, stream = declared.stream, found.stream
         if wanted in (None, stream) or (stream is None and self._update):
             return []
         # DynamoDB changes no view type.
         hint = "disable it, then enable it with UpdateTable" if stream else _UPDATE_ADDS
-        return [f"stream: declared {wanted}, found {stream or 'none'}; {hint}"]
+        problem = f"declared {wanted}, found {stream or 'none'}; {hint}"
+        return [TableDifference("stream", problem)]
 
-    def _compare_ttl(self, name: str, *, is_new: bool) -> Steps[tuple[str | None, list[str]]]:
+    def _compare_ttl(
+        self, declared: TableDescription, *, is_new: bool
+    ) -> Steps[tuple[str | None, list[TableDifference]]]:
         """Return the attribute to enable TTL for, if it is missing; or the difference.
 
         The process that creates a new table enables its TTL afterwards, so that is waited for.
         """
-        wanted = ttl_attribute(self._table)
+        name, wanted = declared.name, declared.ttl
         if wanted is None:
             return None, []
         found = yield from _ttl_of(name)
@@ -162,22 +161,21 @@ class Provision(Plan[Unready]):
         if found is None and self._update:
             return wanted, []
         hint = f"; {_UPDATE_ADDS}" if found is None else ""
-        return None, [f"TTL: declared {wanted}, found {found or 'none'}{hint}"]
+        return None, [TableDifference("TTL", f"declared {wanted}, found {found or 'none'}{hint}")]
 
-    def _make(self, name: str) -> Steps[None]:
+    def _make(self, declared: TableDescription) -> Steps[None]:
+        name, attribute = declared.name, declared.ttl
         try:
-            yield Request("CreateTable", definition(self._table, name))
+            yield Request("CreateTable", declared.to_create_table())
         except ResourceInUseException:
             pass  # another process creates it at the same time
         except DynamoDBError as fault:
             raise _explain_fault(fault, self._table) from fault
         yield from wait_until_active(name)
-        attribute = ttl_attribute(self._table)
         if attribute is not None and (yield from _ttl_of(name)) != attribute:
             yield from _enable_ttl(name, attribute)
-        days = self._table.settings.recovery_days
-        if days is not None:
-            yield from _enable_recovery(name, days)
+        if declared.recovery_days is not None:
+            yield from _enable_recovery(name, declared.recovery_days)
 
 
 class Prepare(Plan[Unready]):
@@ -197,22 +195,24 @@ class Prepare(Plan[Unready]):
         found = yield from describe_table(name)
         if found is None:
             raise TableNotFound(f"the table {name!r} does not exist")
-        _refuse_differences(table, name, compare(table, found))
+        declared = definition(table, name)
+        _refuse_differences(table, name, compare(declared, found))
         record = yield from read_record(table, name)
         if self._record:
             if record is not None:
                 refuse_differences(name, record.differences(table.entities).values())
             record = yield from _extend_record(table, name, found, record)
-            yield from await_indexes(table, name, missing_indexes(table, found))
-        return _unready(table, _unready_indexes(table, found), record)
+            yield from await_indexes(table, name, missing_indexes(declared, found))
+        return _unready(table, _unready_indexes(declared, found), record)
 
 
 def _extend_record(
-    table: TableMap, name: str, found: dict[str, Any], record: IndexRecord | None
+    table: TableMap, name: str, found: TableDescription, record: IndexRecord | None
 ) -> Steps[IndexRecord]:
     """Return the record of a table, with all its entities."""
     if record is None or not record.complete:  # it may have no more than a backfill's position
-        present = index_names(table) - set(missing_indexes(table, found))
+        declared = definition(table, name)
+        present = set(declared.index_names) - set(missing_indexes(declared, found))
         record = yield from begin_record(table, name, present)
     record = yield from extend_record(table, name, record)
     # Another process may have recorded another design meanwhile.
@@ -220,11 +220,10 @@ def _extend_record(
     return record
 
 
-def _refuse_differences(table: TableMap, name: str, differences: list[str]) -> None:
+def _refuse_differences(table: TableMap, name: str, differences: list[TableDifference]) -> None:
     if differences:
-        listed = "\n  ".join(differences)
         raise TableMismatch(
-            f"the table {name!r} differs from its declaration, {table.owner}:\n  {listed}"
+            f"the table {name!r} differs from its declaration, {table.owner}:", differences
         )
 
 
@@ -242,7 +241,9 @@ class FindUnready(Plan[Unready]):
             record = yield from read_record(table, name)
         except AccessDeniedException:
             return self._known
-        return _unready(table, {} if found is None else _unready_indexes(table, found), record)
+        declared = definition(table, name)
+        lacking = {} if found is None else _unready_indexes(declared, found)
+        return _unready(table, lacking, record)
 
 
 def _unready(table: TableMap, lacking: dict[str, str], record: IndexRecord | None) -> Unready:
@@ -252,11 +253,11 @@ def _unready(table: TableMap, lacking: dict[str, str], record: IndexRecord | Non
     return Unready(lacking, record.incomplete(table), record.unreserved(table)) or READY
 
 
-def _unready_indexes(table: TableMap, found: dict[str, Any]) -> dict[str, str]:
+def _unready_indexes(declared: TableDescription, found: TableDescription) -> dict[str, str]:
     """Return why declared global indexes cannot be read, by their names."""
-    states = index_states(found, index_names(table))
+    states = index_states(found, declared.index_names)
     building = {name: f"is {state}" for name, state in states.items() if state != "ACTIVE"}
-    return building | dict.fromkeys(missing_indexes(table, found), "does not exist")
+    return building | dict.fromkeys(missing_indexes(declared, found), "does not exist")
 
 
 def _explain_fault(fault: DynamoDBError, table: TableMap) -> Exception:
@@ -280,8 +281,7 @@ def _explain_fault(fault: DynamoDBError, table: TableMap) -> Exception:
 def _ttl_of(name: str) -> Steps[str | None]:
     """Return the TTL attribute of a table; None if TTL is not enabled."""
     answer = yield Request("DescribeTimeToLive", {"TableName": name})
-    found = msgspec.json.decode(answer)["TimeToLiveDescription"]
-    return found.get("AttributeName") if found["TimeToLiveStatus"].startswith("ENABL") else None
+    return read_ttl(msgspec.json.decode(answer))
 
 
 def _enable_ttl(name: str, attribute: str) -> Steps[None]:
@@ -301,7 +301,7 @@ def _enable_stream(name: str, view: str) -> Steps[None]:
         yield Request("UpdateTable", {"TableName": name, "StreamSpecification": specification})
     except (ResourceInUseException, ValidationException):
         found = yield from wait_until_active(name)
-        if stream_of(found) != view:  # another process enabled it
+        if found.stream != view:  # another process enabled it
             raise
     yield from wait_until_active(name)
 

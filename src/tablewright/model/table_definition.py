@@ -1,170 +1,110 @@
-"""Table definitions: the requests that create a table and its indexes, and what differs from them.
+"""Table definitions: the tables that a model declares, and how existing ones differ from them.
 
 This module sends nothing: `provision.py` compares tables and creates them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterator
 
-from tablewright.mapping.keys import IndexMap
+from tablewright.errors import TableDifference
 from tablewright.mapping.settings import Provisioned
 from tablewright.mapping.table import TableMap
+from tablewright.schema import IndexProjection, KeyAttribute, KeySchema, Throughput
+from tablewright.table_changes import Part, differences
+from tablewright.table_description import IndexDescription, TableDescription
 
 
-def definition(table: TableMap, name: str) -> dict[str, Any]:
-    """Return the CreateTable request for a table."""
-    types = key_types(table)
-    request: dict[str, Any] = {
-        "TableName": name,
-        "KeySchema": _key_schema(table.attributes[:1], table.attributes[1:]),
-        "AttributeDefinitions": [
-            {"AttributeName": attribute, "AttributeType": kind} for attribute, kind in types.items()
-        ],
-        "BillingMode": "PROVISIONED" if table.settings.billing else "PAY_PER_REQUEST",
-        **throughput(table.settings.billing),
-    }
-    for kind, member in (("local", "LocalSecondaryIndexes"), ("global", "GlobalSecondaryIndexes")):
-        indexes = [_index(index) for index in table.indexes.values() if index.kind == kind]
-        if indexes:
-            request[member] = indexes
+def definition(table: TableMap, name: str) -> TableDescription:
+    """Return the description of a declared table; `name` is its name at the target."""
     settings = table.settings
-    if settings.stream is not None:
-        request["StreamSpecification"] = {
-            "StreamEnabled": True,
-            "StreamViewType": settings.stream,
-        }
-    if settings.deletion_protection:
-        request["DeletionProtectionEnabled"] = True
-    if settings.tags:
-        request["Tags"] = [{"Key": name, "Value": value} for name, value in settings.tags]
-    return request
+
+    def keys(partition: tuple[str, ...], sort: tuple[str | None, ...]) -> KeySchema:
+        sides = (
+            tuple(KeyAttribute(each, table.key_types.get(each, "S")) for each in side if each)
+            for side in (partition, sort)
+        )
+        return KeySchema(*sides)
+
+    return TableDescription(
+        name,
+        keys(table.attributes[:1], table.attributes[1:]),
+        tuple(
+            IndexDescription(
+                index.name,
+                index.kind,
+                keys(index.partition, index.sort),
+                IndexProjection("INCLUDE", index.projection)
+                if isinstance(index.projection, tuple)
+                else IndexProjection(index.projection),
+                _throughput(index.billing),
+            )
+            for index in table.indexes.values()
+        ),
+        throughput=_throughput(settings.billing),
+        stream=settings.stream,
+        ttl=next((each.ttl.stored for each in table.entities if each.ttl is not None), None),
+        recovery_days=settings.recovery_days,
+        is_protected=settings.deletion_protection,
+        tags=settings.tags,
+    )
 
 
-def key_types(table: TableMap) -> dict[str, str]:
-    """Return the type of every key attribute of the table and its indexes."""
-    names = [*table.attributes, *(n for index in table.indexes.values() for n in index.attributes)]
-    return {name: table.key_types.get(name, "S") for name in names if name is not None}
+def _throughput(billing: Provisioned | None) -> Throughput | None:
+    return None if billing is None else Throughput(billing.read, billing.write)
 
 
-def ttl_attribute(table: TableMap) -> str | None:
-    for entity in table.entities:
-        if entity.ttl is not None:
-            return entity.ttl.stored
-    return None
-
-
-def index_names(table: TableMap) -> set[str]:
-    """Return the names of all declared indexes."""
-    return {index.name for index in table.indexes.values()}
-
-
-def global_indexes(table: TableMap) -> dict[str, dict[str, Any]]:
-    """Return the definition of each declared global index, by its name."""
-    return {index.name: _index(index) for index in table.indexes.values() if index.kind == "global"}
-
-
-def _key_schema(partition: tuple[str, ...], sort: tuple[str | None, ...]) -> list[dict[str, str]]:
-    kinds = [*((name, "HASH") for name in partition), *((name, "RANGE") for name in sort)]
-    return [{"AttributeName": name, "KeyType": kind} for name, kind in kinds if name is not None]
-
-
-def _index(index: IndexMap) -> dict[str, Any]:
-    projection: dict[str, Any] = {"ProjectionType": index.projection}
-    if isinstance(index.projection, tuple):
-        projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(index.projection)}
-    return {
-        "IndexName": index.name,
-        "KeySchema": _key_schema(index.partition, index.sort),
-        "Projection": projection,
-        **throughput(index.billing),
-    }
-
-
-def throughput(billing: Provisioned | None) -> dict[str, Any]:
-    """Return the member with provisioned capacity, if there is one."""
-    if billing is None:
-        return {}
-    units = {"ReadCapacityUnits": billing.read, "WriteCapacityUnits": billing.write}
-    return {"ProvisionedThroughput": units}
-
-
-def compare(table: TableMap, found: dict[str, Any]) -> list[str]:
-    """Return the differences of the keys and indexes of a described table, a line each.
+def compare(declared: TableDescription, found: TableDescription) -> list[TableDifference]:
+    """Return the differences of the keys and indexes of a table.
 
     Global indexes that the table lacks are not among them: see `missing_indexes`.
     """
-    types = {a["AttributeName"]: a["AttributeType"] for a in found["AttributeDefinitions"]}
-    lines = []
-    declared, stored = _key_text(table.attributes[:1], table.attributes[1:]), _shown(found)
-    if declared != stored:
-        lines.append(f"key: declared {declared}, found {stored}")
-    for name, kind in key_types(table).items():
-        if types.get(name, kind) != kind:
-            lines.append(f"key attribute {name}: declared {kind}, found {types[name]}")
-    local = {index["IndexName"]: index for index in found.get("LocalSecondaryIndexes", ())}
-    there = {index["IndexName"]: index for index in found.get("GlobalSecondaryIndexes", ())}
-    # The local indexes first, in the order of their names.
-    for index in sorted(
-        table.indexes.values(), key=lambda each: (each.kind == "global", each.name)
-    ):
-        present = (local if index.kind == "local" else there).get(index.name)
-        if present is not None:
-            lines += _compare_index(index, present)
-        elif index.kind == "local":
-            lines.append(
-                f"index {index.name}: declared but missing; a local index is created with its table"
-            )
-    undeclared = sorted(local.keys() - index_names(table))
-    return lines + [f"index {name}: present but not declared" for name in undeclared]
-
-
-def stream_of(found: dict[str, Any]) -> str | None:
-    """Return the view type of the stream of a described table; None if it has none."""
-    view: str | None = found.get("StreamSpecification", {}).get("StreamViewType")
-    return view
-
-
-def missing_indexes(table: TableMap, found: dict[str, Any]) -> list[str]:
-    """Return the names of the declared global indexes that a described table lacks."""
-    present = {index["IndexName"] for index in found.get("GlobalSecondaryIndexes", ())}
-    return sorted(
-        index.name
-        for index in table.indexes.values()
-        if index.kind == "global" and index.name not in present
-    )
-
-
-def _compare_index(index: IndexMap, found: dict[str, Any]) -> list[str]:
-    lines = []
-    declared, stored = _key_text(index.partition, index.sort), _shown(found)
-    if declared != stored:
-        lines.append(f"index {index.name}: declared {declared}, found {stored}")
-    projection = found["Projection"]
-    stored = _projection_text(projection["ProjectionType"], projection.get("NonKeyAttributes", ()))
-    if isinstance(index.projection, tuple):
-        declared = _projection_text("INCLUDE", index.projection)
-    else:
-        declared = index.projection
-    if declared != stored:
-        lines.append(f"index {index.name}: declared projection {declared}, found {stored}")
+    lines = list(_compare_keys("key", declared.keys, found.keys))
+    types = found.key_types
+    for name, kind in declared.key_types.items():
+        if (types.get(name) or kind) != kind:
+            problem = f"declared {kind}, found {types[name]}"
+            lines.append(TableDifference(f"key attribute {name}", problem))
+    kinds = (Part.LOCAL_INDEX, Part.GLOBAL_INDEX)
+    changed = [each for each in differences(declared, found) if each.part in kinds]
+    # The local indexes first, in the order of their names, and at the end what is not declared.
+    for each in sorted(changed, key=lambda each: (each.wanted is None, kinds.index(each.part))):
+        name, is_local = f"index {each.index}", each.part is Part.LOCAL_INDEX
+        if isinstance(each.wanted, IndexDescription) and isinstance(each.found, IndexDescription):
+            lines += _compare_index(name, each.wanted, each.found)
+        elif each.found is None and is_local:
+            problem = "declared but missing; a local index is created with its table"
+            lines.append(TableDifference(name, problem))
+        elif is_local:
+            lines.append(TableDifference(name, "present but not declared"))
     return lines
 
 
-def _shown(found: dict[str, Any]) -> str:
-    """Return the key of a described table or index as text."""
-    schema = found["KeySchema"]
-    return _key_text(
-        [key["AttributeName"] for key in schema if key["KeyType"] == "HASH"],
-        [key["AttributeName"] for key in schema if key["KeyType"] == "RANGE"],
-    )
+def missing_indexes(declared: TableDescription, found: TableDescription) -> list[str]:
+    """Return the names of the declared global indexes that a table lacks."""
+    present = {index.name for index in found.global_indexes}
+    return sorted(index.name for index in declared.global_indexes if index.name not in present)
 
 
-def _key_text(partition: Iterable[str | None], sort: Iterable[str | None]) -> str:
-    sides = (", ".join(filter(None, partition)), ", ".join(filter(None, sort)))
-    return " + ".join(filter(None, sides))
+def _compare_index(
+    name: str, declared: IndexDescription, found: IndexDescription
+) -> Iterator[TableDifference]:
+    yield from _compare_keys(name, declared.keys, found.keys)
+    if declared.projection != found.projection:
+        texts = (_projection_text(each.projection) for each in (declared, found))
+        yield TableDifference(name, "declared projection {}, found {}".format(*texts))
 
 
-def _projection_text(kind: str, names: Iterable[str]) -> str:
-    return f"{kind} {', '.join(sorted(names))}".strip()
+def _compare_keys(name: str, declared: KeySchema, found: KeySchema) -> Iterator[TableDifference]:
+    texts = [
+        " + ".join(
+            ", ".join(key.name for key in side) for side in (keys.partition, keys.sort) if side
+        )
+        for keys in (declared, found)
+    ]
+    if texts[0] != texts[1]:
+        yield TableDifference(name, "declared {}, found {}".format(*texts))
+
+
+def _projection_text(projection: IndexProjection) -> str:
+    return f"{projection.type} {', '.join(projection.include)}".strip()

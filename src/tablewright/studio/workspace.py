@@ -36,6 +36,7 @@ from tablewright.plan.plan import Context
 from tablewright.studio.design.analysis import Analysis
 from tablewright.studio.target.inferring import Inference, infer_table
 from tablewright.studio.writes.pending import Pending
+from tablewright.table_description import TableDescription, read_table
 from tablewright.transport import Local, Remote, Response, Transport, open_target
 from tablewright.verify import Design
 from tablewright.wire.operations import may_change, touches
@@ -229,10 +230,9 @@ class Workspace:
         names: list[str] = self.send("ListTables", Limit=100)["TableNames"]
         return names
 
-    def describe(self, name: str) -> dict[str, Any] | None:
+    def describe(self, name: str) -> TableDescription | None:
         """Return the description of a table, or None if it does not exist."""
         try:
-            found: dict[str, Any] = self.send("DescribeTable", TableName=name)["Table"]
+            return read_table(self.send("DescribeTable", TableName=name)["Table"])
         except ResourceNotFoundException:
             return None
-        return found

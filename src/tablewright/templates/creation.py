@@ -16,8 +16,9 @@ import msgspec
 
 from tablewright.engine import Engine
 from tablewright.errors import DynamoDBError, TemplateRefused
+from tablewright.table_changes import Part, describe, differences
+from tablewright.table_description import read_table, read_ttl
 from tablewright.templates.table import DeclaredTable
-from tablewright.wire.table_parts import differing_parts, structure_parts
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -56,42 +57,13 @@ def compare_table(
     indexes, billing, throughput, stream, class, protection and TTL; not tags and policies, which
     DescribeTable does not have.
     """
-    wanted = {**_comparable(table.request), "TTL": table.ttl or "disabled"}
-    is_enabled = str(ttl.get("TimeToLiveStatus", "")).startswith("ENABL")
-    found = {
-        **_comparable(description),
-        "TTL": ttl["AttributeName"] if is_enabled else "disabled",
-    }
-    return [
-        f"{name}: declared {declared or 'none'}, found {stored or 'none'}"
-        for name, (declared, stored) in differing_parts(wanted, found).items()
-    ]
-
-
-def _comparable(table: Mapping[str, Any]) -> dict[str, str]:
-    """Return the parts of a CreateTable request or a description as texts, by their names."""
-    summary = table.get("BillingModeSummary") or {}
-    billing = table.get("BillingMode") or summary.get("BillingMode") or "PROVISIONED"
-    class_ = table.get("TableClass") or (table.get("TableClassSummary") or {}).get("TableClass")
-    found = {
-        "BillingMode": billing,
-        "TableClass": class_ if class_ != "STANDARD" else None,
-        "DeletionProtectionEnabled": "true" if table.get("DeletionProtectionEnabled") else None,
-        "throughput": _format_throughput(table, billing),
-    }
-    for index in table.get("GlobalSecondaryIndexes") or ():
-        found[f"throughput of {index['IndexName']}"] = _format_throughput(index, billing)
-    settings = {name: value for name, value in found.items() if value is not None}
-    return structure_parts(table) | settings
-
-
-def _format_throughput(resource: Mapping[str, Any], billing: str) -> str | None:
-    if billing != "PROVISIONED":
-        limits = resource.get("OnDemandThroughput") or {}
-        read, write = (limits.get(f"Max{kind}RequestUnits", -1) for kind in ("Read", "Write"))
-        return None if read == write == -1 else f"at most {read} reads, {write} writes"
-    units = resource.get("ProvisionedThroughput") or {}
-    return f"{units.get('ReadCapacityUnits')} reads, {units.get('WriteCapacityUnits')} writes"
+    found = read_table(description, read_ttl({"TimeToLiveDescription": ttl}))
+    lines = []
+    for each in differences(read_table(table.request, table.ttl), found):
+        missing = "disabled" if each.part is Part.TTL else "none"
+        texts = (describe(side) if side else missing for side in (each.wanted, each.found))
+        lines.append("{}: declared {}, found {}".format(each.name, *texts))
+    return lines
 
 
 def _create(engine: Engine, table: DeclaredTable) -> None:

@@ -8,8 +8,17 @@ allowed. A value that is known only after apply is missing from a plan.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
+from tablewright.schema import (
+    IndexProjection,
+    KeyAttribute,
+    KeySchema,
+    OnDemand,
+    Throughput,
+    WarmThroughput,
+)
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.templates.table import DeclaredTable, Location, drop_missing
 
 TABLE = "aws_dynamodb_table"
@@ -42,44 +51,38 @@ def _read_table(at: Location, values: Mapping[str, Any]) -> DeclaredTable:
             raise (at / needed).refuse(
                 "missing; it may be known only after apply: use `terraform show -json` of the state"
             )
-    provisioned = (values.get("billing_mode") or "PROVISIONED") == "PROVISIONED"
+    is_provisioned = (values.get("billing_mode") or "PROVISIONED") == "PROVISIONED"
+    types = {one.get("name"): one.get("type") for one in values["attribute"]}
+    table = TableDescription(
+        values["name"],
+        _keys(values, types),
+        (
+            *(
+                _index(index, "local", _keys({**index, "hash_key": values["hash_key"]}, types))
+                for index in values.get("local_secondary_index") or ()
+            ),
+            *(
+                _index(index, "global", _keys(index, types), **_capacity(index, is_provisioned))
+                for index in values.get("global_secondary_index") or ()
+            ),
+        ),
+        # Without a view type, CreateTable refuses the stream.
+        stream=values.get("stream_view_type") or "" if values.get("stream_enabled") else None,
+        table_class=values.get("table_class") or None,
+        is_protected=bool(values.get("deletion_protection_enabled")),
+        tags=tuple({**(values.get("tags_all") or {}), **(values.get("tags") or {})}.items()),
+        **_capacity(values, is_provisioned),
+    )
     encryption = _block(values, "server_side_encryption")
-    request = {
-        "TableName": values["name"],
-        "AttributeDefinitions": [
-            {"AttributeName": one.get("name"), "AttributeType": one.get("type")}
-            for one in values["attribute"]
-        ],
-        "KeySchema": _key_schema(values),
-        "BillingMode": "PROVISIONED" if provisioned else "PAY_PER_REQUEST",
-        **_capacity(values, provisioned=provisioned),
-        "LocalSecondaryIndexes": [
-            _index(index, _local_keys(values, index))
-            for index in values.get("local_secondary_index") or ()
-        ],
-        "GlobalSecondaryIndexes": [
-            {**_index(index, _key_schema(index)), **_capacity(index, provisioned=provisioned)}
-            for index in values.get("global_secondary_index") or ()
-        ],
-        "StreamSpecification": _stream(values),
-        "SSESpecification": _encryption(encryption) if encryption.get("enabled") else None,
-        "TableClass": values.get("table_class") or None,
-        "DeletionProtectionEnabled": values.get("deletion_protection_enabled") or None,
-        "Tags": [
-            {"Key": key, "Value": value}
-            for key, value in {
-                **(values.get("tags_all") or {}),
-                **(values.get("tags") or {}),
-            }.items()
-        ],
-    }
+    is_encrypted = bool(encryption.get("enabled"))
+    sse = {"SSESpecification": _encryption(encryption)} if is_encrypted else {}
     ttl, recovery = _block(values, "ttl"), _block(values, "point_in_time_recovery")
     days = recovery.get("recovery_period_in_days")
     regions = [str(one.get("region_name")) for one in values.get("replica") or ()]
     return DeclaredTable(
         file=at.file,
         resource=at.path,
-        request=drop_missing(request),
+        request=table.to_create_table() | sse,
         ttl=ttl.get("attribute_name") or None if ttl.get("enabled") else None,
         recovery=drop_missing({"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": days})
         if recovery.get("enabled")
@@ -95,63 +98,41 @@ def _block(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return block
 
 
-def _key_schema(values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    blocks = values.get("key_schema")
-    if blocks:
-        return [
-            {"AttributeName": one.get("attribute_name"), "KeyType": one.get("key_type")}
-            for one in blocks
-        ]
-    names = (values.get("hash_key"), "HASH"), (values.get("range_key"), "RANGE")
-    return [{"AttributeName": name, "KeyType": kind} for name, kind in names if name]
+def _keys(values: Mapping[str, Any], types: Mapping[Any, Any]) -> KeySchema:
+    blocks = values.get("key_schema") or [
+        {"attribute_name": values.get("hash_key"), "key_type": "HASH"},
+        {"attribute_name": values.get("range_key"), "key_type": "RANGE"},
+    ]
+
+    def side(kind: str) -> tuple[KeyAttribute, ...]:
+        names = (one.get("attribute_name") for one in blocks if one.get("key_type") == kind)
+        return tuple(KeyAttribute(name, types.get(name) or "") for name in names if name)
+
+    return KeySchema(side("HASH"), side("RANGE"))
 
 
-def _local_keys(table: Mapping[str, Any], index: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return _key_schema({"hash_key": table["hash_key"], "range_key": index.get("range_key")})
+def _index(
+    values: Mapping[str, Any], kind: Literal["local", "global"], keys: KeySchema, **capacity: Any
+) -> IndexDescription:
+    included = tuple(sorted(values.get("non_key_attributes") or ()))
+    projection = IndexProjection(values.get("projection_type") or "", included)
+    return IndexDescription(values.get("name") or "", kind, keys, projection, **capacity)
 
 
-def _index(values: Mapping[str, Any], keys: list[dict[str, Any]]) -> dict[str, Any]:
-    projection = {
-        "ProjectionType": values.get("projection_type"),
-        "NonKeyAttributes": sorted(values.get("non_key_attributes") or ()),
-    }
-    return {
-        "IndexName": values.get("name"),
-        "KeySchema": keys,
-        "Projection": drop_missing(projection),
-    }
-
-
-def _capacity(values: Mapping[str, Any], *, provisioned: bool) -> dict[str, Any]:
+def _capacity(values: Mapping[str, Any], is_provisioned: bool) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    if provisioned:
-        found["ProvisionedThroughput"] = {
-            "ReadCapacityUnits": values.get("read_capacity"),
-            "WriteCapacityUnits": values.get("write_capacity"),
-        }
+    if is_provisioned:
+        units = (values.get("read_capacity") or 0, values.get("write_capacity") or 0)
+        found["throughput"] = Throughput(*units)
     limits = _block(values, "on_demand_throughput")
     if limits:
-        found["OnDemandThroughput"] = drop_missing(
-            {
-                "MaxReadRequestUnits": limits.get("max_read_request_units") or None,
-                "MaxWriteRequestUnits": limits.get("max_write_request_units") or None,
-            }
-        )
+        most = [limits.get(f"max_{kind}_request_units") or -1 for kind in ("read", "write")]
+        found["on_demand"] = OnDemand(*most)
     warm = _block(values, "warm_throughput")
     if warm:
-        found["WarmThroughput"] = drop_missing(
-            {
-                "ReadUnitsPerSecond": warm.get("read_units_per_second"),
-                "WriteUnitsPerSecond": warm.get("write_units_per_second"),
-            }
-        )
+        rates = [warm.get(f"{kind}_units_per_second") or 0 for kind in ("read", "write")]
+        found["warm"] = WarmThroughput(*rates)
     return found
-
-
-def _stream(values: Mapping[str, Any]) -> dict[str, Any] | None:
-    if not values.get("stream_enabled"):
-        return None
-    return {"StreamEnabled": True, "StreamViewType": values.get("stream_view_type")}
 
 
 def _encryption(block: Mapping[str, Any]) -> dict[str, Any]:

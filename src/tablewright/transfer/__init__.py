@@ -22,7 +22,6 @@ from __future__ import annotations
 from tablewright.errors import TransferRefused
 from tablewright.transfer.checksum import Checksum
 from tablewright.transfer.copying import copy
-from tablewright.transfer.definition import TableDefinition
 from tablewright.transfer.dumping import dump, dump_all
 from tablewright.transfer.endpoints import default_state_file, open_source, open_target
 from tablewright.transfer.loading import load
@@ -35,7 +34,6 @@ __all__ = [
     "Event",
     "Progress",
     "TableComparison",
-    "TableDefinition",
     "TargetHasItems",
     "TransferRefused",
     "TransferState",

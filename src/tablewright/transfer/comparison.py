@@ -9,20 +9,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from tablewright.backoff import Backoff
-from tablewright.engine.operations.create_table import build_schema
 from tablewright.engine.rows import ItemRow, project_row
-from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.engine.table import StoredIndex, table_from_description
 from tablewright.transfer.checksum import Checksum, hash_item
-from tablewright.transfer.definition import build_create_request, describe, require_description
+from tablewright.transfer.definition import describe, require_description
 from tablewright.transfer.progress import Progress
 from tablewright.transfer.rows import is_engine, read_index_pages, read_pages
 from tablewright.transfer.threads import run_in_threads
 from tablewright.transport import Transport
-from tablewright.wire.read import read
-from tablewright.wire.requests import CreateTableInput
 
 #: A global index of an endpoint is eventually consistent: it is read again for about 30 seconds.
 LAGGING = Backoff(attempts=8, first=0.5, longest=16.0)
@@ -36,7 +33,7 @@ def checksum_table(
 ) -> Generator[Progress, None, Checksum]:
     """Return the checksum of a whole table; yield the progress."""
     found = describe(transport, table)
-    expected = None if found is None else found.get("ItemCount")
+    expected = None if found is None else found.state.items
     total, _ = yield from _checksum_items(transport, table, segments, (), phase, expected)
     return total
 
@@ -46,20 +43,15 @@ def checksum_table_and_indexes(
 ) -> Generator[Progress, None, tuple[Checksum, dict[str, Sides]]]:
     """Return the checksum of a whole table, and those of each index and of what it should have."""
     found = require_description(transport, table)
-    indexes = _read_indexes(found)
+    indexes = table_from_description(found).indexes
     total, wanted = yield from _checksum_items(
-        transport, table, segments, indexes, phase, found.get("ItemCount")
+        transport, table, segments, indexes, phase, found.state.items
     )
     sides: dict[str, Sides] = {}
     for index, expected in zip(indexes, wanted, strict=True):
         stored = yield from _checksum_index(transport, table, index, expected, phase)
         sides[index.name] = {"items": expected, "index": stored}
     return total, sides
-
-
-def _read_indexes(description: dict[str, Any]) -> tuple[StoredIndex, ...]:
-    request = read(CreateTableInput, build_create_request(description))
-    return StoredTable(build_schema(request)).indexes
 
 
 def _checksum_items(

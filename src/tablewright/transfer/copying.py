@@ -16,14 +16,13 @@ from msgspec import Struct
 
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import TransferRefused
+from tablewright.table_description import TableDescription
 from tablewright.transfer.comparison import checksum_table, checksum_table_and_indexes
 from tablewright.transfer.definition import (
-    TableDefinition,
     read_definition,
     require_description,
     select_tables,
     shorten,
-    table_identity,
 )
 from tablewright.transfer.progress import Event, Progress, TableComparison
 from tablewright.transfer.rows import (
@@ -51,7 +50,7 @@ class _BatchWritten(Struct):
 class _TableCopy(Struct):
     """A table to copy."""
 
-    definition: TableDefinition
+    definition: TableDescription
     source_id: str
     expected: int | None
     target: TargetTable
@@ -101,9 +100,7 @@ def _prepare_table(
     if without_indexes:
         definition = definition.without_global_indexes()
     target_table = TargetTable.check(target, where, name, definition, state)
-    return _TableCopy(
-        definition, table_identity(description), description.get("ItemCount"), target_table
-    )
+    return _TableCopy(definition, description.state.id, description.state.items, target_table)
 
 
 def _copy_table(
@@ -143,7 +140,7 @@ def _copy_table(
 def _segment_workers(
     source: Transport, target: Transport, name: str, progress: TableProgress
 ) -> list[Iterator[_BatchWritten]]:
-    keys = [key["AttributeName"] for key in _key_schema(target, name)]
+    keys = require_description(target, name).keys.names
     count = len(progress.parts)
 
     def worker(segment: int, start: Item | None) -> Iterator[_BatchWritten]:
@@ -160,15 +157,10 @@ def _segment_workers(
     return [worker(segment, part.last) for segment, part in parts if not part.is_done]
 
 
-def _require_keys(name: str, keys: list[str], page: list[ItemRow]) -> None:
+def _require_keys(name: str, keys: tuple[str, ...], page: list[ItemRow]) -> None:
     for row in page:
         if not row.item.keys() >= set(keys):
             raise TransferRefused(
                 f"the Scan of {name!r} returned an item without the key {', '.join(keys)}: "
                 f"{shorten(row.item)}"
             )
-
-
-def _key_schema(target: Transport, name: str) -> list[dict[str, str]]:
-    schema: list[dict[str, str]] = require_description(target, name)["KeySchema"]
-    return schema

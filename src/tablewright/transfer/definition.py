@@ -1,7 +1,4 @@
-"""Table definitions: read from a table's description, created at a target, or compared with it.
-
-A definition has keys, indexes, billing, the stream and TTL. It has no tags or encryption, which are
-settings of the operator.
+"""Table definitions: read from an endpoint, created at a target, or compared with it.
 
 TTL and the stream are enabled after all items are written and compared: the sides would differ if
 items expired before that, and copied items are no changes for the consumers of the stream.
@@ -18,55 +15,30 @@ from contextlib import suppress
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from tablewright.errors import (
     DynamoDBError,
     ResourceNotFoundException,
+    TableDifference,
     TableMismatch,
     TableNotFound,
     TransferRefused,
     UnsupportedOperation,
 )
 from tablewright.hints import did_you_mean
+from tablewright.table_changes import STRUCTURE, Difference, Part, differences, update_steps
+from tablewright.table_changes import describe as describe_part
+from tablewright.table_description import TableDescription, read_table, read_ttl
 from tablewright.transfer.sending import run_steps, send_request
 from tablewright.transport import Transport
 from tablewright.transport.tables import wait_until_active
 from tablewright.wire.constraints import NAME_PATTERN
 from tablewright.wire.read import read
 from tablewright.wire.requests import CreateTableInput
-from tablewright.wire.table_parts import differing_parts, structure_parts
 
 #: An endpoint that lists more tables is broken; DynamoDB's limit is 10,000 in a region.
 MAX_TABLES = 100_000
-
-
-class TableDefinition(msgspec.Struct, frozen=True):
-    """The definition of a table: its CreateTable request and its TTL attribute."""
-
-    request: dict[str, Any]
-    ttl: str | None = None
-
-    @property
-    def name(self) -> str:
-        name: str = self.request["TableName"]
-        return name
-
-    def with_name(self, name: str) -> TableDefinition:
-        return TableDefinition({**self.request, "TableName": name}, self.ttl)
-
-    def without_global_indexes(self) -> TableDefinition:
-        request = {k: v for k, v in self.request.items() if k != "GlobalSecondaryIndexes"}
-        keyed = (request, *request.get("LocalSecondaryIndexes", ()))
-        names = {key["AttributeName"] for each in keyed for key in each["KeySchema"]}
-        request["AttributeDefinitions"] = [
-            each for each in request["AttributeDefinitions"] if each["AttributeName"] in names
-        ]
-        return TableDefinition(request, self.ttl)
-
-
-class _TimeToLive(msgspec.Struct):
-    status: str = msgspec.field(name="TimeToLiveStatus")
-    attribute: str | None = msgspec.field(name="AttributeName", default=None)
 
 
 def check_table_name(name: object) -> str:
@@ -129,26 +101,23 @@ def select_tables(transport: Transport, where: str, table: str | None) -> list[s
     return names
 
 
-def describe(transport: Transport, name: str) -> dict[str, Any] | None:
+def describe(transport: Transport, name: str) -> TableDescription | None:
     """Return the description of a table; None if the table does not exist."""
     try:
-        description = send_request(transport, "DescribeTable", {"TableName": name}).get("Table")
+        members = send_request(transport, "DescribeTable", {"TableName": name}).get("Table")
     except ResourceNotFoundException:
         return None
-    return _check_description(name, description)
+    return _check_description(name, _read(members, f"DescribeTable of {name!r}"))
 
 
-def _check_description(name: str, description: Any) -> dict[str, Any]:
-    if not isinstance(description, dict) or description.get("TableName") != name:
-        raise TransferRefused(f"DescribeTable of {name!r} returned {shorten(description)}")
-    expected = description.get("ItemCount")
-    if expected is not None and type(expected) is not int:
-        raise TransferRefused(f"table {name!r} has an ItemCount of {shorten(expected)}")
-    _check_keys_defined(description, f"the description of table {name!r}")
-    return description
+def _check_description(name: str, found: TableDescription) -> TableDescription:
+    if found.name != name:
+        raise TransferRefused(f"DescribeTable of {name!r} returned the table {shorten(found.name)}")
+    _check_keys_defined(found, f"the description of table {name!r}")
+    return found
 
 
-def require_description(transport: Transport, name: str) -> dict[str, Any]:
+def require_description(transport: Transport, name: str) -> TableDescription:
     """Return the description of a table that ListTables returned."""
     description = describe(transport, name)
     if description is None:
@@ -156,185 +125,119 @@ def require_description(transport: Transport, name: str) -> dict[str, Any]:
     return description
 
 
-def check_definition(request: dict[str, Any], where: str) -> None:
-    """Raise TransferRefused if CreateTable would refuse a request; `where` is its origin."""
+def read_request(request: dict[str, Any], ttl: str | None, where: str) -> TableDescription:
+    """Return the table of a CreateTable request; `where` is its origin.
+
+    Raise TransferRefused if CreateTable would refuse the request.
+    """
     check_table_name(request.get("TableName"))
     try:
         read(CreateTableInput, request)
     except DynamoDBError as fault:
         raise TransferRefused(f"{where}: {fault.message}") from None
-    _check_keys_defined(request, where)
+    found = _read(request, where)
+    _check_keys_defined(found, where)
+    return replace(found, ttl=ttl)
 
 
-def _check_keys_defined(table: dict[str, Any], where: str) -> None:
+def _read(members: Any, where: str) -> TableDescription:
     try:
-        _format_keys(table)
-    except (KeyError, TypeError):
-        raise TransferRefused(
-            f"{where} does not define the keys: KeySchema "
-            f"{shorten(table.get('KeySchema'))}, AttributeDefinitions "
-            f"{shorten(table.get('AttributeDefinitions'))}"
-        ) from None
+        return read_table(members)
+    except msgspec.ValidationError as error:
+        raise TransferRefused(f"{where}: {error}: {shorten(members)}") from None
 
 
-def table_identity(description: dict[str, Any]) -> str:
-    """Return what distinguishes a table from an earlier table with the same name."""
-    return str(description.get("TableId") or description.get("CreationDateTime") or "")
+def _check_keys_defined(found: TableDescription, where: str) -> None:
+    if not found.keys.partition or not all(found.key_types.values()):
+        raise TransferRefused(f"{where} does not define the keys: {shorten(found.key_types)}")
 
 
-def read_definition(transport: Transport, description: dict[str, Any]) -> TableDefinition:
-    """Return the definition of an existing table."""
-    where = f"the description of table {description['TableName']!r}"
-    try:
-        request = build_create_request(description)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise TransferRefused(f"{where} is invalid: {error!r}") from None
-    check_definition(request, where)
+def read_definition(transport: Transport, description: TableDescription) -> TableDescription:
+    """Return what another table needs to be like an existing one, with the TTL attribute.
+
+    It has keys, indexes, billing and the stream; tags, class and protection are settings of the
+    operator.
+    """
+    where = f"the description of table {description.name!r}"
+    plain = replace(description, table_class=None, is_protected=False, tags=())
     ttl = None
+    definition = read_request(plain.to_create_table(), None, where)
     with suppress(UnsupportedOperation):  # an endpoint without TTL has no table with TTL
-        ttl = read_ttl_attribute(transport, description["TableName"])
-    return TableDefinition(request, ttl)
-
-
-def build_create_request(description: dict[str, Any]) -> dict[str, Any]:
-    """Return the CreateTable request for a table with this description."""
-    units = description.get("ProvisionedThroughput", {})
-    provisioned = bool(units.get("ReadCapacityUnits"))
-    billing = description.get("BillingModeSummary", {}).get("BillingMode")
-    billing = billing or ("PROVISIONED" if provisioned else "PAY_PER_REQUEST")
-    request: dict[str, Any] = {
-        "TableName": description["TableName"],
-        "KeySchema": description["KeySchema"],
-        "AttributeDefinitions": description["AttributeDefinitions"],
-        "BillingMode": billing,
-        **_build_capacity(description, billing),
-    }
-    if description.get("LocalSecondaryIndexes"):
-        request["LocalSecondaryIndexes"] = [
-            _build_index(index) for index in description["LocalSecondaryIndexes"]
-        ]
-    if description.get("GlobalSecondaryIndexes"):
-        request["GlobalSecondaryIndexes"] = [
-            {**_build_index(index), **_build_capacity(index, billing)}
-            for index in description["GlobalSecondaryIndexes"]
-        ]
-    stream = description.get("StreamSpecification")
-    if stream is not None and stream["StreamEnabled"]:
-        names = ("StreamEnabled", "StreamViewType")
-        request["StreamSpecification"] = {name: stream[name] for name in names}
-    return request
-
-
-def _build_index(index: dict[str, Any]) -> dict[str, Any]:
-    projection = index["Projection"]
-    kept = {"ProjectionType": projection["ProjectionType"]}
-    if kept["ProjectionType"] == "INCLUDE":
-        kept["NonKeyAttributes"] = projection["NonKeyAttributes"]
-    return {"IndexName": index["IndexName"], "KeySchema": index["KeySchema"], "Projection": kept}
-
-
-def _build_capacity(description: dict[str, Any], billing: str) -> dict[str, Any]:
-    """Return the capacity of a table or a global index, for CreateTable."""
-    if billing == "PROVISIONED":
-        units = description["ProvisionedThroughput"]
-        names = ("ReadCapacityUnits", "WriteCapacityUnits")
-        return {"ProvisionedThroughput": {name: units[name] for name in names}}
-    limits = description.get("OnDemandThroughput")
-    return {"OnDemandThroughput": limits} if limits else {}
+        ttl = read_ttl_attribute(transport, description.name)
+    return replace(definition, ttl=ttl)
 
 
 def require_same_definition(
-    where: str, wanted: TableDefinition, found: TableDefinition, *, created: bool
+    where: str, wanted: TableDescription, found: TableDescription, *, created: bool
 ) -> None:
     """Raise TableMismatch if an existing table has other keys, indexes, TTL or stream.
 
     TTL and the stream may be missing if an interrupted transfer has `created` the table.
     """
-    differences = differing_parts(_parts(wanted), _parts(found))
-    lines = [
-        f"{name}: {source or 'none'} in the source, {target or 'none'} in the target; "
-        f"{_suggest_fix(name, source, target)}"
-        for name, (source, target) in differences.items()
-        if not (created and target is None and name in _ENABLED_LAST)
+    problems = [
+        TableDifference(
+            each.name,
+            f"{describe_part(each.wanted)} in the source, {describe_part(each.found)} in the "
+            f"target; {_suggest_fix(each)}",
+        )
+        for each in differences(wanted, found)
+        if each.part in STRUCTURE
+        and not (created and each.found is None and each.part in _ENABLED_LAST)
     ]
-    if lines:
-        listed = "\n  ".join(lines)
+    if problems:
         raise TableMismatch(
-            f"{where} has a table {found.name!r} with another definition; nothing was written:\n"
-            f"  {listed}"
+            f"{where} has a table {found.name!r} with another definition; nothing was written:",
+            problems,
         )
 
 
-_ENABLED_LAST = ("StreamSpecification", "TTL")
+_ENABLED_LAST = (Part.STREAM, Part.TTL)
 
 
-def _parts(definition: TableDefinition) -> dict[str, str]:
-    ttl = {} if definition.ttl is None else {"TTL": definition.ttl}
-    return structure_parts(definition.request) | ttl
-
-
-def _suggest_fix(name: str, source: str | None, target: str | None) -> str:
-    if name.startswith("global index"):
-        if target is None:
+def _suggest_fix(each: Difference) -> str:
+    if each.part is Part.GLOBAL_INDEX:
+        if each.found is None:
             return "add it to the target with UpdateTable, or use --without-indexes"
-        again = " and add it again" if source else ""
+        again = " and add it again" if each.wanted else ""
         return f"delete it in the target{again} with UpdateTable"
-    if name in _ENABLED_LAST:
-        operation = "UpdateTimeToLive" if name == "TTL" else "UpdateTable"
-        does = "enable it" if target is None else "disable it" if source is None else "change it"
+    if each.part in _ENABLED_LAST:
+        operation = "UpdateTimeToLive" if each.part is Part.TTL else "UpdateTable"
+        enables = "enable it" if each.found is None else "change it"
+        does = "disable it" if each.wanted is None else enables
         return f"{does} in the target with {operation}"
     return "delete the table of the target, or choose another target"
 
 
-def _format_keys(table: dict[str, Any]) -> str:
-    types = {a["AttributeName"]: a["AttributeType"] for a in table["AttributeDefinitions"]}
-    names = [key["AttributeName"] for key in table["KeySchema"]]
-    return " + ".join(f"{name} ({types[name]})" for name in names)
-
-
-def create_table(transport: Transport, definition: TableDefinition) -> dict[str, Any]:
+def create_table(transport: Transport, definition: TableDescription) -> TableDescription:
     """Create a table without its stream, wait until it is ACTIVE, and return its description."""
-    request = {
-        name: value for name, value in definition.request.items() if name != "StreamSpecification"
-    }
-    send_request(transport, "CreateTable", request)
+    send_request(transport, "CreateTable", replace(definition, stream=None).to_create_table())
     found = run_steps(transport, wait_until_active(definition.name))
-    description = _check_description(definition.name, found)
     if definition.ttl is not None:
-        read_ttl_attribute(
-            transport, definition.name
-        )  # an endpoint without TTL fails here, before any write
-    return description
+        # An endpoint without TTL fails here, before any write.
+        read_ttl_attribute(transport, definition.name)
+    return _check_description(definition.name, found)
 
 
 def read_ttl_attribute(transport: Transport, name: str) -> str | None:
     """Return the TTL attribute of a table; None if TTL is disabled."""
     response = send_request(transport, "DescribeTimeToLive", {"TableName": name})
     try:
-        ttl = msgspec.convert(response["TimeToLiveDescription"], _TimeToLive)
-    except (KeyError, msgspec.ValidationError):
+        return read_ttl(response)
+    except msgspec.ValidationError:
         raise TransferRefused(
             f"DescribeTimeToLive of {name!r} returned {shorten(response)}"
         ) from None
-    return ttl.attribute if ttl.status.startswith("ENABL") else None
 
 
-def enable_ttl(transport: Transport, definition: TableDefinition) -> None:
-    """Enable TTL as in the definition, unless it is already enabled."""
-    if definition.ttl is None or read_ttl_attribute(transport, definition.name) == definition.ttl:
+def enable_last(transport: Transport, definition: TableDescription) -> None:
+    """Enable TTL and the stream as in the definition, unless they are already enabled."""
+    name = definition.name
+    if definition.ttl is None and definition.stream is None:
         return
-    specification = {"AttributeName": definition.ttl, "Enabled": True}
-    request = {"TableName": definition.name, "TimeToLiveSpecification": specification}
-    send_request(transport, "UpdateTimeToLive", request)
-
-
-def enable_stream(transport: Transport, definition: TableDefinition) -> None:
-    """Enable the stream of the definition, unless it is already enabled."""
-    stream = definition.request.get("StreamSpecification")
-    if stream is None:
-        return
-    found = require_description(transport, definition.name).get("StreamSpecification")
-    if found != stream:
-        request = {"TableName": definition.name, "StreamSpecification": stream}
-        send_request(transport, "UpdateTable", request)
-        run_steps(transport, wait_until_active(definition.name))
+    ttl = None if definition.ttl is None else read_ttl_attribute(transport, name)
+    found = replace(require_description(transport, name), ttl=ttl)
+    stream = definition.stream or found.stream
+    for step in update_steps(replace(found, ttl=definition.ttl, stream=stream), found):
+        send_request(transport, step.operation, step.request)
+        if step.operation == "UpdateTable":
+            run_steps(transport, wait_until_active(name))

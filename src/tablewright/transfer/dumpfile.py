@@ -17,7 +17,7 @@ import io
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Annotated, TypeAlias
+from typing import IO, Annotated, Any, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
@@ -25,8 +25,9 @@ from msgspec import Meta, Struct
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import TransferRefused
 from tablewright.private_file import open_private
+from tablewright.table_description import TableDescription
 from tablewright.transfer.checksum import Checksum
-from tablewright.transfer.definition import TableDefinition, check_definition, check_table_name
+from tablewright.transfer.definition import check_table_name, read_request
 from tablewright.whole_file import rename_whole, replace_whole
 from tablewright.wire.lines import (
     DAMAGED_GZIP,
@@ -48,17 +49,25 @@ MAX_MANIFEST = 1024 * 1024
 _encode = msgspec.json.Encoder().encode
 
 
-class Manifest(Struct):
-    """The manifest of a dump file."""
+class _StoredTable(Struct):
+    request: dict[str, Any]
+    ttl: str | None = None
+
+
+class _StoredManifest(Struct):
+    """A manifest as it is in its file."""
 
     format: int
-    table: TableDefinition
+    table: _StoredTable
     count: Annotated[int, Meta(ge=0)]
     checksum: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
 
-    @property
-    def total(self) -> Checksum:
-        return Checksum(self.count, int(self.checksum, 16))
+
+class Manifest(Struct):
+    """The table of a dump file, and the checksum of its items."""
+
+    table: TableDescription
+    total: Checksum
 
 
 class Dump(Struct):
@@ -92,12 +101,13 @@ def manifest_path(file: Path) -> Path:
     return file.with_name(file.name + ".manifest")
 
 
-def publish(part: Path, file: Path, definition: TableDefinition, total: Checksum) -> None:
+def publish(part: Path, file: Path, definition: TableDescription, total: Checksum) -> None:
     """Rename a complete file to its final name, and write its manifest.
 
     If the process is killed in between, the file has no manifest, never the manifest of another.
     """
-    manifest = Manifest(FORMAT, definition, total.count, str(total))
+    table = _StoredTable(definition.to_create_table(), definition.ttl)
+    manifest = _StoredManifest(FORMAT, table, total.count, str(total))
     manifest_path(file).unlink(missing_ok=True)
     rename_whole(part, file)
     text = msgspec.json.format(_encode(manifest)) + b"\n"
@@ -150,15 +160,15 @@ def read_manifest(file: Path) -> Manifest | None:
                 found = opened.read(MAX_MANIFEST + 1)
             if len(found) > MAX_MANIFEST:
                 raise TransferRefused(f"{beside}: larger than {MAX_MANIFEST} bytes")
-            manifest = msgspec.json.decode(found, type=Manifest)
+            manifest = msgspec.json.decode(found, type=_StoredManifest)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise TransferRefused(f"{beside}: not the manifest of a dump: {error}") from None
         if manifest.format != FORMAT:
             raise TransferRefused(
                 f"{beside}: a manifest of format {manifest.format}; this version reads {FORMAT}"
             )
-        check_definition(manifest.table.request, str(beside))
-        return manifest
+        table = read_request(manifest.table.request, manifest.table.ttl, str(beside))
+        return Manifest(table, Checksum(manifest.count, int(manifest.checksum, 16)))
     return None
 
 

@@ -138,7 +138,7 @@ def _write_items(
 ) -> Generator[Progress, None, Checksum]:
     count = segments or choose_requests(source)
     description = describe(source, name)
-    expected = description.get("ItemCount") if description else None
+    expected = None if description is None else description.state.items
     yield Progress(name, "dumped", 0, expected)
 
     def worker(segment: int) -> Iterator[tuple[Checksum, bytes]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import DynamoDBError, TableNotFound, TransferRefused
@@ -67,7 +68,7 @@ def load(
 def _check_target(
     dump: Dump, target: Transport, where: str, state: TransferState, without_indexes: bool
 ) -> TargetTable:
-    definition = dump.manifest.table.with_name(dump.table) if dump.manifest else None
+    definition = replace(dump.manifest.table, name=dump.table) if dump.manifest else None
     if definition is not None and without_indexes:
         definition = definition.without_global_indexes()
     target_table = TargetTable.check(target, where, dump.table, definition, state)
@@ -82,7 +83,7 @@ def _check_target(
 def _load_table(
     dump: Dump, target_table: TargetTable, state: TransferState, writers: int
 ) -> Iterator[Event]:
-    expected = dump.manifest.count if dump.manifest else None
+    expected = dump.manifest.total.count if dump.manifest else None
     progress = target_table.prepare(state, _files_identity(dump.files), len(dump.files))
     if len(progress.parts) != len(dump.files):
         raise TransferRefused(

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Struct
 
 from tablewright.errors import TransferRefused
+from tablewright.table_description import TableDescription
 from tablewright.transfer.definition import (
-    TableDefinition,
     create_table,
     describe,
-    enable_stream,
-    enable_ttl,
+    enable_last,
     read_definition,
     require_same_definition,
-    table_identity,
 )
 from tablewright.transfer.segments import scan_pages
 from tablewright.transfer.state import PartProgress, TableProgress, TransferState
@@ -40,9 +36,9 @@ class TargetTable(Struct):
     transport: Transport
     name: str
     #: If it is None, the table must exist.
-    definition: TableDefinition | None
+    definition: TableDescription | None
     #: Of the existing table; None if the table is missing.
-    description: dict[str, Any] | None
+    description: TableDescription | None
 
     @classmethod
     def check(
@@ -50,7 +46,7 @@ class TargetTable(Struct):
         transport: Transport,
         where: str,
         name: str,
-        definition: TableDefinition | None,
+        definition: TableDescription | None,
         state: TransferState,
     ) -> TargetTable:
         """Check the definition of an existing table, if there is one. Writes nothing."""
@@ -75,7 +71,7 @@ class TargetTable(Struct):
         progress = state.tables.get(self.name)
         if self.description is None or progress is None:
             return None
-        is_same = progress.target_id in ("", table_identity(self.description))
+        is_same = progress.target_id in ("", self.description.state.id)
         return progress if is_same else None
 
     def prepare(self, state: TransferState, source_id: str, parts: int) -> TableProgress:
@@ -91,7 +87,7 @@ class TargetTable(Struct):
             progress = state.tables[self.name] = TableProgress(source_id, "", True)
             state.save()
             self.description = create_table(self.transport, self.definition)
-        target_id = table_identity(self.description)
+        target_id = self.description.state.id
         if progress is None or (progress.target_id and progress.target_id != target_id):
             progress = state.tables[self.name] = TableProgress(source_id)
         progress.target_id = target_id
@@ -102,8 +98,7 @@ class TargetTable(Struct):
     def finish(self, progress: TableProgress) -> None:
         """Enable TTL and the stream of a table that the transfer created, after the comparison."""
         if progress.created and self.definition is not None:
-            enable_ttl(self.transport, self.definition)
-            enable_stream(self.transport, self.definition)
+            enable_last(self.transport, self.definition)
 
 
 def refuse_items(where: str, tables: list[TargetTable], state: TransferState) -> None:

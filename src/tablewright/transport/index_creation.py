@@ -14,8 +14,7 @@ This module knows requests, and nothing about models.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from tablewright.errors import (
     LimitExceededException,
@@ -23,6 +22,8 @@ from tablewright.errors import (
     TableNotFound,
     ValidationException,
 )
+from tablewright.table_changes import create_index
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.transport.steps import Request, Steps, Wait
 from tablewright.transport.tables import describe_table, describe_unready, index_states
 
@@ -35,22 +36,17 @@ MAX_REFUSALS = 10
 _CHANGING = frozenset({"CREATING", "UPDATING", "DELETING"})
 
 
-def add_indexes(
-    name: str, wanted: Mapping[str, dict[str, Any]], types: Mapping[str, str]
-) -> Steps[None]:
-    """Create the indexes that a table lacks, and wait until they are ACTIVE.
-
-    `wanted` has the definition of each index by its name, `types` the type of each key attribute.
-    """
+def add_indexes(name: str, wanted: Sequence[IndexDescription]) -> Steps[None]:
+    """Create the indexes that a table lacks, and wait until they are ACTIVE."""
     refusals = 0
     while True:
         found = yield from wait_until_settled(name)
-        missing = [index for index in wanted if index not in index_states(found)]
+        missing = [index for index in wanted if index.name not in index_states(found)]
         if not missing:
             return
-        log.info("creating the index %s of the table %s", missing[0], name)
+        log.info("creating the index %s of the table %s", missing[0].name, name)
         try:
-            yield Request("UpdateTable", _creation(found, wanted[missing[0]], types))
+            yield Request("UpdateTable", {"TableName": name} | create_index(found, missing[0]))
         except (ResourceInUseException, LimitExceededException):
             # Another process changes the table. It may have created this index.
             refusals += 1
@@ -59,53 +55,24 @@ def add_indexes(
             yield Wait(FIRST_DELAY)
         except ValidationException:  # also if another process has created it
             found = yield from _require_table(name)
-            if missing[0] not in index_states(found):
+            if missing[0].name not in index_states(found):
                 raise
 
 
-def wait_until_settled(name: str) -> Steps[dict[str, Any]]:
+def wait_until_settled(name: str) -> Steps[TableDescription]:
     """Return the description of a table when neither it nor an index of it is changing."""
     delay = FIRST_DELAY
     while True:
         found = yield from _require_table(name)
-        if _CHANGING.isdisjoint([found["TableStatus"], *index_states(found).values()]):
+        if _CHANGING.isdisjoint([found.state.status, *index_states(found).values()]):
             return found
         log.info("waiting for the table %s: %s", name, describe_unready(found))
         yield Wait(delay)
         delay = min(LONGEST_DELAY, delay * 1.5)
 
 
-def _require_table(name: str) -> Steps[dict[str, Any]]:
+def _require_table(name: str) -> Steps[TableDescription]:
     found = yield from describe_table(name)
     if found is None:
         raise TableNotFound(f"the table {name!r} was deleted while it was being updated")
     return found
-
-
-def _creation(
-    found: Mapping[str, Any], index: dict[str, Any], types: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return the UpdateTable request that creates an index.
-
-    In a table with provisioned throughput, it gets the throughput of its definition, or that of the
-    table; in an on-demand table none.
-    """
-    defined = {a["AttributeName"]: a["AttributeType"] for a in found["AttributeDefinitions"]}
-    # DynamoDB refuses definitions of attributes that no key has, so only those of this index.
-    for element in index["KeySchema"]:
-        defined.setdefault(element["AttributeName"], types[element["AttributeName"]])
-    throughput = found.get("ProvisionedThroughput", {})
-    units = {
-        member: throughput.get(member, 0) for member in ("ReadCapacityUnits", "WriteCapacityUnits")
-    }
-    if all(units.values()):
-        index = {"ProvisionedThroughput": units} | index
-    else:
-        index = {name: index[name] for name in index if name != "ProvisionedThroughput"}
-    return {
-        "TableName": found["TableName"],
-        "AttributeDefinitions": [
-            {"AttributeName": name, "AttributeType": kind} for name, kind in defined.items()
-        ],
-        "GlobalSecondaryIndexUpdates": [{"Create": index}],
-    }

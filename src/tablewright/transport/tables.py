@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from tablewright.errors import EndpointUnavailable, ResourceNotFoundException, TableNotFound
+from tablewright.table_description import TableDescription, read_table
 from tablewright.transport.steps import Request, Steps, Wait
 
 #: DynamoDB creates a table within seconds; with many indexes it takes minutes.
@@ -22,40 +23,40 @@ class _Description(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Description).decode
 
 
-def describe_table(name: str) -> Steps[dict[str, Any] | None]:
+def describe_table(name: str) -> Steps[TableDescription | None]:
     """Return the description of a table; None if it does not exist."""
     try:
         body = yield Request("DescribeTable", {"TableName": name})
     except ResourceNotFoundException:
         return None
     try:
-        return _decode(body).table
+        return read_table(_decode(body).table)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise EndpointUnavailable(f"DescribeTable of {name!r}: {error}") from None
 
 
-def describe_unready(found: dict[str, Any], indexes: Container[str] | None = None) -> str:
+def describe_unready(found: TableDescription, indexes: Container[str] | None = None) -> str:
     """Return which parts of a table are not ready, with their states; "" if all are ready.
 
     A table is ACTIVE while a new index of it is being built: each index has its own state. Only the
     named indexes matter, or all.
     """
-    states = {"the table": found["TableStatus"]} | {
+    states = {"the table": found.state.status} | {
         f"the index {name}": state for name, state in index_states(found, indexes).items()
     }
     return ", ".join(f"{what} is {state}" for what, state in states.items() if state != "ACTIVE")
 
 
-def index_states(found: dict[str, Any], indexes: Container[str] | None = None) -> dict[str, str]:
+def index_states(found: TableDescription, indexes: Container[str] | None = None) -> dict[str, str]:
     """Return the state of each global index of a table, or of those that are named."""
     return {
-        index["IndexName"]: index.get("IndexStatus", "ACTIVE")
-        for index in found.get("GlobalSecondaryIndexes", ())
-        if indexes is None or index["IndexName"] in indexes
+        index.name: index.state.status
+        for index in found.global_indexes
+        if indexes is None or index.name in indexes
     }
 
 
-def wait_until_active(name: str, indexes: Container[str] | None = None) -> Steps[dict[str, Any]]:
+def wait_until_active(name: str, indexes: Container[str] | None = None) -> Steps[TableDescription]:
     """Poll a table until it and its indexes are ACTIVE, and return its description.
 
     Only the named indexes matter, or all. Raises TableNotFound after five minutes. A table that

@@ -3,10 +3,12 @@ from __future__ import annotations
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.engine.statements.explain import explain_statement, table_from_description
+from tablewright.engine.statements.explain import explain_statement
+from tablewright.engine.table import table_from_description
 from tablewright.errors import ResourceNotFoundException, ValidationException
 from tablewright.partiql import Select, parse
 from tablewright.partiql.printing import format_condition, format_constant
+from tablewright.table_description import read_table
 from tests.engine.database import av, table_request
 
 
@@ -83,7 +85,8 @@ def test_an_explanation_says_what_is_read_and_how(engine: Engine, text: str, exp
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
 def test_a_description_of_the_table_is_enough(engine: Engine, text: str, expected: str) -> None:
-    table = table_from_description(engine.call("DescribeTable", {"TableName": "shop"})["Table"])
+    description = engine.call("DescribeTable", {"TableName": "shop"})["Table"]
+    table = table_from_description(read_table(description))
     assert str(explain_statement(text, None, lambda name: table)) == expected
 
 

@@ -78,11 +78,7 @@ def test_keys_may_be_attributes_of_their_own_type() -> None:
         value: Attr[Decimal] = attr()
         primary = key(sensor, at)
 
-    definitions = definition(Readings.__table__, "readings")["AttributeDefinitions"]
-    assert {each["AttributeName"]: each["AttributeType"] for each in definitions} == {
-        "sensor": "B",
-        "at": "N",
-    }
+    assert definition(Readings.__table__, "readings").key_types == {"sensor": "B", "at": "N"}
     db = connect(":memory:", Readings)
     made = [Reading(sensor=b"\x00#", at=at, value=Decimal("1.5")) for at in (-10, -9, 9, 10)]
     for reading in made:

@@ -13,7 +13,6 @@ from tablewright.engine import backups
 from tablewright.engine.backups import Backup
 from tablewright.engine.describe import (
     describe,
-    describe_key_schema,
     present,
     round_timestamp,
     table_arn,
@@ -21,6 +20,7 @@ from tablewright.engine.describe import (
 from tablewright.engine.restoring import require_no_building_index
 from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep, table_name
 from tablewright.engine.table import StoredTable
+from tablewright.table_description import write_keys
 from tablewright.wire.backups import (
     CreateBackupInput,
     DeleteBackupInput,
@@ -115,7 +115,7 @@ def _describe_backup(backup: Backup, status: str) -> dict[str, Any]:
             TableId=schema.id,
             TableArn=table_arn(schema.name),
             TableSizeBytes=backup.size,
-            KeySchema=describe_key_schema(schema.keys),
+            KeySchema=write_keys(schema.keys),
             TableCreationDateTime=round_timestamp(schema.created),
             ProvisionedThroughput=_describe_units(table),
             ItemCount=backup.items,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablewright.engine.describe import describe_key_schema, present
+from tablewright.engine.describe import present
 from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.engine.streams import find_stream, format_number, parse_stream_arn
 from tablewright.errors import ValidationException
 from tablewright.schema import Shard
+from tablewright.table_description import write_keys
 from tablewright.wire.streams import MAX_LISTED, DescribeStreamInput
 
 
@@ -38,7 +39,7 @@ def describe_stream(request: DescribeStreamInput) -> ReadStep:
             "StreamViewType": stream.view,
             "CreationRequestDateTime": round(stream.created, 3),
             "TableName": log.table,
-            "KeySchema": describe_key_schema(log.keys),
+            "KeySchema": write_keys(log.keys),
             "Shards": [_describe_shard(shard) for shard in shards[:limit]],
         }
         if len(shards) > limit:

@@ -1,14 +1,10 @@
-"""Explanations: the plan of a statement as text.
-
-`table_from_description` makes a plan possible for a table of another endpoint: it takes what
-DescribeTable returns.
-"""
+"""Explanations: the plan of a statement as text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from tablewright.engine.statements.plan import SelectPlan, WritePlan
 from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
@@ -22,7 +18,6 @@ from tablewright.partiql.printing import (
     format_name,
     format_value,
 )
-from tablewright.schema import IndexProjection, IndexSchema, KeyAttribute, KeySchema, TableSchema
 from tablewright.values import Value
 
 _Order: TypeAlias = Literal["ascending", "descending"]
@@ -147,53 +142,3 @@ def _format_test(test: KeyTest, show: Show) -> str:
     if test.operator == "BETWEEN":
         return f"{name} BETWEEN {operands[0]} AND {operands[1]}"
     return f"{name} {test.operator} {operands[0]}"
-
-
-# -- descriptions
-
-
-def table_from_description(description: Mapping[str, Any]) -> StoredTable:
-    """Return the table that DescribeTable describes, with its keys and indexes only."""
-    types = {
-        definition["AttributeName"]: definition["AttributeType"]
-        for definition in description["AttributeDefinitions"]
-    }
-    indexes = [
-        IndexSchema(
-            index["IndexName"],
-            kind,
-            _read_keys(index["KeySchema"], types),
-            IndexProjection(
-                index["Projection"]["ProjectionType"],
-                tuple(index["Projection"].get("NonKeyAttributes", ())),
-            ),
-        )
-        for kind, member in _INDEX_MEMBERS
-        for index in description.get(member, ())
-    ]
-    return StoredTable(
-        TableSchema(
-            description["TableName"],
-            id="",
-            created=0,
-            keys=_read_keys(description["KeySchema"], types),
-            indexes=tuple(indexes),
-        )
-    )
-
-
-_INDEX_MEMBERS: tuple[tuple[Literal["local", "global"], str], ...] = (
-    ("local", "LocalSecondaryIndexes"),
-    ("global", "GlobalSecondaryIndexes"),
-)
-
-
-def _read_keys(elements: Sequence[Mapping[str, str]], types: Mapping[str, str]) -> KeySchema:
-    def attributes(kind: str) -> tuple[KeyAttribute, ...]:
-        return tuple(
-            KeyAttribute(element["AttributeName"], types[element["AttributeName"]])
-            for element in elements
-            if element["KeyType"] == kind
-        )
-
-    return KeySchema(attributes("HASH"), attributes("RANGE"))

@@ -232,7 +232,7 @@ class Backfill(Plan[int]):
         if position is not None:
             request, items = request.next_page(position.last), position.items
         found = yield from describe_table(name)
-        expected = None if found is None else found.get("ItemCount")
+        expected = None if found is None else found.state.items
         while True:
             page = decode_page((yield request))
             writes = [
@@ -257,7 +257,8 @@ class Backfill(Plan[int]):
                 yield from save_position(self._table, name, None)
             raise _duplicate_values(name, reservations.duplicates)
         if not self._dry_run:
-            yield from self._record(name, found or {})
+            present = set() if found is None else set(found.index_names)
+            yield from self._record(name, present)
         return changed + reserved
 
     def _request(self, context: Context) -> QueryRequest:
@@ -313,16 +314,14 @@ class Backfill(Plan[int]):
             if entity is not None:
                 yield from claims_of(entity, item)
 
-    def _record(self, name: str, found: dict[str, Any]) -> Steps[None]:
-        """Record that the indexes lack no items, and that those that exist are not awaited.
+    def _record(self, name: str, present: set[str]) -> Steps[None]:
+        """Record that the indexes lack no items, and that those that are present are not awaited.
 
         A table without a record gets one for all its entities. Of an entity that the record does
         not know, the other indexes that exist count as complete: they were read before, too. The
         same is true of the unique values of an entity whose keys the record does not describe, if
         only indexes were backfilled.
         """
-        members = ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
-        present = {each["IndexName"] for kind in members for each in found.get(kind, ())}
         record = yield from read_record(self._table, name)
         if record is None or not record.complete:
             record = yield from begin_record(self._table, name, present)

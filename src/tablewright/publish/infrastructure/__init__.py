@@ -7,8 +7,8 @@
     key_texts, key_changes  what keys are made of, and what stored items need if that changes
     stages, runbook         the updates of a stack that lead from one template to another
 
-All of them render the same `TableResource`, which is what `connect` creates: the request itself,
-the TTL attribute and point-in-time recovery. The output is deterministic.
+All of them render the same `TableResource`: the description of the table that `connect` creates.
+The output is deterministic.
 """
 
 from __future__ import annotations

@@ -10,9 +10,10 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from textwrap import indent
-from typing import Any
 
 from tablewright.publish.infrastructure.resource import TableResource, table_resources
+from tablewright.schema import KeySchema, Throughput
+from tablewright.table_description import IndexDescription
 from tablewright.verify.design import Design
 
 #: The length of a call or list that stays on one line; the deepest are indented by 36 columns.
@@ -56,67 +57,60 @@ def cdk(design: Design) -> str:
 
 def _table(resource: TableResource) -> str:
     """Return the statement that creates a table."""
-    arguments = {"table_name": _text(resource.name), **_keys(resource.request, resource)}
-    arguments["billing"] = _billing(resource.request)
-    for kind in ("local", "global"):
-        indexes = [_index(each, kind, resource) for each in resource.indexes(kind.capitalize())]
+    table = resource.table
+    arguments = {"table_name": _text(table.name), **_keys(table.keys)}
+    arguments["billing"] = "dynamodb.Billing.on_demand()"
+    if table.throughput is not None:
+        arguments["billing"] = _call("dynamodb.Billing.provisioned", _capacity(table.throughput))
+    for kind, indexes in (("local", table.local_indexes), ("global", table.global_indexes)):
         if indexes:
-            arguments[f"{kind}_secondary_indexes"] = _list(indexes)
-    if resource.ttl:
-        arguments["time_to_live_attribute"] = _text(resource.ttl)
-    if resource.stream_view:
-        arguments["dynamo_stream"] = f"dynamodb.StreamViewType.{resource.stream_view}"
-    if resource.recovery_days is not None:
+            arguments[f"{kind}_secondary_indexes"] = _list(map(_index, indexes))
+    if table.ttl:
+        arguments["time_to_live_attribute"] = _text(table.ttl)
+    if table.stream:
+        arguments["dynamo_stream"] = f"dynamodb.StreamViewType.{table.stream}"
+    if table.recovery_days is not None:
         arguments["point_in_time_recovery_specification"] = _call(
             "dynamodb.PointInTimeRecoverySpecification",
             {
                 "point_in_time_recovery_enabled": "True",
-                "recovery_period_in_days": str(resource.recovery_days),
+                "recovery_period_in_days": str(table.recovery_days),
             },
         )
-    if resource.is_protected:
+    if table.is_protected:
         arguments["deletion_protection"] = "True"
-    if resource.tags:
+    if table.tags:
         arguments["tags"] = _list(
-            _call("cdk.CfnTag", {"key": _text(tag["Key"]), "value": _text(tag["Value"])})
-            for tag in resource.tags
+            _call("cdk.CfnTag", {"key": _text(name), "value": _text(value)})
+            for name, value in table.tags
         )
     arguments["removal_policy"] = "cdk.RemovalPolicy.RETAIN"
-    variable = re.sub(r"\W", "_", resource.name).lower()
+    variable = re.sub(r"\W", "_", table.name).lower()
     call = _call("dynamodb.TableV2", arguments, ["self", _text(resource.logical_id)])
     return f"self.{variable} = {call}\n"
 
 
-def _index(index: Mapping[str, Any], kind: str, resource: TableResource) -> str:
-    arguments = {"index_name": _text(index["IndexName"]), **_keys(index, resource)}
-    if kind == "local":
-        del arguments["partition_key"]
-    projection = index["Projection"]
-    arguments["projection_type"] = f"dynamodb.ProjectionType.{projection['ProjectionType']}"
-    if "NonKeyAttributes" in projection:
-        arguments["non_key_attributes"] = _list(map(_text, projection["NonKeyAttributes"]))
-    throughput = index.get("ProvisionedThroughput")
-    if throughput is not None:
-        arguments["read_capacity"] = _fixed(throughput["ReadCapacityUnits"])
-        arguments["write_capacity"] = _autoscaled(throughput["WriteCapacityUnits"])
-    return _call(f"dynamodb.{_INDEXES[kind]}", arguments)
+def _index(index: IndexDescription) -> str:
+    keys = KeySchema((), index.keys.sort) if index.is_local else index.keys
+    arguments = {"index_name": _text(index.name), **_keys(keys)}
+    arguments["projection_type"] = f"dynamodb.ProjectionType.{index.projection.type}"
+    if index.projection.type == "INCLUDE":
+        arguments["non_key_attributes"] = _list(map(_text, index.projection.include))
+    if index.throughput is not None:
+        arguments |= _capacity(index.throughput)
+    return _call(f"dynamodb.{_INDEXES[index.kind]}", arguments)
 
 
-def _keys(holder: Mapping[str, Any], resource: TableResource) -> dict[str, str]:
+def _keys(keys: KeySchema) -> dict[str, str]:
     """Return the key arguments; a key of several attributes has an argument of its own."""
     arguments = {}
-    for kind, word in (("HASH", "partition_key"), ("RANGE", "sort_key")):
+    for side, word in ((keys.partition, "partition_key"), (keys.sort, "sort_key")):
         attributes = [
             _call(
                 "dynamodb.Attribute",
-                {
-                    "name": _text(name),
-                    "type": f"dynamodb.AttributeType.{_TYPES[resource.attributes[name]]}",
-                },
+                {"name": _text(key.name), "type": f"dynamodb.AttributeType.{_TYPES[key.type]}"},
             )
-            for name in (
-                key["AttributeName"] for key in holder["KeySchema"] if key["KeyType"] == kind
-            )
+            for key in side
         ]
         if len(attributes) == 1:
             arguments[word] = attributes[0]
@@ -125,17 +119,8 @@ def _keys(holder: Mapping[str, Any], resource: TableResource) -> dict[str, str]:
     return arguments
 
 
-def _billing(request: Mapping[str, Any]) -> str:
-    throughput = request.get("ProvisionedThroughput")
-    if throughput is None:
-        return "dynamodb.Billing.on_demand()"
-    return _call(
-        "dynamodb.Billing.provisioned",
-        {
-            "read_capacity": _fixed(throughput["ReadCapacityUnits"]),
-            "write_capacity": _autoscaled(throughput["WriteCapacityUnits"]),
-        },
-    )
+def _capacity(units: Throughput) -> dict[str, str]:
+    return {"read_capacity": _fixed(units.read), "write_capacity": _autoscaled(units.write)}
 
 
 def _fixed(units: int) -> str:

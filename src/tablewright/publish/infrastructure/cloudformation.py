@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from tablewright.publish.infrastructure.resource import TableResource, table_resources
 from tablewright.verify.design import Design
-
-#: The members of a CreateTable request that a template has in the same form.
-_SAME = (
-    *("TableName", "KeySchema", "AttributeDefinitions", "BillingMode", "ProvisionedThroughput"),
-    *("LocalSecondaryIndexes", "GlobalSecondaryIndexes"),
-)
 
 
 def cloudformation(design: Design, *, global_table: bool = False) -> dict[str, Any]:
@@ -53,7 +49,7 @@ def template(
 
 def _outputs(resource: TableResource) -> dict[str, Any]:
     names = {"Name": {"Ref": resource.logical_id}, "Arn": _attribute(resource, "Arn")}
-    if resource.stream_view:
+    if resource.table.stream:
         names["StreamArn"] = _attribute(resource, "StreamArn")
     return {f"{resource.logical_id}{name}": {"Value": value} for name, value in names.items()}
 
@@ -71,12 +67,11 @@ def _global_table(resource: TableResource) -> dict[str, Any]:
     properties = _common(resource)
     replica = {"Region": {"Ref": "AWS::Region"}, **_per_region(resource)}
     _split_throughput(properties, replica)
-    indexes = [dict(index) for index in resource.indexes("Global")]
+    indexes = properties.get("GlobalSecondaryIndexes")
     if indexes:
         replicated: list[dict[str, Any]] = [{"IndexName": index["IndexName"]} for index in indexes]
         for index, there in zip(indexes, replicated, strict=True):
             _split_throughput(index, there)
-        properties["GlobalSecondaryIndexes"] = indexes
         replica["GlobalSecondaryIndexes"] = replicated
     return {**properties, "Replicas": [replica]}
 
@@ -105,24 +100,27 @@ def _split_throughput(shared: dict[str, Any], replica: dict[str, Any]) -> None:
 
 def _common(resource: TableResource) -> dict[str, Any]:
     """Return the properties that a table and a global table share."""
-    properties = {name: resource.request[name] for name in _SAME if name in resource.request}
-    if resource.ttl:
-        properties["TimeToLiveSpecification"] = {"AttributeName": resource.ttl, "Enabled": True}
-    if resource.stream_view:
-        properties["StreamSpecification"] = {"StreamViewType": resource.stream_view}
+    table = resource.table
+    # The other members of the request are the same in a template.
+    properties = replace(table, stream=None, is_protected=False, tags=()).to_create_table()
+    if table.ttl:
+        properties["TimeToLiveSpecification"] = {"AttributeName": table.ttl, "Enabled": True}
+    if table.stream:
+        properties["StreamSpecification"] = {"StreamViewType": table.stream}
     return properties
 
 
 def _per_region(resource: TableResource) -> dict[str, Any]:
     """Return the properties that a global table has in its replicas."""
     properties: dict[str, Any] = {}
-    if resource.is_protected:
+    table = resource.table
+    if table.is_protected:
         properties["DeletionProtectionEnabled"] = True
-    if resource.recovery_days is not None:
+    if table.recovery_days is not None:
         properties["PointInTimeRecoverySpecification"] = {
             "PointInTimeRecoveryEnabled": True,
-            "RecoveryPeriodInDays": resource.recovery_days,
+            "RecoveryPeriodInDays": table.recovery_days,
         }
-    if resource.tags:
-        properties["Tags"] = resource.tags
+    if table.tags:
+        properties["Tags"] = [{"Key": name, "Value": value} for name, value in table.tags]
     return properties

@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import TableReplacement
+from tablewright.table_description import read_table
 
 Template = dict[str, Any]
 
@@ -84,10 +85,10 @@ def _refuse_replacement(was: Template, now: Template) -> None:
         names += [
             name for name in _FIXED if old["Properties"].get(name) != new["Properties"].get(name)
         ]
-        types = _types(old["Properties"])
+        types = read_table(old["Properties"]).key_types
         names += [
             f"the type of {name}"
-            for name, kind in _types(new["Properties"]).items()
+            for name, kind in read_table(new["Properties"]).key_types.items()
             if types.get(name, kind) != kind
         ]
         if names:
@@ -96,12 +97,6 @@ def _refuse_replacement(was: Template, now: Template) -> None:
                 "table by an empty one; create a table with another name and copy the items: "
                 "tablewright copy"
             )
-
-
-def _types(properties: Template) -> dict[str, str]:
-    return {
-        each["AttributeName"]: each["AttributeType"] for each in properties["AttributeDefinitions"]
-    }
 
 
 def _indexes(properties: Template) -> dict[str, Template]:
@@ -125,7 +120,7 @@ def _with_indexes_of(after: Template, was: Template) -> Template:
     for logical_id, found in start["Resources"].items():
         if logical_id in was:
             old = was[logical_id]["Properties"]
-            _set_indexes(found["Properties"], _indexes(old), {**_types(old)})
+            _set_indexes(found["Properties"], _indexes(old), read_table(old).key_types)
     return start
 
 
@@ -135,7 +130,8 @@ def _apply(properties: Template, wanted: Template, change: IndexChange) -> None:
         indexes[change.index] = _indexes(wanted)[change.index]
     else:
         del indexes[change.index]
-    _set_indexes(properties, indexes, {**_types(properties), **_types(wanted)})
+    types = read_table(properties).key_types | read_table(wanted).key_types
+    _set_indexes(properties, indexes, types)
 
 
 def _set_indexes(properties: Template, indexes: dict[str, Template], types: dict[str, str]) -> None:
@@ -143,10 +139,7 @@ def _set_indexes(properties: Template, indexes: dict[str, Template], types: dict
     properties.pop("GlobalSecondaryIndexes", None)
     if indexes:
         properties["GlobalSecondaryIndexes"] = list(indexes.values())
-    holders = [properties, *properties.get("LocalSecondaryIndexes", ()), *indexes.values()]
-    names = dict.fromkeys(
-        element["AttributeName"] for holder in holders for element in holder["KeySchema"]
-    )
     properties["AttributeDefinitions"] = [
-        {"AttributeName": name, "AttributeType": types[name]} for name in names
+        {"AttributeName": name, "AttributeType": types[name]}
+        for name in read_table(properties).key_types
     ]

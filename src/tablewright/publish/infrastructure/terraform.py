@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from tablewright.publish.infrastructure.resource import TableResource, table_resources
+from tablewright.publish.infrastructure.resource import table_resources
+from tablewright.schema import Throughput
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.verify.design import Design
 
 _HEADER = """\
@@ -28,92 +29,75 @@ terraform {
 def terraform(design: Design, *, import_existing: bool = False) -> str:
     """Return a Terraform file; `import_existing` adds a block that imports each existing table."""
     parts = [_HEADER]
-    for resource in table_resources(design):
-        label = _label(resource.name)
+    for table in (resource.table for resource in table_resources(design)):
+        label = _label(table.name)
         if import_existing:
             address = f"aws_dynamodb_table.{label}"
-            parts.append(_block("import", {"to": address, "id": _text(resource.name)}))
-        parts.append(_block(f'resource "aws_dynamodb_table" "{label}"', *_table(resource)))
+            parts.append(_block("import", {"to": address, "id": _text(table.name)}))
+        parts.append(_block(f'resource "aws_dynamodb_table" "{label}"', *_table(table)))
     return "\n".join(parts)
 
 
-def _table(resource: TableResource) -> tuple[dict[str, str], list[str]]:
+def _table(table: TableDescription) -> tuple[dict[str, str], list[str]]:
     """Return the arguments and the blocks of a table."""
-    keys = resource.request["KeySchema"]
-    arguments = {"name": _text(resource.name)}
-    arguments |= {
-        "hash_key" if key["KeyType"] == "HASH" else "range_key": _text(key["AttributeName"])
-        for key in keys
-    }
-    arguments |= {"billing_mode": _text(resource.request["BillingMode"])}
-    arguments |= _capacity(resource.request)
-    if resource.stream_view:
-        arguments |= {"stream_enabled": "true", "stream_view_type": _text(resource.stream_view)}
-    if resource.is_protected:
+    arguments = {"name": _text(table.name), "hash_key": _text(table.keys.partition[0].name)}
+    if table.keys.sort:
+        arguments["range_key"] = _text(table.keys.sort[0].name)
+    arguments |= {"billing_mode": _text(table.billing)} | _capacity(table.throughput)
+    if table.stream:
+        arguments |= {"stream_enabled": "true", "stream_view_type": _text(table.stream)}
+    if table.is_protected:
         arguments["deletion_protection_enabled"] = "true"
     blocks = [
         _block("attribute", {"name": _text(name), "type": _text(kind)})
-        for name, kind in resource.attributes.items()
+        for name, kind in table.key_types.items()
     ]
-    blocks += [_local_index(index) for index in resource.indexes("Local")]
-    blocks += [_global_index(index) for index in resource.indexes("Global")]
-    if resource.ttl:
-        blocks.append(_block("ttl", {"attribute_name": _text(resource.ttl), "enabled": "true"}))
-    if resource.recovery_days is not None:
+    blocks += [_local_index(index) for index in table.local_indexes]
+    blocks += [_global_index(index) for index in table.global_indexes]
+    if table.ttl:
+        blocks.append(_block("ttl", {"attribute_name": _text(table.ttl), "enabled": "true"}))
+    if table.recovery_days is not None:
         blocks.append(
             _block(
                 "point_in_time_recovery",
-                {"enabled": "true", "recovery_period_in_days": str(resource.recovery_days)},
+                {"enabled": "true", "recovery_period_in_days": str(table.recovery_days)},
             )
         )
-    if resource.tags:
-        tags = {_text(tag["Key"]): _text(tag["Value"]) for tag in resource.tags}
-        blocks.append(_block("tags =", tags))
+    if table.tags:
+        blocks.append(_block("tags =", {_text(name): _text(value) for name, value in table.tags}))
     blocks.append(_block("lifecycle", {"prevent_destroy": "true"}))
     return arguments, blocks
 
 
-def _local_index(index: Mapping[str, Any]) -> str:
-    (sort,) = (key for key in index["KeySchema"] if key["KeyType"] == "RANGE")
-    return _block(
-        "local_secondary_index",
-        {
-            "name": _text(index["IndexName"]),
-            "range_key": _text(sort["AttributeName"]),
-            **_projection(index),
-        },
-    )
+def _local_index(index: IndexDescription) -> str:
+    range_key = _text(index.keys.sort[0].name)
+    arguments = {"name": _text(index.name), "range_key": range_key, **_projection(index)}
+    return _block("local_secondary_index", arguments)
 
 
-def _global_index(index: Mapping[str, Any]) -> str:
-    arguments = {"name": _text(index["IndexName"]), **_projection(index), **_capacity(index)}
+def _global_index(index: IndexDescription) -> str:
+    capacity = _capacity(index.throughput)
+    arguments = {"name": _text(index.name), **_projection(index), **capacity}
     keys = [
-        _block(
-            "key_schema",
-            {"attribute_name": _text(key["AttributeName"]), "key_type": _text(key["KeyType"])},
-        )
-        for key in index["KeySchema"]
+        _block("key_schema", {"attribute_name": _text(key.name), "key_type": _text(kind)})
+        for kind, side in (("HASH", index.keys.partition), ("RANGE", index.keys.sort))
+        for key in side
     ]
     return _block("global_secondary_index", arguments, keys)
 
 
-def _projection(index: Mapping[str, Any]) -> dict[str, str]:
-    projection = index["Projection"]
-    arguments = {"projection_type": _text(projection["ProjectionType"])}
-    if "NonKeyAttributes" in projection:
-        names = ", ".join(map(_text, projection["NonKeyAttributes"]))
+def _projection(index: IndexDescription) -> dict[str, str]:
+    arguments = {"projection_type": _text(index.projection.type)}
+    if index.projection.type == "INCLUDE":
+        names = ", ".join(map(_text, index.projection.include))
         arguments["non_key_attributes"] = f"[{names}]"
     return arguments
 
 
-def _capacity(holder: Mapping[str, Any]) -> dict[str, str]:
-    throughput = holder.get("ProvisionedThroughput")
+def _capacity(throughput: Throughput | None) -> dict[str, str]:
     if throughput is None:
         return {}
-    return {
-        "read_capacity": str(throughput["ReadCapacityUnits"]),
-        "write_capacity": str(throughput["WriteCapacityUnits"]),
-    }
+    return {"read_capacity": str(throughput.read), "write_capacity": str(throughput.write)}
 
 
 def _block(header: str, arguments: Mapping[str, str], blocks: Iterable[str] = ()) -> str:

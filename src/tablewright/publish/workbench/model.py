@@ -14,7 +14,7 @@ constant. What the format cannot hold is listed in `left_out`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -22,12 +22,14 @@ from msgspec import Struct
 
 from tablewright.errors import DesignLoadError
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import IndexMap, KeyMap
+from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.model.database import connect
-from tablewright.model.table_definition import key_types, throughput, ttl_attribute
+from tablewright.model.table_definition import definition
 from tablewright.publish.workbench.frame import restore_model
+from tablewright.schema import KeySchema, Throughput
+from tablewright.table_description import IndexDescription
 from tablewright.values import Item, tag_of
 from tablewright.verify.contents import Scanner, load_sample
 from tablewright.verify.design import Design
@@ -116,26 +118,24 @@ def _table(table: TableMap, rows: list[Item], left_out: list[str]) -> dict[str, 
     left_out += (f"{table.name}: {each}" for each in _unsupported(table))
     types = _attribute_types(table, rows)
     left_out += (f"{table.name}: {each}" for each in _remove_other_types(rows, types))
-    keys = key_types(table)
-    names = [name for name in table.attributes if name is not None]
+    described = definition(table, table.name)
     made: dict[str, Any] = {
         "TableName": table.name,
-        "KeyAttributes": _key_attributes(names, keys),
+        "KeyAttributes": _key_attributes(described.keys),
         "NonKeyAttributes": [_attribute(name, tag) for name, tag in types.items()],
         "TableFacets": [_facet(each, table, types) for each in _facets(table, rows)],
     }
-    indexes = [_index(index, keys) for index in table.indexes.values() if _has_place(index)]
+    indexes = [_index(index) for index in described.indexes if _has_place(index)]
     if indexes:
         made["GlobalSecondaryIndexes"] = indexes
-    return made | {"DataAccess": {"MySql": {}}, **_billing(table)}
+    return made | {"DataAccess": {"MySql": {}}, **_billing(described.throughput)}
 
 
-def _billing(table: TableMap) -> dict[str, Any]:
+def _billing(capacity: Throughput | None) -> dict[str, Any]:
     """Return the members for the capacity of a table.
 
     All known files with provisioned capacity also scale it, so it is scaled to itself.
     """
-    capacity = table.settings.billing
     if capacity is None:
         return {"BillingMode": "PAY_PER_REQUEST"}
     scaling = {
@@ -149,7 +149,8 @@ def _billing(table: TableMap) -> dict[str, Any]:
         }
         for kind, units in (("Read", capacity.read), ("Write", capacity.write))
     }
-    settings = throughput(capacity) | scaling
+    units = {"ReadCapacityUnits": capacity.read, "WriteCapacityUnits": capacity.write}
+    settings = {"ProvisionedThroughput": units} | scaling
     return {"BillingMode": "PROVISIONED", "ProvisionedCapacitySettings": settings}
 
 
@@ -157,31 +158,31 @@ def _attribute(name: str, tag: str) -> dict[str, str]:
     return {"AttributeName": name, "AttributeType": tag}
 
 
-def _key_attributes(names: Iterable[str], types: dict[str, str]) -> dict[str, dict[str, str]]:
+def _key_attributes(keys: KeySchema) -> dict[str, dict[str, str]]:
     roles = ("PartitionKey", "SortKey")
-    return {role: _attribute(name, types[name]) for role, name in zip(roles, names, strict=False)}
+    return {role: _attribute(key.name, key.type) for role, key in zip(roles, keys, strict=False)}
 
 
 # -- what the format cannot hold ------------------------------------------------------------------
 
 
-def _has_place(index: IndexMap) -> bool:
+def _has_place(index: IndexDescription) -> bool:
     """Whether the format has a place for an index."""
-    return index.kind == "global" and len(index.partition) == 1 and len(index.sort) < 2
+    return not index.is_local and len(index.keys.partition) == 1 and len(index.keys.sort) < 2
 
 
 def _unsupported(table: TableMap) -> Iterator[str]:
     """Yield the declarations that the format has no place for."""
-    for index in table.indexes.values():
-        if index.kind == "local":
+    described = definition(table, table.name)
+    for index in described.indexes:
+        if index.is_local:
             yield f"the local index {index.name}"
         elif not _has_place(index):
             yield f"the index {index.name}, which has several attributes in a key"
-        elif index.billing != table.settings.billing:
+        elif index.throughput != described.throughput:
             yield f"the capacity of the index {index.name}"
-    ttl = ttl_attribute(table)
-    if ttl is not None:
-        yield f"TTL, on the attribute {ttl}"
+    if described.ttl is not None:
+        yield f"TTL, on the attribute {described.ttl}"
     settings = table.settings
     if settings.stream is not None:
         yield f"the stream, {settings.stream}"
@@ -212,7 +213,8 @@ def _attribute_types(table: TableMap, rows: list[Item]) -> dict[str, str]:
 
     First those of indexes, then the type attribute, then those of the entities as declared.
     """
-    keys = {name: tag for name, tag in key_types(table).items() if name not in table.attributes}
+    types = definition(table, table.name).key_types
+    keys = {name: tag for name, tag in types.items() if name not in table.attributes}
     names = dict.fromkeys(keys)
     if table.type_attribute is not None:
         names[table.type_attribute] = None
@@ -258,13 +260,13 @@ def _declared_tags(table: TableMap) -> dict[str, str]:
 # -- indexes and facets ---------------------------------------------------------------------------
 
 
-def _index(index: IndexMap, types: dict[str, str]) -> dict[str, Any]:
-    projection: dict[str, Any] = {"ProjectionType": index.projection}
-    if isinstance(index.projection, tuple):
-        projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(index.projection)}
+def _index(index: IndexDescription) -> dict[str, Any]:
+    projection: dict[str, Any] = {"ProjectionType": index.projection.type}
+    if index.projection.type == "INCLUDE":
+        projection["NonKeyAttributes"] = list(index.projection.include)
     return {
         "IndexName": index.name,
-        "KeyAttributes": _key_attributes(index.attributes, types),
+        "KeyAttributes": _key_attributes(index.keys),
         "Projection": projection,
     }
 

@@ -31,10 +31,11 @@ from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.studio.items.item_page import Send, show_condition
+from tablewright.studio.items.key_values import key_value
 from tablewright.studio.items.kinds import parser
-from tablewright.studio.items.layout import ItemCollection, Layout, key_value
 from tablewright.studio.items.lookups import SHOWN, Found, GetRequest, Lookup, lookups, run
 from tablewright.studio.items.relations import owner_of
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item
 
 MAX_TRIES = 40
@@ -43,10 +44,10 @@ MAX_TRIES = 40
 class Try(Struct, frozen=True):
     """One request that may find something."""
 
-    layout: Layout
+    layout: TableDescription
     #: What the text is tried as: `CustomerProfile by customer_id`.
     what: str
-    collection: ItemCollection
+    collection: IndexDescription
     condition: KeyCondition
     #: Whether what it finds has the text as its own id, and not only in its partition.
     is_exact: bool
@@ -89,7 +90,7 @@ class Search(Struct, frozen=True):
         return [hit for hit in self.hits if not hit.tried.is_exact]
 
     @property
-    def only(self) -> tuple[Layout, Item] | None:
+    def only(self) -> tuple[TableDescription, Item] | None:
         """The item that was meant, if there is only one."""
         found = [(tried.layout, item) for tried, item in self.items]
         if not found:
@@ -97,11 +98,13 @@ class Search(Struct, frozen=True):
         return found[0] if len(found) == 1 else None
 
 
-def _identity(layout: Layout, item: Item) -> bytes:
-    return msgspec.json.encode([layout.table, layout.key(item)])
+def _identity(layout: TableDescription, item: Item) -> bytes:
+    return msgspec.json.encode([layout.name, layout.key(item)])
 
 
-def search(send: Send, tables: Mapping[str, tuple[Layout, TableMap | None]], text: str) -> Search:
+def search(
+    send: Send, tables: Mapping[str, tuple[TableDescription, TableMap | None]], text: str
+) -> Search:
     """Find the items that a text stands for, in these tables."""
     wanted = list(_tries(tables, text.strip()))
     unique: dict[bytes, Try] = {}
@@ -114,7 +117,9 @@ def search(send: Send, tables: Mapping[str, tuple[Layout, TableMap | None]], tex
     return Search(hits, chosen, len(unique) - len(chosen))
 
 
-def _tries(tables: Mapping[str, tuple[Layout, TableMap | None]], text: str) -> Iterator[Try]:
+def _tries(
+    tables: Mapping[str, tuple[TableDescription, TableMap | None]], text: str
+) -> Iterator[Try]:
     words = text.split()
     for layout, known in tables.values():
         if known is not None:
@@ -131,7 +136,7 @@ def _tries(tables: Mapping[str, tuple[Layout, TableMap | None]], text: str) -> I
 # --- as the value of an attribute ----------------------------------------------------------------
 
 
-def _by_values(layout: Layout, entity: EntityMap, text: str) -> Iterator[Try]:
+def _by_values(layout: TableDescription, entity: EntityMap, text: str) -> Iterator[Try]:
     """Try a text as each attribute with which a key of an entity begins."""
     parts = {
         part.attribute: part
@@ -149,7 +154,7 @@ def _by_values(layout: Layout, entity: EntityMap, text: str) -> Iterator[Try]:
             yield _try(layout, each, f"{entity.name} by {name}", is_exact=is_own)
 
 
-def _by_parts(layout: Layout, entity: EntityMap, words: list[str]) -> Iterator[Try]:
+def _by_parts(layout: TableDescription, entity: EntityMap, words: list[str]) -> Iterator[Try]:
     """Try several words as the parts of the key of an entity, in their order."""
     parts = list({part.attribute: part for part in entity.primary.parameters}.values())
     if len(words) < 2 or len(words) != len(parts):
@@ -175,7 +180,7 @@ def _value(entity: EntityMap, part: KeyPart, text: str) -> Any:
         return None
 
 
-def _try(layout: Layout, each: Lookup, what: str, *, is_exact: bool) -> Try:
+def _try(layout: TableDescription, each: Lookup, what: str, *, is_exact: bool) -> Try:
     name = each.key.index.name if each.key.index is not None else ""
     collection = layout.find(name) or layout.base
     return Try(
@@ -187,7 +192,9 @@ def _try(layout: Layout, each: Lookup, what: str, *, is_exact: bool) -> Try:
 # --- as a unique value ---------------------------------------------------------------------------
 
 
-def _by_unique(layout: Layout, entity: EntityMap, unique: UniqueMap, text: str) -> Iterator[Try]:
+def _by_unique(
+    layout: TableDescription, entity: EntityMap, unique: UniqueMap, text: str
+) -> Iterator[Try]:
     """Try a text as a unique value: its sentinel says whose it is."""
     parts = {part.attribute: part for part in unique.key.parameters}
     if len(parts) != 1:
@@ -203,12 +210,12 @@ def _by_unique(layout: Layout, entity: EntityMap, unique: UniqueMap, text: str) 
     kind = ItemKind(entity, unique)
 
     def find(send: Send) -> Found:
-        answer = send("GetItem", TableName=layout.table, Key=key)
+        answer = send("GetItem", TableName=layout.name, Key=key)
         owner = owner_of(layout, kind, answer["Item"]) if "Item" in answer else None
         found = Found([], False) if owner is None else run(send, owner)
         return found if found.items or "Item" not in answer else Found([answer["Item"]], False)
 
-    request = GetRequest({"TableName": layout.table, "Key": key})
+    request = GetRequest({"TableName": layout.name, "Key": key})
     what = f"{unique.key.name}, a unique {name}"
     yield Try(layout, what, layout.base, KeyCondition(key), True, request, find)
 
@@ -216,7 +223,7 @@ def _by_unique(layout: Layout, entity: EntityMap, unique: UniqueMap, text: str) 
 # --- as a key ------------------------------------------------------------------------------------
 
 
-def _by_whole_key(layout: Layout, text: str) -> Iterator[Try]:
+def _by_whole_key(layout: TableDescription, text: str) -> Iterator[Try]:
     """Try a text as a whole key of the table: its attributes, separated by a space, / or |."""
     attributes = tuple(layout.base.keys)
     for separator in (None, "/", "|"):
@@ -230,7 +237,7 @@ def _by_whole_key(layout: Layout, text: str) -> Iterator[Try]:
             }
         except InvalidValue:
             continue
-        body = {"TableName": layout.table, "Key": key}
+        body = {"TableName": layout.name, "Key": key}
 
         def find(send: Send, body: dict[str, Any] = body) -> Found:
             answer = send("GetItem", **body)
@@ -243,7 +250,7 @@ def _by_whole_key(layout: Layout, text: str) -> Iterator[Try]:
         )  # fmt: skip
 
 
-def _by_partition(layout: Layout, known: TableMap | None, text: str) -> Iterator[Try]:
+def _by_partition(layout: TableDescription, known: TableMap | None, text: str) -> Iterator[Try]:
     """Try a text as a partition key of the table and of each index."""
     for collection in layout.collections:
         if len(collection.keys.partition) != 1 or not collection.is_ready:
@@ -255,7 +262,7 @@ def _by_partition(layout: Layout, known: TableMap | None, text: str) -> Iterator
             condition = KeyCondition({attribute.name: key_value(text, attribute)})
         except InvalidValue:
             continue
-        members: dict[str, Any] = {"TableName": layout.table, "Limit": SHOWN + 1}
+        members: dict[str, Any] = {"TableName": layout.name, "Limit": SHOWN + 1}
         if collection.name:
             members["IndexName"] = collection.name
         request = QueryRequest("Query", members, Selection(condition))
@@ -269,7 +276,7 @@ def _by_partition(layout: Layout, known: TableMap | None, text: str) -> Iterator
         yield Try(layout, what, collection, condition, False, request, find)
 
 
-def _is_partition(known: TableMap, collection: ItemCollection, text: str) -> bool:
+def _is_partition(known: TableMap, collection: IndexDescription, text: str) -> bool:
     """Return whether a partition key of the design can be a text."""
     (attribute,) = collection.keys.partition
     keys = [

@@ -21,7 +21,8 @@ from tablewright.errors import InvalidValue
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
 from tablewright.plan.expressions import Placeholders
 from tablewright.plan.reads.query_request import QueryRequest, Selection, key_expression
-from tablewright.studio.items.layout import ItemCollection, Layout, key_text, key_value
+from tablewright.studio.items.key_values import key_text, key_value
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item, Value
 
 PAGE_SIZE = 50
@@ -111,10 +112,10 @@ class _KeyFilter(Struct, frozen=True):
         return key_expression(self.condition, marks)
 
 
-def prepare(layout: Layout, collection: ItemCollection, choice: ItemChoice) -> Reading:
+def prepare(layout: TableDescription, collection: IndexDescription, choice: ItemChoice) -> Reading:
     """Return what a page will be. Raises InvalidValue if a value is not of the type of its key."""
     condition = _condition(collection, choice)
-    members: dict[str, Any] = {"TableName": layout.table}
+    members: dict[str, Any] = {"TableName": layout.name}
     if collection.name:
         members["IndexName"] = collection.name
     if any(choice.partition):
@@ -127,7 +128,7 @@ def prepare(layout: Layout, collection: ItemCollection, choice: ItemChoice) -> R
     return Reading(QueryRequest("Scan", members, selection), condition)
 
 
-def _condition(collection: ItemCollection, choice: ItemChoice) -> KeyCondition:
+def _condition(collection: IndexDescription, choice: ItemChoice) -> KeyCondition:
     equal: dict[str, Value] = {}
     if any(choice.partition):
         for attribute, text in zip(collection.keys.partition, choice.partition, strict=False):
@@ -163,8 +164,8 @@ def _condition(collection: ItemCollection, choice: ItemChoice) -> KeyCondition:
 
 def read_page(
     send: Send,
-    layout: Layout,
-    collection: ItemCollection,
+    layout: TableDescription,
+    collection: IndexDescription,
     reading: Reading,
     start: Item | None = None,
     *,

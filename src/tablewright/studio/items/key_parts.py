@@ -14,8 +14,9 @@ from msgspec import Struct
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.keys import KeyMap
+from tablewright.studio.items.key_values import key_text
 from tablewright.studio.items.kinds import parser
-from tablewright.studio.items.layout import ItemCollection, key_text
+from tablewright.table_description import IndexDescription
 from tablewright.values import Value
 
 #: How much space is added at most to align a part.
@@ -56,7 +57,7 @@ def take_apart(value: Value, key: KeyMap, attribute: str, entity: EntityMap) -> 
 
 
 def key_pieces(
-    collection: ItemCollection, kind: ItemKind, item: Mapping[str, Value], attribute: str
+    collection: IndexDescription, kind: ItemKind, item: Mapping[str, Value], attribute: str
 ) -> list[KeyPiece]:
     """Return the pieces of a key attribute of an item, in the table or in an index."""
     for key in kind.keys_in(collection.name):

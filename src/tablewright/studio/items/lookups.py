@@ -22,7 +22,7 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.studio.items.item_page import Send, show_condition
 from tablewright.studio.items.kinds import kind_of
-from tablewright.studio.items.layout import Layout
+from tablewright.table_description import TableDescription
 from tablewright.values import Item
 
 #: The items of a lookup that are shown; one more is read, to know whether there are more.
@@ -66,7 +66,7 @@ class Found(Struct, frozen=True):
 
 
 def lookup(
-    layout: Layout,
+    layout: TableDescription,
     entity: EntityMap,
     known: Mapping[str, Any],
     required: Collection[str] = (),
@@ -84,7 +84,7 @@ def lookup(
 
 
 def lookups(
-    layout: Layout,
+    layout: TableDescription,
     entity: EntityMap,
     known: Mapping[str, Any],
     required: Collection[str] = (),
@@ -101,7 +101,7 @@ def lookups(
 
 
 def _bind(
-    layout: Layout,
+    layout: TableDescription,
     entity: EntityMap,
     key: KeyMap,
     known: Mapping[str, Any],
@@ -120,7 +120,7 @@ def _bind(
     if len(arguments) < key.partition_arity or not bound.issuperset(required):
         return None
     is_exact = len(arguments) == len(key.parameters)
-    members: dict[str, Any] = {"TableName": layout.table}
+    members: dict[str, Any] = {"TableName": layout.name}
     try:
         condition = key.condition(arguments, None, (), is_exclusive=False)
     except InvalidValue:

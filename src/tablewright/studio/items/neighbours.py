@@ -9,7 +9,7 @@ from msgspec import Struct
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.studio.items.item_page import Send
-from tablewright.studio.items.layout import ItemCollection, Layout
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item
 
 #: How many items are shown before and after.
@@ -40,14 +40,14 @@ class Neighbours(Struct, frozen=True):
 
 
 def read_neighbours(
-    send: Send, layout: Layout, collection: ItemCollection, item: Item
+    send: Send, layout: TableDescription, collection: IndexDescription, item: Item
 ) -> Neighbours:
     """Read the neighbours of an item in the table or in an index that it is in."""
     if not collection.name and not collection.keys.sort:
         return Neighbours([], [], False, False)  # a partition of the table is one item
     partition = {each.name: item[each.name] for each in collection.keys.partition}
     members = {
-        "TableName": layout.table,
+        "TableName": layout.name,
         "Limit": SHOWN + 1,
         "ExclusiveStartKey": layout.start_key(collection, item),
     }

@@ -22,14 +22,14 @@ from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.keys import KeyMap
 from tablewright.studio.items.key_parts import KeyPiece, explain_missing, key_pieces
-from tablewright.studio.items.layout import ItemCollection, Layout
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item, Value, tag_of
 
 
 class Place(Struct, frozen=True):
     """An item in the table or in an index, or its absence from it."""
 
-    collection: ItemCollection
+    collection: IndexDescription
     is_in: bool
     #: The pieces of each key attribute; empty if there is nothing to show.
     keys: dict[str, list[KeyPiece]]
@@ -39,7 +39,7 @@ class Place(Struct, frozen=True):
     about: tuple[str, ...] = ()
 
 
-def places_of(layout: Layout, kind: ItemKind, item: Item) -> list[Place]:
+def places_of(layout: TableDescription, kind: ItemKind, item: Item) -> list[Place]:
     """Return the place of an item in the table and in each index."""
     values = values_of(kind, item)
     return [_place(each, kind, item, values) for each in layout.collections]
@@ -55,7 +55,9 @@ def values_of(kind: ItemKind, item: Item) -> Values | None:
         return None
 
 
-def _place(collection: ItemCollection, kind: ItemKind, item: Item, values: Values | None) -> Place:
+def _place(
+    collection: IndexDescription, kind: ItemKind, item: Item, values: Values | None
+) -> Place:
     if collection.contains(item):
         keys = {name: key_pieces(collection, kind, item, name) for name in collection.keys.names}
         return Place(collection, True, keys, _unusual(collection, kind, item, values))
@@ -68,7 +70,7 @@ def _place(collection: ItemCollection, kind: ItemKind, item: Item, values: Value
     return Place(collection, False, {}, reason)
 
 
-def _missing(collection: ItemCollection, item: Mapping[str, Value]) -> str:
+def _missing(collection: IndexDescription, item: Mapping[str, Value]) -> str:
     """Return which key attributes an item does not have, or has with another type."""
     absent = [each.name for each in collection.keys if each.name not in item]
     wrong = [
@@ -81,7 +83,7 @@ def _missing(collection: ItemCollection, item: Mapping[str, Value]) -> str:
 
 
 def _declared_absence(
-    collection: ItemCollection,
+    collection: IndexDescription,
     entity: EntityMap,
     declared: tuple[KeyMap, ...],
     item: Item,
@@ -111,7 +113,9 @@ def _declared_absence(
     return Place(collection, False, shown, "; ".join(reasons), tuple(dict.fromkeys(about)))
 
 
-def _unusual(collection: ItemCollection, kind: ItemKind, item: Item, values: Values | None) -> str:
+def _unusual(
+    collection: IndexDescription, kind: ItemKind, item: Item, values: Values | None
+) -> str:
     """Return what is unusual about an item that is in an index; "" if nothing is."""
     declared = kind.keys_in(collection.name)
     if kind.entity is None or not collection.name:

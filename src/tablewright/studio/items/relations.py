@@ -24,9 +24,10 @@ from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.rows_below import followers
 from tablewright.plan.writes.side_items import sentinel
 from tablewright.publish.erd import Relation, erd
+from tablewright.studio.items.key_values import key_text
 from tablewright.studio.items.kinds import parser
-from tablewright.studio.items.layout import Layout, key_text
 from tablewright.studio.items.lookups import Lookup, lookup
+from tablewright.table_description import TableDescription
 from tablewright.values import Item
 
 Direction: TypeAlias = Literal["belongs to", "has"]
@@ -57,7 +58,7 @@ class Reserved(Struct, frozen=True):
     key: Item | None
 
 
-def relations_of(layout: Layout, entity: EntityMap, values: Values) -> list[Related]:
+def relations_of(layout: TableDescription, entity: EntityMap, values: Values) -> list[Related]:
     """Return the relations of an item with these values."""
     events = {history.event.name for history in entity.histories}
     found = [
@@ -70,7 +71,7 @@ def relations_of(layout: Layout, entity: EntityMap, values: Values) -> list[Rela
 
 
 def _related(
-    layout: Layout,
+    layout: TableDescription,
     entity: EntityMap,
     values: Values,
     source: EntityMap,
@@ -130,7 +131,7 @@ def _relations(table: TableMap) -> list[tuple[EntityMap, EntityMap, str]]:
     ]
 
 
-def events_of(layout: Layout, entity: EntityMap, values: Values) -> list[Event]:
+def events_of(layout: TableDescription, entity: EntityMap, values: Values) -> list[Event]:
     """Return the lookups of the events of an item's histories, the newest first."""
     found = []
     for history in entity.histories:
@@ -153,7 +154,7 @@ def reserved_by(entity: EntityMap, values: Values) -> list[Reserved]:
     return found
 
 
-def owner_of(layout: Layout, kind: ItemKind, item: Item) -> Lookup | None:
+def owner_of(layout: TableDescription, kind: ItemKind, item: Item) -> Lookup | None:
     """Return the lookup of the item whose unique value a sentinel reserves."""
     if kind.entity is None or kind.unique is None:
         return None

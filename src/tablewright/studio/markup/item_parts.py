@@ -12,10 +12,11 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.publish.html.element import Child, Markup, element
 from tablewright.studio.items.key_parts import KeyPiece, paths
-from tablewright.studio.items.layout import ItemCollection, Layout, key_text
+from tablewright.studio.items.key_values import key_text
 from tablewright.studio.markup.hues import attribute_hue, entity_hue
 from tablewright.studio.markup.parts import chip, content
 from tablewright.studio.web.url import url
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Value
 
 #: The widest part of a key that is aligned: the style sheet has a class for each width.
@@ -25,9 +26,9 @@ SHORT = 60
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 
 
-def item_url(layout: Layout, item: Mapping[str, Value], **query: str) -> str:
+def item_url(layout: TableDescription, item: Mapping[str, Value], **query: str) -> str:
     """Return the URL of the page of an item."""
-    return key_url(layout.table, layout.key(item), **query)
+    return key_url(layout.name, layout.key(item), **query)
 
 
 def key_url(table: str, key: Mapping[str, Value], **query: str) -> str:
@@ -37,19 +38,23 @@ def key_url(table: str, key: Mapping[str, Value], **query: str) -> str:
 
 
 def items_url(
-    layout: Layout, collection: ItemCollection, **query: Sequence[str] | str | None
+    layout: TableDescription, collection: IndexDescription, **query: Sequence[str] | str | None
 ) -> str:
     """Return the URL of the items of a collection; a name may have several values."""
-    return url("/items/{}", layout.table, index=collection.name or None, **query)
+    return url("/items/{}", layout.name, index=collection.name or None, **query)
 
 
-def partition_url(layout: Layout, collection: ItemCollection, item: Mapping[str, Value]) -> str:
+def partition_url(
+    layout: TableDescription, collection: IndexDescription, item: Mapping[str, Value]
+) -> str:
     """Return the URL of the items of the partition that an item is in."""
     texts = [key_text(value) for value in collection.partition_of(item)]
     return items_url(layout, collection, pk=texts)
 
 
-def condition_url(layout: Layout, collection: ItemCollection, condition: KeyCondition) -> str:
+def condition_url(
+    layout: TableDescription, collection: IndexDescription, condition: KeyCondition
+) -> str:
     """Return the URL of the items that a key condition selects."""
     partition = {each.name for each in collection.keys.partition}
     pk = [key_text(value) for name, value in condition.equal.items() if name in partition]

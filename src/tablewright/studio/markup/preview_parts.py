@@ -16,12 +16,12 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio.items.key_parts import key_pieces
 from tablewright.studio.items.kinds import side_of
-from tablewright.studio.items.layout import ItemCollection
 from tablewright.studio.markup.clauses import Clause
 from tablewright.studio.markup.item_parts import item_url, key_line, kind_chip
 from tablewright.studio.markup.parts import NOTHING, content, note, scroll
 from tablewright.studio.markup.result_parts import result_tree
 from tablewright.studio.writes.preview import CheckedItem, ItemChange, Kind, Preview, RowChange
+from tablewright.table_description import IndexDescription
 from tablewright.values import Item, Value
 
 SIGNS: dict[Kind, tuple[str, str]] = {
@@ -233,7 +233,7 @@ def _item_row(item: ItemChange, *, several: bool) -> Markup:
     href = item_url(item.layout, item.key)
     what = [kind_chip(item.what, href=href), " ", side or does]
     keys = _keys(item.layout.base, item.what, item.key, None)
-    return _touch(item.kind, item.layout.table if several else "table", keys, what, item.units)
+    return _touch(item.kind, item.layout.name if several else "table", keys, what, item.units)
 
 
 def _index_row(item: ItemChange, row: RowChange) -> Markup:
@@ -255,7 +255,7 @@ def _check_row(check: CheckedItem, *, several: bool) -> Markup:
     cells = [
         element("td", element("span", "?", class_="sg", aria_hidden="true"),
                 element("span", "checked", class_="vh")),
-        element("td", check.layout.table if several else "table", class_="idx"),
+        element("td", check.layout.name if several else "table", class_="idx"),
         element("td", keys), element("td", what),
         element("td", number(check.units), class_="num"),
     ]  # fmt: skip
@@ -283,7 +283,9 @@ def _sign(kind: Kind) -> Markup:
     )
 
 
-def _keys(collection: ItemCollection, what: ItemKind, item: Item, was: Item | None) -> list[Markup]:
+def _keys(
+    collection: IndexDescription, what: ItemKind, item: Item, was: Item | None
+) -> list[Markup]:
     """Return the key attributes of an item, or of a row in an index; `was` is the old row."""
     lines = []
     for name in collection.keys.names:

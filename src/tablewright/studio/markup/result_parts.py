@@ -14,7 +14,7 @@ from tablewright.errors import TablewrightError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.reads.page import Page
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.items.layout import key_text
+from tablewright.studio.items.key_values import key_text
 from tablewright.studio.markup.hues import attribute_hue
 from tablewright.studio.markup.parts import NOTHING, chip, note
 from tablewright.studio.web.url import url

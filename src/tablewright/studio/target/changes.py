@@ -15,7 +15,6 @@ import time
 from collections import deque
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
@@ -32,6 +31,7 @@ from tablewright.plan.streams.records import Converted
 from tablewright.studio.items.kinds import kind_of
 from tablewright.studio.markup.parts import content
 from tablewright.studio.workspace import Workspace
+from tablewright.table_description import TableDescription
 from tablewright.values import Item, Value
 
 #: The changes that a feed keeps.
@@ -207,13 +207,13 @@ _FEEDS: WeakKeyDictionary[Workspace, dict[tuple[str, ...], Feed]] = WeakKeyDicti
 _OPENING = threading.Lock()
 
 
-def open_feed(workspace: Workspace, descriptions: Mapping[str, dict[str, Any]]) -> Feed:
+def open_feed(workspace: Workspace, descriptions: Mapping[str, TableDescription]) -> Feed:
     """Return the feed of some tables, given their descriptions; the first call starts it.
 
     A table that was created again, or has a new stream, has another feed.
     """
     place = tuple(
-        f"{name} {each.get('LatestStreamArn')} {each.get('TableId')}"
+        f"{name} {each.state.stream_arn} {each.state.id}"
         for name, each in sorted(descriptions.items())
     )
     with _OPENING:
@@ -229,8 +229,7 @@ def open_feed(workspace: Workspace, descriptions: Mapping[str, dict[str, Any]]) 
     return feed
 
 
-def plain_map(description: dict[str, Any]) -> TableMap:
+def plain_map(table: TableDescription) -> TableMap:
     """Return a table without entities."""
-    keys = {each["KeyType"]: each["AttributeName"] for each in description["KeySchema"]}
-    name: str = description["TableName"]
-    return TableMap(name, name, (keys["HASH"], keys.get("RANGE")), None, {})
+    partition, *sort = table.keys.names
+    return TableMap(table.name, table.name, (partition, sort[0] if sort else None), None, {})

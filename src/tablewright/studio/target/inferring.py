@@ -56,7 +56,7 @@ def infer_table(transport: Transport, name: str, size: int = PAGE_SAMPLE) -> Inf
         sample = read_sample(transport, name, "the target", size)
     except TableNotFound:
         return None
-    facts = attribute_facts(sample.items, sample.keys.names)
+    facts = attribute_facts(sample.items, sample.table.keys.names)
     design = infer_design(sample)
     source = write_module(design)
     try:

@@ -9,13 +9,13 @@ DescribeTable, which DynamoDB updates about every six hours.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tablewright.errors import (
     AccessDeniedException,
@@ -26,25 +26,14 @@ from tablewright.errors import (
 )
 from tablewright.mapping.table import TableMap
 from tablewright.model.provision import Provision
+from tablewright.schema import IndexProjection, KeySchema
 from tablewright.studio.workspace import Workspace
+from tablewright.table_description import TableDescription, read_ttl
 
 #: The tables of a page, as many as ListTables returns at most.
 PAGE = 100
 #: The descriptions that are requested at the same time, if the target is not in this process.
 THREADS = 8
-
-
-class FoundIndex(Struct, frozen=True):
-    """What is known of an index."""
-
-    name: str
-    kind: str
-    keys: str
-    #: ALL, KEYS_ONLY, or the attributes that it contains besides the keys.
-    projection: str
-    status: str
-    items: int
-    size: int
 
 
 class FoundTable(Struct, frozen=True):
@@ -53,83 +42,13 @@ class FoundTable(Struct, frozen=True):
     name: str
     #: The table of the design with this name.
     declared: TableMap | None = None
-    description: dict[str, Any] | None = None
-    ttl: str | None = None
+    description: TableDescription | None = None
     #: How the table differs from its declaration.
     differences: tuple[str, ...] = ()
 
     @property
-    def exists(self) -> bool:
-        return self.description is not None
-
-    @property
-    def status(self) -> str:
-        return str(self._get("TableStatus", "missing"))
-
-    @property
     def items(self) -> int:
-        return int(self._get("ItemCount", 0))
-
-    @property
-    def size(self) -> int:
-        return int(self._get("TableSizeBytes", 0))
-
-    @property
-    def keys(self) -> str:
-        return format_keys(self._get("KeySchema", ()), self.types)
-
-    @property
-    def types(self) -> dict[str, str]:
-        """The types of the key attributes."""
-        return {
-            each["AttributeName"]: each["AttributeType"]
-            for each in self._get("AttributeDefinitions", ())
-        }
-
-    @property
-    def key_names(self) -> list[str]:
-        return [each["AttributeName"] for each in self._get("KeySchema", ())]
-
-    @property
-    def indexes(self) -> list[FoundIndex]:
-        return [
-            FoundIndex(
-                name=index["IndexName"],
-                kind=kind,
-                keys=format_keys(index["KeySchema"], self.types),
-                projection=_projection(index["Projection"]),
-                status=index.get("IndexStatus", "ACTIVE"),
-                items=index.get("ItemCount", 0),
-                size=index.get("IndexSizeBytes", 0),
-            )
-            for kind, member in (
-                ("local", "LocalSecondaryIndexes"),
-                ("global", "GlobalSecondaryIndexes"),
-            )
-            for index in self._get(member, ())
-        ]
-
-    @property
-    def stream(self) -> str | None:
-        """The view type of its stream, if it has one."""
-        found = self._get("StreamSpecification", {})
-        return found.get("StreamViewType") if found.get("StreamEnabled") else None
-
-    @property
-    def billing(self) -> str:
-        units = self._get("ProvisionedThroughput", {})
-        mode = self._get("BillingModeSummary", {}).get("BillingMode")
-        if mode == "PAY_PER_REQUEST" or not units.get("ReadCapacityUnits"):
-            return "on demand"
-        return f"{units['ReadCapacityUnits']} read and {units['WriteCapacityUnits']} write units"
-
-    @property
-    def created(self) -> str:
-        moment = self._get("CreationDateTime", None)
-        return "" if moment is None else f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M} UTC"
-
-    def _get(self, member: str, default: Any) -> Any:
-        return (self.description or {}).get(member) or default
+        return 0 if self.description is None else self.description.state.items or 0
 
 
 class Overview(Struct, frozen=True):
@@ -167,10 +86,10 @@ def find_table(workspace: Workspace, name: str) -> FoundTable:
     if description is None:
         return FoundTable(name, declared)
     differences: list[str] = []
-    if declared is not None and description["TableStatus"] == "ACTIVE":
+    if declared is not None and description.state.status == "ACTIVE":
         differences = compare_with_design(workspace, declared)
-    ttl = _ttl(workspace, name)
-    return FoundTable(name, declared, description, ttl, tuple(differences))
+    description = replace(description, ttl=_ttl(workspace, name))
+    return FoundTable(name, declared, description, tuple(differences))
 
 
 def compare_with_design(workspace: Workspace, declared: TableMap) -> list[str]:
@@ -178,32 +97,35 @@ def compare_with_design(workspace: Workspace, declared: TableMap) -> list[str]:
     try:
         workspace.database().run(Provision(declared, create=False))
     except (TableMismatch, DesignMismatch) as error:
-        return [line.strip() for line in str(error).splitlines()[1:]]
+        return list(map(str, error.differences))
     return []
 
 
 def _ttl(workspace: Workspace, name: str) -> str | None:
     with suppress(UnsupportedOperation, UnknownOperationException, AccessDeniedException):
-        found = workspace.send("DescribeTimeToLive", TableName=name)["TimeToLiveDescription"]
-        if found["TimeToLiveStatus"].startswith("ENABL"):
-            return str(found["AttributeName"])
+        return read_ttl(workspace.send("DescribeTimeToLive", TableName=name))
     return None
 
 
-def format_keys(schema: Any, types: Mapping[str, str]) -> str:
+def format_keys(keys: KeySchema) -> str:
     """Return the attributes of a key with their types.
 
-    >>> format_keys([{"AttributeName": "PK", "KeyType": "HASH"}], {"PK": "S"})
+    >>> format_keys(KeySchema((KeyAttribute("PK", "S"),)))
     'PK S'
     """
-    names = (each["AttributeName"] for each in schema)
-    return ", ".join(f"{name} {types.get(name, '')}".strip() for name in names)
+    return ", ".join(f"{key.name} {key.type}".strip() for key in keys)
 
 
-def _projection(projection: Mapping[str, Any]) -> str:
-    if projection.get("ProjectionType") == "INCLUDE":
-        return ", ".join(projection["NonKeyAttributes"])
-    return str(projection.get("ProjectionType", "ALL"))
+def format_projection(projection: IndexProjection) -> str:
+    """Return ALL, KEYS_ONLY, or the attributes that an index contains besides the keys."""
+    return ", ".join(projection.include) or projection.type
+
+
+def format_created(seconds: float | None) -> str:
+    """Return when a table was created."""
+    if seconds is None:
+        return "at an unknown time"
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def format_size(size: float) -> str:

@@ -22,12 +22,9 @@ from msgspec import Struct
 
 from tablewright.capacity import read_units
 from tablewright.engine import Engine
-from tablewright.engine.statements.explain import (
-    Explanation,
-    explain_statement,
-    table_from_description,
-)
+from tablewright.engine.statements.explain import Explanation, explain_statement
 from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
+from tablewright.engine.table import table_from_description
 from tablewright.errors import (
     ConditionalCheckFailedException,
     DuplicateItemException,
@@ -40,6 +37,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.partiql import Exists, Insert
 from tablewright.studio.markup.parts import content
 from tablewright.studio.workspace import Workspace
+from tablewright.table_description import TableDescription
 from tablewright.values import Item
 
 #: The items that a page reads; with a filter, most of them are not returned.
@@ -96,21 +94,12 @@ def plan(workspace: Workspace, text: str) -> StatementPlan:
     prepared = prepare_statement(text)
     description = _describe(workspace, prepared.table_name)
     explanation = explain_statement(text, None, lambda _: table_from_description(description))
-    source = description
-    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
-        for index in description.get(member, ()):
-            if index["IndexName"] == explanation.index:
-                source = index
-    return StatementPlan(
-        explanation,
-        prepared.is_read,
-        source.get("ItemCount", 0),
-        source.get("TableSizeBytes", source.get("IndexSizeBytes", 0)),
-        tuple(key["AttributeName"] for key in description["KeySchema"]),
-    )
+    source = (description.find(explanation.index) or description).state
+    items, names = source.items or 0, description.keys.names
+    return StatementPlan(explanation, prepared.is_read, items, source.size, names)
 
 
-def _describe(workspace: Workspace, table: str) -> dict[str, Any]:
+def _describe(workspace: Workspace, table: str) -> TableDescription:
     found = workspace.describe(table)
     if found is None:
         names = list(dict.fromkeys([*workspace.maps, *workspace.table_names()]))
@@ -218,37 +207,24 @@ def write(workspace: Workspace, text: str, seen: str) -> tuple[WritePreview, flo
     return found, answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0.0)
 
 
-def _key(prepared: PreparedStatement, description: dict[str, Any]) -> Item:
+def _key(prepared: PreparedStatement, description: TableDescription) -> Item:
     values = prepared.bind(None)
-    names = [each["AttributeName"] for each in description["KeySchema"]]
     if isinstance(prepared.statement, Insert):
         item: Item = values[prepared.statement.item.name]["M"]
-        return {name: item[name] for name in names if name in item}
+        return {name: item[name] for name in description.keys.names if name in item}
     tests = prepared.plan_write(table_from_description(description)).key
     return {test.name: values[test.operands[0]] for test in tests}
 
 
 def _apply(
-    text: str, description: dict[str, Any], request: dict[str, Any], before: Item | None
+    text: str, description: TableDescription, request: dict[str, Any], before: Item | None
 ) -> Item | None:
     """Return the item after a statement, which runs in memory on a copy of the item."""
-    names = [each["AttributeName"] for each in description["KeySchema"]]
+    name = description.name
     with Engine(":memory:") as engine:
-        engine.call(
-            "CreateTable",
-            {
-                "TableName": description["TableName"],
-                "KeySchema": description["KeySchema"],
-                "AttributeDefinitions": [
-                    each
-                    for each in description["AttributeDefinitions"]
-                    if each["AttributeName"] in names
-                ],
-                "BillingMode": "PAY_PER_REQUEST",
-            },
-        )
+        engine.call("CreateTable", TableDescription(name, description.keys).to_create_table())
         if before is not None:
-            engine.call("PutItem", {"TableName": description["TableName"], "Item": before})
+            engine.call("PutItem", {"TableName": name, "Item": before})
         engine.call("ExecuteStatement", {"Statement": text})
         after: Item | None = engine.call("GetItem", request).get("Item")
     return after

@@ -154,18 +154,14 @@ def suggest(workspace: Workspace, request: WebRequest) -> WebResponse:
 
 
 def _index_names(workspace: Workspace, table: str) -> list[str]:
-    found = workspace.describe(table) or {}
-    return [
-        index["IndexName"]
-        for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
-        for index in found.get(member, ())
-    ]
+    found = workspace.describe(table)
+    return [] if found is None else found.index_names
 
 
 def _attribute_names(workspace: Workspace, table: str) -> list[str]:
     """Return the attributes of the keys, and those of the entities."""
-    found = workspace.describe(table) or {}
-    keys = [each["AttributeName"] for each in found.get("AttributeDefinitions", ())]
+    found = workspace.describe(table)
+    keys = [] if found is None else sorted(found.key_types)
     known = workspace.map_of(table)
     stored = (
         attribute.stored

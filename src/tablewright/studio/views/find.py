@@ -10,13 +10,13 @@ from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.finding import MAX_TRIES, Hit, Search, Try, search
 from tablewright.studio.items.key_parts import key_pieces
 from tablewright.studio.items.kinds import kind_name, kind_of
-from tablewright.studio.items.layout import Layout, read_layout
 from tablewright.studio.items.meter import RequestMeter
 from tablewright.studio.markup.item_parts import condition_url, item_url, key_line, kind_chip
 from tablewright.studio.markup.parts import NOTHING, chip, heading, note
 from tablewright.studio.web.frame import WebPage
 from tablewright.studio.web.http import WebRequest, WebResponse, redirect
 from tablewright.studio.workspace import Workspace
+from tablewright.table_description import TableDescription
 from tablewright.values import Item
 
 #: The tables of a target without a design that are searched.
@@ -46,12 +46,12 @@ def show(workspace: Workspace, request: WebRequest) -> WebPage | WebResponse:
     return WebPage(f"Find {text}", content, "", 200 if found.hits else 404)
 
 
-def _tables(workspace: Workspace) -> dict[str, tuple[Layout, TableMap | None]]:
+def _tables(workspace: Workspace) -> dict[str, tuple[TableDescription, TableMap | None]]:
     """Return the tables to search: those of the design, or the first ones of the target."""
     names = list(workspace.maps) or workspace.table_names()[:MAX_TABLES]
     described = {name: workspace.describe(name) for name in names}
     return {
-        name: (read_layout(description), workspace.maps.get(name))
+        name: (description, workspace.maps.get(name))
         for name, description in described.items()
         if description is not None
     }
@@ -71,7 +71,7 @@ def _items(workspace: Workspace, found: Search) -> Markup:
 
 def _item(workspace: Workspace, tried: Try, item: Item) -> Markup:
     layout = tried.layout
-    known = workspace.maps.get(layout.table)
+    known = workspace.maps.get(layout.name)
     kind = kind_of(known, item)
     keys = [
         key_line(key_pieces(layout.base, kind, item, name), kind.entity)
@@ -88,7 +88,7 @@ def _collections(workspace: Workspace, found: Search) -> Markup:
 
 def _collection(workspace: Workspace, hit: Hit) -> Markup:
     tried = hit.tried
-    known = workspace.maps.get(tried.layout.table)
+    known = workspace.maps.get(tried.layout.name)
     kinds = {kind_name(kind_of(known, item)): kind_of(known, item) for item in hit.found.items}
     chips = [kind_chip(kind) for kind in kinds.values()] if known is not None else []
     text = f"{hit.found.count} item{'s' * (hit.found.count != '1')}"
@@ -101,7 +101,7 @@ def _collection(workspace: Workspace, hit: Hit) -> Markup:
 
 def _what(workspace: Workspace, tried: Try) -> Markup:
     """Return what the text was tried as; in a design of several tables, with the table."""
-    table = f" in {tried.layout.table}" if len(workspace.maps) > 1 else ""
+    table = f" in {tried.layout.name}" if len(workspace.maps) > 1 else ""
     return element("span", f"{tried.what}{table}", class_="end")
 
 
@@ -129,7 +129,7 @@ def _tried(found: Search) -> Markup:
     lines = [
         element(
             "li",
-            element("span", f"{each.what} in {each.layout.table}"),
+            element("span", f"{each.what} in {each.layout.name}"),
             element("code", each.show(), class_="end key wrap"),
         )
         for each in found.tried

@@ -18,8 +18,8 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.items.key_parts import key_pieces, short_title
+from tablewright.studio.items.key_values import key_value
 from tablewright.studio.items.kinds import kind_of, unreadable
-from tablewright.studio.items.layout import Layout, key_value, read_layout
 from tablewright.studio.items.meter import RequestMeter
 from tablewright.studio.items.places import places_of
 from tablewright.studio.markup.item_parts import (
@@ -39,13 +39,14 @@ from tablewright.studio.views.item_relations import history_panels, relations_pa
 from tablewright.studio.web.frame import WebPage
 from tablewright.studio.web.http import WebRequest
 from tablewright.studio.workspace import Workspace
+from tablewright.table_description import TableDescription
 from tablewright.values import Item
 
 
 class Subject(Struct, frozen=True):
     """The item of a page."""
 
-    layout: Layout
+    layout: TableDescription
     known: TableMap | None
     item: Item
     kind: ItemKind
@@ -90,10 +91,9 @@ def find_subject(
     infer: bool = False,
 ) -> Subject:
     """Read the whole item that a URL names; `infer` its entity for a page. Raises NoSubject."""
-    description = workspace.describe(table)
-    if description is None:
+    layout = workspace.describe(table)
+    if layout is None:
         raise NoSubject(_missing(f"The target has no table {table}.", "/tables", "Tables", 404))
-    layout = read_layout(description)
     everything = items_url(layout, layout.base)
     try:
         key = {
@@ -136,7 +136,7 @@ def _content(workspace: Workspace, meter: RequestMeter, subject: Subject) -> lis
         class_="cols c3b",
     )
     indexes = places_panels(meter, layout, kind, item, places[1:])
-    head = [subject_head(workspace, subject), inferred_note(workspace, layout.table)]
+    head = [subject_head(workspace, subject), inferred_note(workspace, layout.name)]
     return [*head, warning, columns, indexes, _facts(meter, subject)]
 
 

@@ -8,8 +8,8 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.key_parts import key_pieces
+from tablewright.studio.items.key_values import decode_cursor
 from tablewright.studio.items.kinds import kind_of
-from tablewright.studio.items.layout import Layout, decode_cursor
 from tablewright.studio.markup.item_parts import (
     item_url,
     key_line,
@@ -20,11 +20,17 @@ from tablewright.studio.markup.item_parts import (
 from tablewright.studio.markup.parts import json_code, note
 from tablewright.studio.patterns.typed_text import entity_code
 from tablewright.studio.workspace import Workspace
+from tablewright.table_description import TableDescription
 from tablewright.values import Item
 
 
 def drawer(
-    workspace: Workspace, layout: Layout, known: TableMap | None, token: str, *, close: str
+    workspace: Workspace,
+    layout: TableDescription,
+    known: TableMap | None,
+    token: str,
+    *,
+    close: str,
 ) -> Markup:
     """Return the drawer with the item of a key; without one, an empty place for it."""
     if not token:
@@ -34,7 +40,7 @@ def drawer(
     except InvalidValue as error:
         return _aside(close, [], [note(str(error), "bad")])
     found = workspace.send(
-        "GetItem", TableName=layout.table, Key=key, ReturnConsumedCapacity="TOTAL"
+        "GetItem", TableName=layout.name, Key=key, ReturnConsumedCapacity="TOTAL"
     )
     if "Item" not in found:
         text = "The item does not exist any more: it was deleted, or it expired."
@@ -50,7 +56,7 @@ def drawer(
         class_="pager",
     )
     opened = element("a", "Open", class_="btn sm", href=item_url(layout, item))
-    chip = kind_chip(kind) if known is not None else element("b", layout.table, class_="mono")
+    chip = kind_chip(kind) if known is not None else element("b", layout.name, class_="mono")
     return _aside(close, [chip, opened], [_tabs(kind, item), _also(layout, kind, item), facts])
 
 
@@ -108,7 +114,7 @@ def typed_view(kind: ItemKind, item: Item) -> Markup | None:
     return element("pre", text, tabindex="0", aria_label="Typed code")
 
 
-def _also(layout: Layout, kind: ItemKind, item: Item) -> Markup:
+def _also(layout: TableDescription, kind: ItemKind, item: Item) -> Markup:
     """Return the links to the partitions of the item in the table and in the indexes."""
     lines = []
     for each in layout.collections:

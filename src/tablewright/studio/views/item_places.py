@@ -7,7 +7,6 @@ from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.item_page import Send
 from tablewright.studio.items.key_parts import key_pieces
 from tablewright.studio.items.kinds import kind_name, kind_of
-from tablewright.studio.items.layout import ItemCollection, Layout
 from tablewright.studio.items.neighbours import read_neighbours
 from tablewright.studio.items.places import Place
 from tablewright.studio.markup.item_parts import (
@@ -19,10 +18,13 @@ from tablewright.studio.markup.item_parts import (
     partition_url,
 )
 from tablewright.studio.markup.parts import NOTHING, content, note
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item
 
 
-def key_panel(send: Send, layout: Layout, kind: ItemKind, item: Item, place: Place) -> Markup:
+def key_panel(
+    send: Send, layout: TableDescription, kind: ItemKind, item: Item, place: Place
+) -> Markup:
     """Return the key of an item in the table, taken apart, and its neighbours."""
     return element(
         "section",
@@ -33,7 +35,7 @@ def key_panel(send: Send, layout: Layout, kind: ItemKind, item: Item, place: Pla
 
 
 def places_panels(
-    send: Send, layout: Layout, kind: ItemKind, item: Item, places: list[Place]
+    send: Send, layout: TableDescription, kind: ItemKind, item: Item, places: list[Place]
 ) -> Markup:
     """Return a panel for each index: the place of the item, or why it has none."""
     if not places:
@@ -45,7 +47,9 @@ def places_panels(
     return element("div", heading, element("div", panels, class_="cols c3"))
 
 
-def _panel(send: Send, layout: Layout, kind: ItemKind, item: Item, place: Place) -> Markup:
+def _panel(
+    send: Send, layout: TableDescription, kind: ItemKind, item: Item, place: Place
+) -> Markup:
     collection = place.collection
     if place.is_in:
         tag = element("span", "in the index", class_="tag good")
@@ -94,14 +98,14 @@ def _about(place: Place, item: Item) -> Markup:
     return element("ul", lines, class_="rel")
 
 
-def _described(collection: ItemCollection) -> str:
+def _described(collection: IndexDescription) -> str:
     projection = {"ALL": "all attributes", "KEYS_ONLY": "keys only"}.get(
-        collection.projection, f"keys and {', '.join(collection.included)}"
+        collection.projection.type, f"keys and {', '.join(collection.projection.include)}"
     )
     return f"{collection.kind} index, {projection}"
 
 
-def _near(send: Send, layout: Layout, kind: ItemKind, item: Item, place: Place) -> Markup:
+def _near(send: Send, layout: TableDescription, kind: ItemKind, item: Item, place: Place) -> Markup:
     """Return the neighbours of an item in its partition."""
     collection = place.collection
     if not collection.is_ready:
@@ -129,7 +133,9 @@ def _more(where: str) -> Markup:
     return element("li", element("span", f"… more {where}", class_="faint wide"))
 
 
-def _neighbour(layout: Layout, kind: ItemKind, collection: ItemCollection, item: Item) -> Markup:
+def _neighbour(
+    layout: TableDescription, kind: ItemKind, collection: IndexDescription, item: Item
+) -> Markup:
     known = None if kind.entity is None else kind.entity.table
     other = kind_of(known, item)
     link = element(
@@ -139,7 +145,9 @@ def _neighbour(layout: Layout, kind: ItemKind, collection: ItemCollection, item:
     return element("li", link, chip)
 
 
-def _line(layout: Layout, kind: ItemKind, collection: ItemCollection, item: Item) -> Markup:
+def _line(
+    layout: TableDescription, kind: ItemKind, collection: IndexDescription, item: Item
+) -> Markup:
     """Return the sort key of an item; without one, its key in the table."""
     names = [each.name for each in collection.keys.sort]
     place = collection if names else layout.base

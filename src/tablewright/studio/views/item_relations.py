@@ -7,7 +7,7 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.item_page import Send
 from tablewright.studio.items.key_parts import key_pieces, short_title
-from tablewright.studio.items.layout import Layout, key_text
+from tablewright.studio.items.key_values import key_text
 from tablewright.studio.items.lookups import Found, Lookup, run
 from tablewright.studio.items.places import values_of
 from tablewright.studio.items.relations import (
@@ -22,13 +22,14 @@ from tablewright.studio.items.relations import (
 from tablewright.studio.markup.hues import entity_hue
 from tablewright.studio.markup.item_parts import condition_url, item_url
 from tablewright.studio.markup.parts import NOTHING, chip, content
+from tablewright.table_description import TableDescription
 from tablewright.values import Item
 
 #: The links to single items of one relation.
 LINKS = 6
 
 
-def relations_panel(send: Send, layout: Layout, kind: ItemKind, item: Item) -> Markup:
+def relations_panel(send: Send, layout: TableDescription, kind: ItemKind, item: Item) -> Markup:
     """Return the relations of an item, in both directions, and its unique values."""
     if kind.entity is None:
         return NOTHING
@@ -60,7 +61,7 @@ def _group(title: str, lines: list[Markup]) -> list[Markup]:
     return [element("h3", title), element("ul", lines)] if lines else []
 
 
-def _related(send: Send, layout: Layout, related: Related) -> Markup:
+def _related(send: Send, layout: TableDescription, related: Related) -> Markup:
     by = f"by {related.attribute}" if related.attribute else ""
     if related.lookup is None:
         text = f"{by}: no key finds them, so it would be a Scan"
@@ -81,13 +82,13 @@ def _related(send: Send, layout: Layout, related: Related) -> Markup:
     return element("li", name, parts, where)
 
 
-def _query_url(layout: Layout, wanted: Lookup) -> str:
+def _query_url(layout: TableDescription, wanted: Lookup) -> str:
     """Return the URL of the items that a lookup finds."""
     collection = layout.find(wanted.key.index.name) if wanted.key.index is not None else None
     return condition_url(layout, collection or layout.base, wanted.condition)
 
 
-def _links(layout: Layout, entity: EntityMap, found: Found) -> list[Markup]:
+def _links(layout: TableDescription, entity: EntityMap, found: Found) -> list[Markup]:
     """Return links to the first items that a lookup has found."""
     return [
         element("a", _short(layout, entity, item), class_="mono", href=item_url(layout, item))
@@ -95,7 +96,7 @@ def _links(layout: Layout, entity: EntityMap, found: Found) -> list[Markup]:
     ]
 
 
-def _short(layout: Layout, entity: EntityMap, item: Item) -> str:
+def _short(layout: TableDescription, entity: EntityMap, item: Item) -> str:
     """Return what tells an item from others of its entity: the last value in its key."""
     kind = ItemKind(entity)
     values = [
@@ -107,7 +108,7 @@ def _short(layout: Layout, entity: EntityMap, item: Item) -> str:
     return values[-1] if values else key_text(item[layout.base.keys.names[-1]])
 
 
-def _owner(send: Send, layout: Layout, kind: ItemKind, item: Item) -> Markup:
+def _owner(send: Send, layout: TableDescription, kind: ItemKind, item: Item) -> Markup:
     assert kind.entity is not None
     assert kind.unique is not None
     wanted: Lookup | None = owner_of(layout, kind, item)
@@ -119,12 +120,12 @@ def _owner(send: Send, layout: Layout, kind: ItemKind, item: Item) -> Markup:
     return element("li", chip(kind.entity), links, element("span", text, class_="end"))
 
 
-def _reserved(send: Send, layout: Layout, reserved: Reserved) -> Markup:
+def _reserved(send: Send, layout: TableDescription, reserved: Reserved) -> Markup:
     """Return a unique value of an item: whether its sentinel exists."""
     name = element("code", reserved.unique.key.name)
     if reserved.key is None:
         return element("li", name, element("span", "no value", class_="end"))
-    answer = send("GetItem", TableName=layout.table, Key=reserved.key)
+    answer = send("GetItem", TableName=layout.name, Key=reserved.key)
     key = " / ".join(dict.fromkeys(key_text(value) for value in reserved.key.values()))
     if "Item" not in answer:
         tag = element("span", "missing: the value is not reserved", class_="end tag bad")
@@ -133,7 +134,9 @@ def _reserved(send: Send, layout: Layout, reserved: Reserved) -> Markup:
     return element("li", name, link, element("span", "reserved", class_="end tag good"))
 
 
-def history_panels(send: Send, layout: Layout, kind: ItemKind, item: Item) -> list[Markup]:
+def history_panels(
+    send: Send, layout: TableDescription, kind: ItemKind, item: Item
+) -> list[Markup]:
     """Return the events of each history of an item, the newest first."""
     values = values_of(kind, item)
     if kind.entity is None or values is None:
@@ -141,7 +144,7 @@ def history_panels(send: Send, layout: Layout, kind: ItemKind, item: Item) -> li
     return [_history(send, layout, event) for event in events_of(layout, kind.entity, values)]
 
 
-def _history(send: Send, layout: Layout, event: Event) -> Markup:
+def _history(send: Send, layout: TableDescription, event: Event) -> Markup:
     history = event.history
     if event.lookup is None:
         found = Found([], False)
@@ -164,7 +167,7 @@ def _history(send: Send, layout: Layout, event: Event) -> Markup:
     return element("section", head, body, class_="panel")
 
 
-def _event(layout: Layout, event: Event, item: Item) -> Markup:
+def _event(layout: TableDescription, event: Event, item: Item) -> Markup:
     """Return one event: from which value to which, when, by whom and why."""
     entity = event.history.event
     names = {source: name for name, source in event.history.sources.items()}

@@ -15,7 +15,7 @@ from __future__ import annotations
 from tablewright.errors import InvalidValue
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.items.item_page import PAGE_SIZE, ItemPage, prepare
-from tablewright.studio.items.layout import ItemCollection, Layout, encode_cursor, read_layout
+from tablewright.studio.items.key_values import encode_cursor
 from tablewright.studio.markup.item_parts import items_url
 from tablewright.studio.markup.parts import NOTHING, heading, note, panel
 from tablewright.studio.views.inferred import inferred_note
@@ -28,6 +28,7 @@ from tablewright.studio.web.frame import WebPage
 from tablewright.studio.web.http import WebRequest, WebResponse, redirect
 from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
+from tablewright.table_description import IndexDescription, TableDescription
 
 #: The characters of all cursors before a page; older ones are dropped. A URL may have 16 KB.
 MAX_BACK = 6000
@@ -44,11 +45,11 @@ def first(workspace: Workspace, _: WebRequest) -> WebPage | WebResponse:
 
 def show(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     """Show one page of the items of a table or of an index."""
-    description = workspace.describe(table)
-    if description is None:
+    layout = workspace.describe(table)
+    if layout is None:
         text = note([f"The target has no table {table}. ", element("a", "Tables", href="/tables")])
         return WebPage("Items", [heading("Items"), text], "Items", status=404)
-    layout, known = read_layout(description), workspace.map_of(table)
+    known = workspace.map_of(table)
     collection = layout.find(request.query.get("index"))
     if collection is None:
         text = note(f"{table} has no index {request.query.get('index')}.", "warn")
@@ -89,7 +90,7 @@ def _tables(workspace: Workspace, current: str) -> Markup:
     return element("span", join(links, " · "), class_="mono")
 
 
-def _switch(layout: Layout, current: ItemCollection) -> Markup:
+def _switch(layout: TableDescription, current: IndexDescription) -> Markup:
     """Return the links to the table and its indexes."""
     links = [
         element(

@@ -6,19 +6,20 @@ from msgspec import Struct
 
 from tablewright.mapping.table import TableMap
 from tablewright.studio.items.item_page import ItemChoice, ItemPage, Reading, prepare, read_page
+from tablewright.studio.items.key_values import decode_cursor
 from tablewright.studio.items.kinds import kind_name, kind_of
-from tablewright.studio.items.layout import ItemCollection, Layout, decode_cursor
 from tablewright.studio.markup.item_parts import items_url
 from tablewright.studio.web.http import Fields
 from tablewright.studio.workspace import Workspace
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item
 
 
 class AskedItems(Struct, frozen=True):
     """What the URL of a page asks for."""
 
-    layout: Layout
-    collection: ItemCollection
+    layout: TableDescription
+    collection: IndexDescription
     choice: ItemChoice
     entity: str
     cursor: str
@@ -46,7 +47,7 @@ class AskedItems(Struct, frozen=True):
         return f"{path}/export?{query}"
 
 
-def read_asked(layout: Layout, collection: ItemCollection, query: Fields) -> AskedItems:
+def read_asked(layout: TableDescription, collection: IndexDescription, query: Fields) -> AskedItems:
     """Read the fields of a URL."""
     choice = ItemChoice(
         partition=tuple(query.all("pk")),

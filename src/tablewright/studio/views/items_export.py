@@ -11,7 +11,7 @@ from tablewright.errors import InvalidValue
 from tablewright.mapping.table import TableMap
 from tablewright.studio.items.exporting import export_response
 from tablewright.studio.items.item_page import ItemPage
-from tablewright.studio.items.layout import encode_cursor, read_layout
+from tablewright.studio.items.key_values import encode_cursor
 from tablewright.studio.views.items_asked import AskedItems, read_asked, read_asked_page
 from tablewright.studio.web.http import WebRequest, WebResponse, redirect
 from tablewright.studio.web.url import url
@@ -25,8 +25,7 @@ MAX_EXPORTED_BYTES = 64 << 20
 
 def export(workspace: Workspace, request: WebRequest, table: str) -> WebResponse:
     """Send the items of the page, or of all pages after it, as a file."""
-    description = workspace.describe(table)
-    layout = None if description is None else read_layout(description)
+    layout = workspace.describe(table)
     collection = None if layout is None else layout.find(request.query.get("index"))
     if layout is None or collection is None:
         return redirect(url("/items/{}", table))  # says what is missing

@@ -13,11 +13,11 @@ from tablewright.studio.items.item_page import (
     Reading,
 )
 from tablewright.studio.items.kinds import INDEX_RECORD, UNIQUE_VALUES, UNKNOWN_ITEMS, kind_of
-from tablewright.studio.items.layout import ItemCollection
 from tablewright.studio.markup.item_parts import field
 from tablewright.studio.markup.parts import NOTHING, panel
 from tablewright.studio.views.items_asked import AskedItems
 from tablewright.studio.web.url import url
+from tablewright.table_description import IndexDescription
 
 _SIGNS = {"<=": "≤", ">=": "≥"}
 
@@ -49,13 +49,13 @@ def filter_form(asked: AskedItems, known: TableMap | None, line: Markup) -> Mark
         element("button", "Show ", element("kbd", "↵"), class_="btn go", type="submit"),
         element("button", "Explain", class_="btn", type="submit", name="plan", value="1"),
     ]
-    action = url("/items/{}", asked.layout.table)
+    action = url("/items/{}", asked.layout.name)
     form = element(
         "form",
         controls,
         class_="filters",
         action=action,
-        hx_get=url("/items/{}", asked.layout.table, plan="1"),
+        hx_get=url("/items/{}", asked.layout.name, plan="1"),
         hx_trigger="input delay:300ms",
         hx_select="#line",
         hx_target="#line",
@@ -143,7 +143,7 @@ def read_line(
     asked: AskedItems, reading: Reading, page: ItemPage, known: TableMap | None
 ) -> Markup:
     """Return what the filter was for DynamoDB, and what it read."""
-    total = asked.layout.item_count
+    total = asked.layout.state.items or 0
     about = f" (about {total:,} in the table)" if total and not reading.is_query else ""
     requests = f", {page.requests} requests" if page.requests > 1 else ""
     returned = f"{len(page.items)} of {page.read} items read{about}, {_units(page.units)}{requests}"
@@ -155,7 +155,7 @@ def read_line(
     if known is not None and unknown:
         text = f"{unknown} item{'s' * (unknown != 1)} the design does not know"
         what.append(element("span", text, class_="tag warn"))
-    if asked.collection.projection != "ALL":
+    if asked.collection.projection.type != "ALL":
         text = f"projection: {_projection(asked.collection)}"
         what.append(element("span", text, class_="tag"))
     return _condition_line(reading, what)
@@ -182,7 +182,7 @@ def _units(units: float) -> str:
     return f"{units:g} read unit{'s' * (units != 1)}"
 
 
-def _projection(collection: ItemCollection) -> str:
-    if collection.projection == "INCLUDE":
-        return f"keys and {', '.join(collection.included)}"
-    return "keys only" if collection.projection == "KEYS_ONLY" else collection.projection
+def _projection(collection: IndexDescription) -> str:
+    if collection.projection.type == "INCLUDE":
+        return f"keys and {', '.join(collection.projection.include)}"
+    return "keys only" if collection.projection.type == "KEYS_ONLY" else collection.projection.type

@@ -14,8 +14,8 @@ from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.items.item_page import ItemPage
 from tablewright.studio.items.key_parts import KeyPiece, column_widths, key_pieces
+from tablewright.studio.items.key_values import encode_cursor
 from tablewright.studio.items.kinds import kind_name, kind_of, unreadable
-from tablewright.studio.items.layout import ItemCollection, Layout, encode_cursor
 from tablewright.studio.markup.hues import entity_hue
 from tablewright.studio.markup.item_parts import (
     items_url,
@@ -28,6 +28,7 @@ from tablewright.studio.markup.item_parts import (
     value_class,
 )
 from tablewright.studio.markup.parts import NOTHING, scroll
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item
 
 #: The attributes of one row, and the columns of a table without a design.
@@ -47,8 +48,8 @@ class Row(Struct, frozen=True):
 
 
 def grid(
-    layout: Layout,
-    collection: ItemCollection,
+    layout: TableDescription,
+    collection: IndexDescription,
     known: TableMap | None,
     page: ItemPage,
     select: Callable[[str], str],
@@ -64,13 +65,15 @@ def grid(
     return scroll(label, table, "tall round-t")
 
 
-def _row(layout: Layout, collection: ItemCollection, known: TableMap | None, item: Item) -> Row:
+def _row(
+    layout: TableDescription, collection: IndexDescription, known: TableMap | None, item: Item
+) -> Row:
     kind = kind_of(known, item)
     keys = {name: key_pieces(collection, kind, item, name) for name in collection.keys.names}
     return Row(item, kind, encode_cursor(layout.key(item)), keys)
 
 
-def _empty(layout: Layout, collection: ItemCollection, page: ItemPage) -> Markup:
+def _empty(layout: TableDescription, collection: IndexDescription, page: ItemPage) -> Markup:
     more = " in what was read; Next continues" if page.next is not None else ""
     everything = element("a", "Clear the filter", class_="btn", href=items_url(layout, collection))
     return element(
@@ -89,8 +92,8 @@ def _empty(layout: Layout, collection: ItemCollection, page: ItemPage) -> Markup
 class _Grid:
     def __init__(
         self,
-        layout: Layout,
-        collection: ItemCollection,
+        layout: TableDescription,
+        collection: IndexDescription,
         known: TableMap | None,
         select: Callable[[str], str],
         selected: str,
@@ -230,7 +233,7 @@ class _Grid:
         if len(shown) < len(names):
             more = f"{len(names) - len(shown)} more"
             cells.append(element("td", element("small", "…"), element("span", more), class_="at"))
-        if self.collection.projection == "ALL" and (reason := unreadable(row.kind, row.item)):
+        if self.collection.projection.type == "ALL" and (reason := unreadable(row.kind, row.item)):
             tag = element("span", "cannot be decoded", class_="tag bad", title=reason)
             cells.insert(0, element("td", tag, element("small", reason), class_="at why"))
         if len(cells) < self.width:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from threading import BoundedSemaphore
-from typing import Any
 
 from tablewright.errors import InvalidValue
 from tablewright.mapping.keys import KeyMap
@@ -34,6 +33,7 @@ from tablewright.studio.web.frame import WebPage, static_url
 from tablewright.studio.web.http import EVENTS, Fields, WebRequest, WebResponse, redirect
 from tablewright.studio.web.url import url
 from tablewright.studio.workspace import MAX_LIVE_VIEWS, Workspace
+from tablewright.table_description import TableDescription
 from tablewright.values import Item, Value
 
 #: The changes that a page shows.
@@ -58,7 +58,7 @@ def show(workspace: Workspace, request: WebRequest) -> WebPage:
     """Show the last changes of the tables with a stream."""
     query = request.query
     found = _describe(workspace, query.get("table"))
-    live = {name: each for name, each in found.items() if _stream(each)}
+    live = {name: each for name, each in found.items() if each.stream}
     others = {name: each for name, each in found.items() if name not in live}
     about = "Changes as they come, from the streams of the tables; the newest first."
     parts: list[Markup] = [heading("Live", about)]
@@ -75,24 +75,18 @@ def show(workspace: Workspace, request: WebRequest) -> WebPage:
     return WebPage("Live", parts, "Live")
 
 
-def _describe(workspace: Workspace, table: str) -> dict[str, dict[str, Any]]:
+def _describe(workspace: Workspace, table: str) -> dict[str, TableDescription]:
     """Return the descriptions of the tables that are asked for, or of all that matter."""
     names = [table] if table else [*workspace.maps] or workspace.table_names()[:MAX_TABLES]
     found = {name: workspace.describe(name) for name in names}
     return {name: each for name, each in found.items() if each is not None}
 
 
-def _stream(description: dict[str, Any]) -> str:
-    """Return the view type of the stream of a table, "" if it has none."""
-    found = description.get("StreamSpecification") or {}
-    return str(found.get("StreamViewType", "")) if found.get("StreamEnabled") else ""
-
-
 # --- the page -----------------------------------------------------------------------------------
 
 
 def _panel(
-    workspace: Workspace, feed: Feed, live: dict[str, dict[str, Any]], query: Fields
+    workspace: Workspace, feed: Feed, live: dict[str, TableDescription], query: Fields
 ) -> Markup:
     last = feed.last
     shown = [change for change in feed.after(0) if _is_shown(change, query)][-SHOWN:]
@@ -123,7 +117,7 @@ def _panel(
         id="nothing",
         hidden="" if shown else None,
     )
-    views = {_stream(each) for each in live.values()} - {VIEW}
+    views = {each.stream for each in live.values() if each.stream} - {VIEW}
     return element(
         "section",
         header,
@@ -148,7 +142,7 @@ def _view_note(view: str) -> Markup:
     return note(texts.get(view, f"The stream has the view type {view}."), "warn")
 
 
-def _filters(workspace: Workspace, live: dict[str, dict[str, Any]], query: Fields) -> Markup:
+def _filters(workspace: Workspace, live: dict[str, TableDescription], query: Fields) -> Markup:
     entities = [
         entity.name for name in live for entity in getattr(workspace.map_of(name), "entities", ())
     ]
@@ -283,7 +277,7 @@ def events(workspace: Workspace, request: WebRequest) -> WebResponse:
     """Send the rows of new changes as they come, and the state of the connection to the target."""
     query = request.query
     found = _describe(workspace, query.get("table"))
-    live = {name: each for name, each in found.items() if _stream(each)}
+    live = {name: each for name, each in found.items() if each.stream}
     if not live:
         raise InvalidValue("no table has a stream any more; load the page again")
     start = request.headers.get("last-event-id") or query.get("after")
@@ -335,9 +329,9 @@ def event(name: str, data: str, number: int | None = None) -> bytes:
 # --- a table without a stream -------------------------------------------------------------------
 
 
-def _without_stream(workspace: Workspace, name: str, description: dict[str, Any]) -> Markup:
-    if description["TableStatus"] != "ACTIVE":
-        body = note(f"The table is {description['TableStatus'].lower()}; load the page again.")
+def _without_stream(workspace: Workspace, name: str, description: TableDescription) -> Markup:
+    if description.state.status != "ACTIVE":
+        body = note(f"The table is {description.state.status.lower()}; load the page again.")
     elif workspace.is_writable:
         body = _offer(workspace, name)
     else:

@@ -30,7 +30,7 @@ def _sample_page(workspace: Workspace, *problem: Markup) -> WebPage:
         element(
             "li",
             element("code", table.name), " ",
-            faint("is created") if not table.exists
+            faint("is created") if table.description is None
             else f"has {table.items:,} items" if table.items else faint("is empty"),
         )
         for table in tables

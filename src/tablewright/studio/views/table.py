@@ -11,7 +11,14 @@ from tablewright.model.table_definition import definition
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.exporting import FORMATS, export_response, scan_pages
 from tablewright.studio.markup.parts import data_table, facts, heading, json_code, note, scroll
-from tablewright.studio.target.inventory import FoundTable, find_table, format_size
+from tablewright.studio.target.inventory import (
+    FoundTable,
+    find_table,
+    format_created,
+    format_keys,
+    format_projection,
+    format_size,
+)
 from tablewright.studio.views.inferred import inferred_panel
 from tablewright.studio.views.tables import STREAMS, design_tag, status_tag
 from tablewright.studio.web.frame import WebPage
@@ -19,32 +26,35 @@ from tablewright.studio.web.http import WebRequest, WebResponse, redirect
 from tablewright.studio.web.problems import missing_page
 from tablewright.studio.web.url import url
 from tablewright.studio.workspace import Workspace
+from tablewright.table_description import TableDescription
 
 
 def show(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
     """Show a table."""
-    table = find_table(workspace, name)
-    if not table.exists:
-        return _missing(workspace, table)
+    found = find_table(workspace, name)
+    table = found.description
+    if table is None:
+        return _missing(workspace, found)
     content = [
-        heading(name, _summary(table), _actions(workspace, table)),
-        _design(workspace, table),
+        heading(name, _summary(table), _actions(table)),
+        _design(found, table),
         _indexes(table),
         _export(table),
     ]
-    if table.declared is None:
+    if found.declared is None:
         content.append(inferred_panel(workspace, name, ask="infer" in request.query))
     return WebPage(name, content, "Tables")
 
 
-def _summary(table: FoundTable) -> list[str]:
+def _summary(table: TableDescription) -> list[str]:
+    state = table.state
     return [
-        f"{table.items:,} items, {format_size(table.size)}, as DescribeTable states; created "
-        f"{table.created or 'at an unknown time'}."
+        f"{state.items or 0:,} items, {format_size(state.size)}, as DescribeTable states; created "
+        f"{format_created(state.created)}."
     ]
 
 
-def _actions(workspace: Workspace, table: FoundTable) -> Markup:
+def _actions(table: TableDescription) -> Markup:
     links = [
         element("a", "Items", class_="btn go", href=url("/items/{}", table.name)),
         element("a", "Live", class_="btn", href=url("/live", table=table.name)),
@@ -52,24 +62,24 @@ def _actions(workspace: Workspace, table: FoundTable) -> Markup:
     return element("div", links, class_="row")
 
 
-def _design(workspace: Workspace, table: FoundTable) -> Markup:
+def _design(found: FoundTable, table: TableDescription) -> Markup:
     values = [
-        ("status", table.status.lower()),
-        ("items", f"{table.items:,}"),
-        ("size", format_size(table.size)),
-        ("key", table.keys),
+        ("status", table.state.status.lower()),
+        ("items", f"{found.items:,}"),
+        ("size", format_size(table.state.size)),
+        ("key", format_keys(table.keys)),
         ("TTL", table.ttl or "off"),
         ("stream", STREAMS.get(table.stream, table.stream) if table.stream else "off"),
-        ("billing", table.billing),
+        ("billing", table.capacity_text),
     ]
     rows = [element("div", facts(values), class_="body")]
-    if table.declared is None:
+    if found.declared is None:
         tag = element("span", "no design", class_="tag")
     else:
-        tag = design_tag(table)
-        if table.differences:
-            lines = [element("li", line) for line in table.differences]
-            text = f"The table differs from its declaration, {table.declared.owner}:"
+        tag = design_tag(found)
+        if found.differences:
+            lines = [element("li", line) for line in found.differences]
+            text = f"The table differs from its declaration, {found.declared.owner}:"
             rows.append(
                 element("div", element("div", element("p", text), element("ul", lines),
                                        class_="note warn block"), class_="body")
@@ -78,7 +88,7 @@ def _design(workspace: Workspace, table: FoundTable) -> Markup:
     return element("section", header, *rows, class_="panel", aria_label="Table")
 
 
-def _indexes(table: FoundTable) -> Markup:
+def _indexes(table: TableDescription) -> Markup:
     if not table.indexes:
         return note("The table has no indexes.")
     rows = [
@@ -87,11 +97,11 @@ def _indexes(table: FoundTable) -> Markup:
             element("td", element("a", index.name, class_="mono",
                                   href=url("/items/{}", table.name, index=index.name))),
             element("td", index.kind),
-            element("td", index.keys, class_="mono"),
-            element("td", index.projection),
-            element("td", f"{index.items:,}", class_="num"),
-            element("td", format_size(index.size), class_="num"),
-            element("td", status_tag(index.status)),
+            element("td", format_keys(index.keys), class_="mono"),
+            element("td", format_projection(index.projection)),
+            element("td", f"{index.state.items or 0:,}", class_="num"),
+            element("td", format_size(index.state.size), class_="num"),
+            element("td", status_tag(index.state.status)),
         )
         for index in table.indexes
     ]  # fmt: skip
@@ -108,8 +118,8 @@ def _indexes(table: FoundTable) -> Markup:
 # --- export -------------------------------------------------------------------------------------
 
 
-def _export(table: FoundTable) -> Markup:
-    units = read_units(table.size, consistent=False)
+def _export(table: TableDescription) -> Markup:
+    units = read_units(table.state.size, consistent=False)
     links = [
         element("a", label, class_="btn", download="",
                 href=url("/tables/{}/export", table.name, format=kind))
@@ -128,16 +138,15 @@ def _export(table: FoundTable) -> Markup:
 
 def export(workspace: Workspace, request: WebRequest, name: str) -> WebPage | WebResponse:
     """Send all items of a table or an index as a file."""
-    table, kind = find_table(workspace, name), request.query.get("format", "json")
+    table, kind = workspace.describe(name), request.query.get("format", "json")
     index = request.query.get("index") or None
-    is_known = index is None or index in [each.name for each in table.indexes]
-    if not table.exists or kind not in FORMATS or not is_known:
+    if table is None or kind not in FORMATS or table.find(index) is None:
         return missing_page(request)
-    columns = table.key_names
-    if table.declared is not None:
+    columns, declared = list(table.keys.names), workspace.maps.get(name)
+    if declared is not None:
         stored = (
             attribute.stored
-            for entity in table.declared.entities
+            for entity in declared.entities
             for attribute in entity.attributes.values()
             if not attribute.is_key_only
         )
@@ -167,7 +176,7 @@ def _missing(workspace: Workspace, table: FoundTable) -> WebPage:
 
 def _creation(table: FoundTable) -> Markup:
     assert table.declared is not None
-    request = definition(table.declared, table.name)
+    request = definition(table.declared, table.name).to_create_table()
     form = element(
         "form",
         element("button", "Create the table", class_="btn go", type="submit"),

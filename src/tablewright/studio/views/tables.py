@@ -45,7 +45,7 @@ def _actions(workspace: Workspace, tables: list[FoundTable]) -> Markup:
 
 
 def _notice(workspace: Workspace, tables: list[FoundTable]) -> Markup:
-    missing = [table.name for table in tables if not table.exists]
+    missing = [table.name for table in tables if table.description is None]
     if not tables:
         text = "The target has no tables."
         return note(text, "warn")
@@ -65,7 +65,7 @@ def _list(
     columns = ("Table", "Design", "Items", "Size", "Key", "Indexes", "TTL", "Stream", "Billing")
     rows = [_row(workspace, each) for each in tables]
     listed = data_table("Tables", columns, rows, numbers=("Items", "Size"), class_="tbls")
-    existing = sum(table.exists for table in tables)
+    existing = sum(table.description is not None for table in tables)
     count = f"{existing}{' on this page' if after or following else ''} on "
     header = element(
         "header", element("h2", "Tables"), element("p", count, element("b", workspace.target_name))
@@ -80,31 +80,32 @@ def _list(
     )
 
 
-def _row(workspace: Workspace, table: FoundTable) -> Markup:
+def _row(workspace: Workspace, found: FoundTable) -> Markup:
     link = element(
         "a",
-        element("b", table.name),
+        element("b", found.name),
         class_="mono",
-        href=url("/tables/{}", table.name),
+        href=url("/tables/{}", found.name),
     )
-    if not table.exists:
+    table = found.description
+    if table is None:
         return element(
-            "tr", element("td", link), _design_cell(workspace, table),
+            "tr", element("td", link), _design_cell(workspace, found),
             element("td", "it does not exist at this target", class_="muted", colspan="7"),
         )  # fmt: skip
-    status = NOTHING if table.status == "ACTIVE" else status_tag(table.status)
+    status = NOTHING if table.state.status == "ACTIVE" else status_tag(table.state.status)
     count = len(table.indexes)
     return element(
         "tr",
         element("td", link, " ", status),
-        _design_cell(workspace, table),
-        element("td", f"{table.items:,}", class_="num"),
-        element("td", format_size(table.size), class_="num"),
-        element("td", ", ".join(table.key_names), class_="mono"),
+        _design_cell(workspace, found),
+        element("td", f"{found.items:,}", class_="num"),
+        element("td", format_size(table.state.size), class_="num"),
+        element("td", ", ".join(table.keys.names), class_="mono"),
         element("td", str(count) if count else faint("none")),
         element("td", element("code", table.ttl) if table.ttl else faint("off")),
         element("td", STREAMS.get(table.stream, table.stream) if table.stream else faint("off")),
-        element("td", table.billing),
+        element("td", table.capacity_text),
     )
 
 
@@ -118,9 +119,9 @@ def _design_cell(workspace: Workspace, table: FoundTable) -> Markup:
 
 def design_tag(table: FoundTable) -> Markup:
     """Return whether a table of the design is as declared."""
-    if not table.exists:
+    if table.description is None:
         return element("span", "missing", class_="tag bad")
-    if table.status != "ACTIVE":
+    if table.description.state.status != "ACTIVE":
         return element("span", "not compared yet", class_="tag")
     count = len(table.differences)
     if not count:

@@ -27,9 +27,9 @@ from tablewright.mapping.members import STAMPS
 from tablewright.plan.expressions import Placeholders, UpdateExpression
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.writes.entry import delete, update
-from tablewright.studio.items.layout import Layout
 from tablewright.studio.patterns.form_values import texts
 from tablewright.studio.patterns.forms import Field, field
+from tablewright.table_description import TableDescription
 from tablewright.values import Item, Value
 from tablewright.wire.read import read
 from tablewright.wire.requests import PutItemInput
@@ -96,7 +96,7 @@ def delete_plan(instance: Any) -> Plan[Any]:
 # --- items that the design does not know ---------------------------------------------------------
 
 
-def parse_item(layout: Layout, stored: Item, text: str) -> Item:
+def parse_item(layout: TableDescription, stored: Item, text: str) -> Item:
     """Return the item that a person typed as DynamoDB's JSON.
 
     Raises InvalidValue if it is none, or if it has another key than the stored one.
@@ -106,7 +106,7 @@ def parse_item(layout: Layout, stored: Item, text: str) -> Item:
     except (msgspec.MsgspecError, RecursionError) as error:
         raise InvalidValue(f"this is not JSON: {error}") from None
     try:
-        request = {"TableName": layout.table, "Item": decoded}
+        request = {"TableName": layout.name, "Item": decoded}
         item: Item = normalise_item(read(PutItemInput, request).item)
     except DynamoDBError as error:
         raise InvalidValue(f"DynamoDB would refuse this item: {error}") from None
@@ -125,7 +125,9 @@ def item_changes(item: Item, was: Item) -> dict[str, Value | None]:
 class RawUpdate(Plan[None]):
     """Set and remove attributes of an item, as they are stored."""
 
-    def __init__(self, layout: Layout, key: Item, changes: Mapping[str, Value | None]) -> None:
+    def __init__(
+        self, layout: TableDescription, key: Item, changes: Mapping[str, Value | None]
+    ) -> None:
         self._layout = layout
         self._key = key
         self._changes = changes
@@ -142,7 +144,7 @@ class RawUpdate(Plan[None]):
         yield Request(
             "UpdateItem",
             {
-                "TableName": self._layout.table,
+                "TableName": self._layout.name,
                 "Key": self._key,
                 "UpdateExpression": changes.text(),
                 "ConditionExpression": condition,
@@ -154,7 +156,7 @@ class RawUpdate(Plan[None]):
 class RawDelete(Plan[None]):
     """Delete an item by its key."""
 
-    def __init__(self, layout: Layout, key: Item) -> None:
+    def __init__(self, layout: TableDescription, key: Item) -> None:
         self._layout = layout
         self._key = key
 
@@ -164,9 +166,9 @@ class RawDelete(Plan[None]):
     def _steps(self, context: Context) -> Steps[None]:
         marks = Placeholders()
         condition = _exists(self._layout, marks)
-        body = {"TableName": self._layout.table, "Key": self._key, "ConditionExpression": condition}
+        body = {"TableName": self._layout.name, "Key": self._key, "ConditionExpression": condition}
         yield Request("DeleteItem", body | marks.members())
 
 
-def _exists(layout: Layout, marks: Placeholders) -> str:
+def _exists(layout: TableDescription, marks: Placeholders) -> str:
     return f"attribute_exists({marks.name(layout.base.keys.names[0])})"

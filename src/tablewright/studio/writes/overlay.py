@@ -35,7 +35,7 @@ from tablewright.errors import (
 )
 from tablewright.plan.events import add_capacity, consumed_units
 from tablewright.studio.workspace import ReadOnly
-from tablewright.transfer.definition import build_create_request
+from tablewright.table_description import TableDescription, read_table
 from tablewright.transport import Response, Transport
 from tablewright.values import Item
 from tablewright.wire.operations import OPERATIONS, READS, WRITES, touches
@@ -108,7 +108,7 @@ class Overlay:
         self._engine = Engine(":memory:")
         self._lock = threading.Lock()
         #: The descriptions of the tables at the target, by name.
-        self.tables: dict[str, dict[str, Any]] = {}
+        self.tables: dict[str, TableDescription] = {}
         self._loaded: dict[Identity, Item | None] = {}
         self.reads: list[SentRead] = []
         self.writes: list[SentWrite] = []
@@ -157,18 +157,16 @@ class Overlay:
             return item
         return {name: item[name] for name in self.key_names(part.table)}
 
-    def key_names(self, table: str) -> list[str]:
+    def key_names(self, table: str) -> tuple[str, ...]:
         """Return the names of the key attributes of a table."""
-        return [key["AttributeName"] for key in self._describe(table)["KeySchema"]]
+        return self._describe(table).keys.names
 
-    def _describe(self, table: str) -> dict[str, Any]:
+    def _describe(self, table: str) -> TableDescription:
         """Return the description of a table; create it in memory when it is first needed."""
         if table not in self.tables:
-            found = msgspec.json.decode(
-                self._target.send("DescribeTable", {"TableName": table}).body
-            )["Table"]
-            on_demand = {**found, "BillingModeSummary": {"BillingMode": "PAY_PER_REQUEST"}}
-            self._call("CreateTable", build_create_request(on_demand))
+            answer = self._target.send("DescribeTable", {"TableName": table}).body
+            found = read_table(msgspec.json.decode(answer)["Table"])
+            self._call("CreateTable", found.on_demand_only().to_create_table())
             self.tables[table] = found
         return self.tables[table]
 

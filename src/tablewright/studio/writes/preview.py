@@ -31,7 +31,6 @@ from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.plan.plan import Plan
 from tablewright.studio.items.kinds import kind_of
-from tablewright.studio.items.layout import ItemCollection, Layout, read_layout
 from tablewright.studio.markup.clauses import Clause, clauses
 from tablewright.studio.writes.overlay import (
     Overlay,
@@ -41,6 +40,7 @@ from tablewright.studio.writes.overlay import (
     Touched,
     identity,
 )
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item
 
 Kind: TypeAlias = Literal["added", "changed", "moved", "removed", "same"]
@@ -49,7 +49,7 @@ Kind: TypeAlias = Literal["added", "changed", "moved", "removed", "same"]
 class RowChange(Struct, frozen=True):
     """A row of an index, before and after; only its projected attributes."""
 
-    index: ItemCollection
+    index: IndexDescription
     before: Item | None
     after: Item | None
     units: float
@@ -65,7 +65,7 @@ class RowChange(Struct, frozen=True):
 class ItemChange(Struct, frozen=True):
     """An item before and after, and its rows in the indexes."""
 
-    layout: Layout
+    layout: TableDescription
     key: Item
     before: Item | None
     after: Item | None
@@ -82,7 +82,7 @@ class ItemChange(Struct, frozen=True):
     @property
     def table(self) -> str:
         """The name of the table at the target."""
-        return self.layout.table
+        return self.layout.name
 
     @property
     def changed(self) -> list[str]:
@@ -94,7 +94,7 @@ class ItemChange(Struct, frozen=True):
 class CheckedItem(Struct, frozen=True):
     """The conditions that a write, or a check alone, requires of one item."""
 
-    layout: Layout
+    layout: TableDescription
     key: Item
     what: ItemKind
     clauses: list[Clause]
@@ -119,7 +119,7 @@ class Preview(Struct, frozen=True):
     #: All requests of the plan, in order: their operations and bodies.
     requests: tuple[tuple[str, dict[str, Any]], ...]
     #: The tables that it writes, by name.
-    layouts: dict[str, Layout]
+    layouts: dict[str, TableDescription]
     maps: dict[str, TableMap]
 
     @property
@@ -162,7 +162,7 @@ def preview(database: Database, plan: Plan[Any]) -> Preview:
                 raise  # the target has refused a read
             error = refusal
         sent = overlay.refused[-1:] if error is not None else []
-        layouts = {name: read_layout(found) for name, found in overlay.tables.items()}
+        layouts = overlay.tables
         changes = _Changes(layouts, maps)
         return Preview(
             items=changes.of(overlay.writes),
@@ -181,7 +181,7 @@ def preview(database: Database, plan: Plan[Any]) -> Preview:
 class _Changes:
     """Computes the changes of items and index rows from the requests of a plan."""
 
-    def __init__(self, layouts: dict[str, Layout], maps: dict[str, TableMap]) -> None:
+    def __init__(self, layouts: dict[str, TableDescription], maps: dict[str, TableMap]) -> None:
         self._layouts = layouts
         self._maps = maps
 
@@ -234,22 +234,26 @@ class _Changes:
             units=units if is_alone else 0.0,
         )
 
-    def _what(self, layout: Layout, item: Item) -> ItemKind:
-        return kind_of(self._maps.get(layout.table), item)
+    def _what(self, layout: TableDescription, item: Item) -> ItemKind:
+        return kind_of(self._maps.get(layout.name), item)
 
 
-def index_row(layout: Layout, index: ItemCollection, item: Item | None) -> Item | None:
+def index_row(layout: TableDescription, index: IndexDescription, item: Item | None) -> Item | None:
     """Return the row that DynamoDB keeps of an item in an index; None if it is not in it."""
     if item is None or not index.contains(item):
         return None
-    if index.projection == "ALL":
+    if index.projection.type == "ALL":
         return item
-    held = {*layout.base.keys.names, *index.keys.names, *index.included}
+    held = {*layout.base.keys.names, *index.keys.names, *index.projection.include}
     return {name: value for name, value in item.items() if name in held}
 
 
 def _row_change(
-    layout: Layout, index: ItemCollection, before: Item | None, after: Item | None, factor: int
+    layout: TableDescription,
+    index: IndexDescription,
+    before: Item | None,
+    after: Item | None,
+    factor: int,
 ) -> RowChange | None:
     was, now = (index_row(layout, index, item) for item in (before, after))
     if was == now:

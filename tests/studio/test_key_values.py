@@ -1,4 +1,4 @@
-"""The layout of a table: its collections, and texts that become key values."""
+"""The collections of a table, and texts that become key values."""
 
 from __future__ import annotations
 
@@ -7,21 +7,16 @@ import pytest
 from tablewright.engine import Engine
 from tablewright.errors import InvalidValue
 from tablewright.schema import KeyAttribute
-from tablewright.studio.items.layout import (
-    decode_cursor,
-    encode_cursor,
-    key_text,
-    key_value,
-    read_layout,
-)
+from tablewright.studio.items.key_values import decode_cursor, encode_cursor, key_text, key_value
+from tablewright.table_description import read_table
 from tests.studio.tables import KEYS, create_keys_table
 
 
 def test_the_collections_of_a_table_are_the_table_and_its_indexes() -> None:
     engine = Engine(":memory:")
     create_keys_table(engine)
-    layout = read_layout(engine.call("DescribeTable", {"TableName": KEYS})["Table"])
-    assert [(each.name, each.kind, each.projection) for each in layout.collections] == [
+    layout = read_table(engine.call("DescribeTable", {"TableName": KEYS})["Table"])
+    assert [(each.name, each.kind, each.projection.type) for each in layout.collections] == [
         ("", "table", "ALL"),
         ("local", "local", "INCLUDE"),
         ("wide", "global", "KEYS_ONLY"),
