@@ -78,17 +78,18 @@ class Changing:
         self.change, self.refused = change, refused
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
-        error: Exception | None = None
         try:
             response = self.transport.send(operation, request)
-        except Exception as refusal:
-            error = refusal
-        if self.change is not None and "Write" in operation and bool(error) is self.refused:
+        except Exception:
+            self.after(operation, refused=True)
+            raise
+        self.after(operation, refused=False)
+        return response
+
+    def after(self, operation: str, *, refused: bool) -> None:
+        if self.change is not None and "Write" in operation and refused is self.refused:
             self.change(self.engine)
             self.change = None
-        if error is not None:
-            raise error
-        return response
 
     def close(self) -> None: ...
 

@@ -31,7 +31,7 @@ from tablewright.cost.report import (
 )
 from tablewright.cost.sizes import Sizes, measure_target
 from tablewright.cost.storage import StorageCost
-from tablewright.cost.units import Consumption, item_write, page_read, unchanged_item
+from tablewright.cost.units import Consumption
 
 __all__ = [
     "CapacityCost",
@@ -52,14 +52,11 @@ __all__ = [
     "compare",
     "consumption",
     "cost",
-    "item_write",
     "load_prices",
     "load_rates",
     "measure_target",
     "measure_units",
-    "page_read",
     "pattern_calls",
     "price_trace",
-    "unchanged_item",
     "units_of",
 ]

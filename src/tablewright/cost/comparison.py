@@ -52,7 +52,7 @@ def compare(before: CostReport, after: CostReport, since: str) -> CostComparison
         design=after.design,
         since=since,
         currency=after.prices.currency,
-        patterns=tuple(each for each in changes if figures(each.before) != figures(each.after)),
+        patterns=tuple(each for each in changes if _figures(each.before) != _figures(each.after)),
         has_prices=any(
             found.rate is not None for report in (before, after) for found in report.patterns
         )
@@ -80,9 +80,9 @@ def _repriced(before: CostReport, after: CostReport) -> CostReport:
     return report_of(before.design, prices, tuple(patterns), capacity, storage)
 
 
-def figures(found: PatternCost | None) -> tuple[float | None, ...] | None:
+def _figures(found: PatternCost | None) -> tuple[float | None, ...]:
     """Return what is compared of a pattern: its units and its price, to two decimals."""
     if found is None:
-        return None
+        return ()
     values = (found.read_units, found.write_units, found.index_units, found.month)
     return tuple(each if each is None else round(each, 2) for each in values)

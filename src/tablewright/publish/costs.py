@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tablewright.cost.capacity import CapacityCost
-from tablewright.cost.comparison import CostComparison, PatternChange, figures
+from tablewright.cost.comparison import CostComparison, PatternChange
 from tablewright.cost.patterns import CostPart, PatternCost, PatternUnits
 from tablewright.cost.prices import GIGABYTE, Prices
 from tablewright.cost.report import CostReport
@@ -233,8 +233,8 @@ def _cells(found: PatternCost | None) -> tuple[str, ...] | None:
     """Return the cells of a pattern."""
     if found is None:
         return None
-    *units, month = figures(found) or ()
-    return *(number(each) if each else "" for each in units), _price(month)
+    units = (found.read_units, found.write_units, found.index_units)
+    return *(number(each) if each else "" for each in units), _price(found.month)
 
 
 def _price(month: float | None) -> str:

@@ -59,7 +59,7 @@ def test_requests_go_through_the_other_transport_to_the_same_tables() -> None:
     ):
         recording = Recording(db.transport)
         with db.through(recording) as other:
-            assert other.table_names == db.table_names == {Desk.__table__: "desk2"}
+            assert other.table_names == db.table_names == {Desk.__table__: "desk-2"}
             events.clear()
             other.run(create(Memo(number="1")))
         assert db.run(Memo.primary("1")) is not None
