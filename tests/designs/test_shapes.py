@@ -53,7 +53,9 @@ def is_stated(sent: Access, shape: Access) -> bool:
     return (sent.kind, sent.table, sent.index) == (shape.kind, shape.table, shape.index) and (
         isinstance(shape.key, Everything)
         if sent.key is None
-        else isinstance(shape.key, KeyCondition) and has_form(sent.key, shape.key)
+        else isinstance(sent.key, KeyCondition)
+        and isinstance(shape.key, KeyCondition)
+        and has_form(sent.key, shape.key)
     )
 
 
@@ -76,8 +78,9 @@ def has_form(sent: KeyCondition, shape: KeyCondition) -> bool:
             return False
         pairs += zip(sent.sort.values, shape.sort.values, strict=True)
     return all(
-        one.keys() == other.keys() and fits(*one.values(), parts_of(*other.values()))
+        one.keys() == other.keys() and fits(one[tag], parts_of(other[tag]))
         for one, other in pairs
+        for tag in one
     )
 
 

@@ -194,3 +194,22 @@ def test_explain_shows_the_formats_of_arguments_in_keys() -> None:
     assert explain(titles).condition == (
         'GSI1PK="TITLE#{truncated(lower(title), 8)}" AND GSI1SK<="{descending(year)}"'
     )
+
+
+def test_a_pattern_may_select_attributes_and_filter_by_an_argument() -> None:
+    class Parcels(Table, name="parcels"):
+        pass
+
+    class Parcel(Entity, table=Parcels):
+        owner: Attr[str] = attr()
+        number: Attr[str] = attr()
+        weight: Attr[int] = attr()
+        primary = key("OWNER" / owner, "PARCEL" / number)
+
+    @access_pattern
+    def heavy(owner: str, weight: int) -> Query[tuple[str]]:
+        return Parcel.primary.within(owner).filter(Parcel.weight > weight).select(Parcel.number)
+
+    shape = explain(heavy)
+    assert shape.filter == "weight > {weight}"
+    assert {"PK", "SK", "number", "weight"} <= set(shape.attributes)
