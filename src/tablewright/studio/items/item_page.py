@@ -35,6 +35,26 @@ OPERATORS = ("any", "=", "<", "<=", ">", ">=", "between", "begins_with")
 Send: TypeAlias = Callable[..., dict[str, Any]]
 
 
+class RequestMeter:
+    """Sends requests that read, and counts them."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.requests = 0
+        self.units = 0.0
+
+    def __call__(self, operation: str, **request: Any) -> dict[str, Any]:
+        answer = self._send(operation, **request, ReturnConsumedCapacity="TOTAL")
+        self.requests += 1
+        self.units += answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
+        return answer
+
+    def show(self) -> str:
+        """Return what was counted: `9 requests, 5.5 read units`."""
+        requests = f"{self.requests} request{'s' * (self.requests != 1)}"
+        return f"{requests}, {self.units:g} read unit{'s' * (self.units != 1)}"
+
+
 class ItemChoice(Struct, frozen=True, kw_only=True):
     """What the filter of a page asks for, as it was typed."""
 

@@ -17,7 +17,7 @@ from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.layout import key_text
 from tablewright.studio.markup.hues import attribute_hue
 from tablewright.studio.markup.parts import NOTHING, chip, note
-from tablewright.studio.web.url import url
+from tablewright.studio.web.http import url
 
 #: How many characters of a value, and how many members of a list, are shown.
 SHORT = 120
@@ -26,12 +26,12 @@ SHOWN = 200
 
 def result_tree(value: Any) -> Markup:
     """Return a result as a tree."""
-    return element("ul", element("li", *_node(value)), class_="tree")
+    return element("ul.tree", element("li", *_node(value)))
 
 
 def _node(value: Any) -> list[Markup]:
     if value is None:
-        return [element("span", "None", class_="mono faint"), element("span", " nothing found")]
+        return [element("span.mono.faint", "None"), element("span", " nothing found")]
     entity = getattr(type(value), "__entity__", None)
     if isinstance(entity, EntityMap):
         return _entity(value, entity)
@@ -43,11 +43,11 @@ def _node(value: Any) -> list[Markup]:
     pairs = _pairs(value)
     if pairs is not None:
         return [element("b", type(value).__name__), _values(pairs)]
-    return [element("span", plain_text(value), class_="mono")]
+    return [element("span.mono", plain_text(value))]
 
 
 def _member(name: str, value: Any) -> Markup:
-    return element("li", element("span", name, class_="faint"), " ", *_node(value))
+    return element("li", element("span.faint", name), " ", *_node(value))
 
 
 def _list(value: Any) -> list[Markup]:
@@ -57,7 +57,7 @@ def _list(value: Any) -> list[Markup]:
     rest = note(f"{more} more are not shown") if more > 0 else NOTHING
     unreadable = [note(str(error), "warn") for error in getattr(value, "unreadable", ())]
     return [
-        element("span", kind, class_="faint"), element("span", str(len(value)), class_="tag"),
+        element("span.faint", kind), element("span.tag", str(len(value))),
         element("ul", members) if members else NOTHING, rest, *unreadable,
     ]  # fmt: skip
 
@@ -73,7 +73,7 @@ def _entity(value: Any, entity: EntityMap) -> list[Markup]:
     linked = (
         element("a", title, class_=f"mono v {hue}".strip(), href=href)
         if href
-        else element("span", title, class_="mono")
+        else element("span.mono", title)
     )
     return [chip(entity, href=href), linked, _values(values)]
 
@@ -88,7 +88,7 @@ def _item_href(value: Any, entity: EntityMap) -> str | None:
 
 def _values(values: Mapping[str, Any]) -> Markup:
     shown = [element("span", element("i", name), plain_text(each)) for name, each in values.items()]
-    return element("span", shown, class_="kv mono")
+    return element("span.kv.mono", shown)
 
 
 def _pairs(value: Any) -> dict[str, Any] | None:

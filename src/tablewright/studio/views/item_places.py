@@ -4,71 +4,51 @@ from __future__ import annotations
 
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.item_page import Send
-from tablewright.studio.items.key_parts import key_pieces
 from tablewright.studio.items.kinds import ItemKind, kind_of
 from tablewright.studio.items.layout import ItemCollection, Layout
-from tablewright.studio.items.neighbours import read_neighbours
-from tablewright.studio.items.places import Place
-from tablewright.studio.markup.item_parts import (
-    item_url,
-    items_url,
-    key_explained,
-    key_line,
-    kind_chip,
-    partition_url,
-)
-from tablewright.studio.markup.parts import NOTHING, content, note
+from tablewright.studio.items.places import Place, Subject, read_neighbours
+from tablewright.studio.markup import item_parts, parts
+from tablewright.studio.markup.parts import NOTHING, note, tag
 from tablewright.values import Item
 
 
-def key_panel(send: Send, layout: Layout, kind: ItemKind, item: Item, place: Place) -> Markup:
+def key_panel(send: Send, subject: Subject, place: Place) -> Markup:
     """Return the key of an item in the table, taken apart, and its neighbours."""
-    return element(
-        "section",
-        element("header", element("h2", "Key in the table")),
-        element("div", _keys(place, kind), _near(send, layout, kind, item, place), class_="body"),
-        class_="panel",
-    )
+    shown = [_keys(place, subject.kind), _near(send, subject, place)]
+    return parts.panel("Key in the table", element("div.body", shown))
 
 
-def places_panels(
-    send: Send, layout: Layout, kind: ItemKind, item: Item, places: list[Place]
-) -> Markup:
+def places_panels(send: Send, subject: Subject, places: list[Place]) -> Markup:
     """Return a panel for each index: the place of the item, or why it has none."""
     if not places:
         return NOTHING
     count = sum(place.is_in for place in places)
-    tag = element("span", f"{count} of {len(places)}", class_="tag good" if count else "tag")
-    heading = element("h2", "Place in each index ", tag, class_="bh")
-    panels = [_panel(send, layout, kind, item, place) for place in places]
-    return element("div", heading, element("div", panels, class_="cols c3"))
+    counted = tag(f"{count} of {len(places)}", "good" if count else "")
+    heading = element("h2.bh", "Place in each index ", counted)
+    panels = [_panel(send, subject, place) for place in places]
+    return element("div", heading, element("div.cols.c3", panels))
 
 
-def _panel(send: Send, layout: Layout, kind: ItemKind, item: Item, place: Place) -> Markup:
+def _panel(send: Send, subject: Subject, place: Place) -> Markup:
     collection = place.collection
     if place.is_in:
-        tag = element("span", "in the index", class_="tag good")
-        body = [_keys(place, kind), _reason(place, "warn")]
-        body.append(_near(send, layout, kind, item, place))
+        where = tag("in the index", "good")
+        body = [_reason(place, "warn"), _near(send, subject, place)]
     else:
-        tag = element("span", "not in the index", class_="tag")
-        body = [_keys(place, kind), _reason(place, ""), _about(place, item)]
-    name = element("a", collection.name, href=items_url(layout, collection))
-    head = element("header", element("h3", name, class_="mono"), element("span", tag, class_="end"))
-    facts = element("p", _described(collection), class_="small muted")
-    return element("section", head, element("div", body, facts, class_="body"), class_="panel")
+        where = tag("not in the index")
+        body = [_reason(place, ""), _about(place, subject.item)]
+    name = element("a", collection.name, href=item_parts.items_url(subject.layout, collection))
+    head = element("header", element("h3.mono", name), parts.aside(where))
+    facts = element("p.small.muted", _described(collection))
+    shown = element("div.body", _keys(place, subject.kind), body, facts)
+    return element("section.panel", head, shown)
 
 
 def _keys(place: Place, kind: ItemKind) -> Markup:
-    rows = [
-        element(
-            "div",
-            element("span", name, class_="kn"),
-            key_explained(pieces, kind.entity),
-            class_="krow",
-        )
-        for name, pieces in place.keys.items()
-    ]
+    rows = []
+    for name, pieces in place.keys.items():
+        explained = item_parts.key_explained(pieces, kind.entity)
+        rows.append(element("div.krow", element("span.kn", name), explained))
     return element("div", rows)
 
 
@@ -82,15 +62,11 @@ def _about(place: Place, item: Item) -> Markup:
     """Return the stored values that a reason is about."""
     if not place.about:
         return NOTHING
-    lines = [
-        element(
-            "li",
-            element("code", name),
-            element("span", content(item[name]) if name in item else "absent", class_="end mono"),
-        )
-        for name in place.about
-    ]
-    return element("ul", lines, class_="rel")
+    lines = []
+    for name in place.about:
+        text = parts.content(item[name]) if name in item else "absent"
+        lines.append([element("code", name), element("span.end.mono", text)])
+    return parts.listed(lines, "rel")
 
 
 def _described(collection: ItemCollection) -> str:
@@ -100,48 +76,39 @@ def _described(collection: ItemCollection) -> str:
     return f"{collection.kind} index, {projection}"
 
 
-def _near(send: Send, layout: Layout, kind: ItemKind, item: Item, place: Place) -> Markup:
+def _near(send: Send, subject: Subject, place: Place) -> Markup:
     """Return the neighbours of an item in its partition."""
-    collection = place.collection
+    layout, collection, item = subject.layout, place.collection, subject.item
     if not collection.is_ready:
         return note("The index is being built, so it cannot be read yet.", "warn")
     found = read_neighbours(send, layout, collection, item)
-    where = element("a", found.position, href=partition_url(layout, collection, item))
+    me = [_line(layout, subject.kind, collection, item), parts.said("this item")]
     lines = [
         *([_more("before")] if found.more_before else []),
-        *(_neighbour(layout, kind, collection, each) for each in found.before),
-        element(
-            "li",
-            _line(layout, kind, collection, item),
-            element("span", "this item", class_="vh"),
-            class_="me",
-            aria_current="true",
-        ),
-        *(_neighbour(layout, kind, collection, each) for each in found.after),
+        *(_neighbour(subject, collection, each) for each in found.before),
+        element("li.me", me, aria_current="true"),
+        *(_neighbour(subject, collection, each) for each in found.after),
         *([_more("after")] if found.more_after else []),
     ]
-    position = element("p", where, class_="small muted pos")
-    return element("div", position, element("ol", lines, class_="near"))
+    where = element("a", found.position, href=item_parts.partition_url(layout, collection, item))
+    position = element("p.small.muted.pos", where)
+    return element("div", position, element("ol.near", lines))
 
 
 def _more(where: str) -> Markup:
-    return element("li", element("span", f"… more {where}", class_="faint wide"))
+    return element("li", element("span.faint.wide", f"… more {where}"))
 
 
-def _neighbour(layout: Layout, kind: ItemKind, collection: ItemCollection, item: Item) -> Markup:
-    known = None if kind.entity is None else kind.entity.table
-    other = kind_of(known, item)
-    link = element(
-        "a", _line(layout, other, collection, item), class_="kl", href=item_url(layout, item)
-    )
-    chip = kind_chip(other) if other.name != kind.name else NOTHING
-    return element("li", link, chip)
+def _neighbour(subject: Subject, collection: ItemCollection, item: Item) -> Markup:
+    layout, kind = subject.layout, subject.kind
+    other = kind_of(None if kind.entity is None else kind.entity.table, item)
+    line = _line(layout, other, collection, item)
+    link = element("a.kl", line, href=item_parts.item_url(layout, item))
+    return element("li", link, item_parts.kind_chip(other) if other.name != kind.name else NOTHING)
 
 
 def _line(layout: Layout, kind: ItemKind, collection: ItemCollection, item: Item) -> Markup:
     """Return the sort key of an item; without one, its key in the table."""
     names = [each.name for each in collection.keys.sort]
     place = collection if names else layout.base
-    names = names or list(layout.base.keys.names)
-    keys = [key_line(key_pieces(place, kind, item, name), kind.entity) for name in names]
-    return element("span", keys, class_="key wrap")
+    return element("span.key.wrap", item_parts.key_lines(place, kind, item, names or None))

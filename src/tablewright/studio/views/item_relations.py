@@ -4,56 +4,43 @@ from __future__ import annotations
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.publish.html.element import Markup, element
+from tablewright.studio.items import relations
 from tablewright.studio.items.item_page import Send
-from tablewright.studio.items.key_parts import key_pieces, short_title
+from tablewright.studio.items.key_parts import own_value, short_title
 from tablewright.studio.items.kinds import ItemKind
 from tablewright.studio.items.layout import Layout, key_text
 from tablewright.studio.items.lookups import Found, Lookup, run
-from tablewright.studio.items.places import values_of
-from tablewright.studio.items.relations import (
-    Event,
-    Related,
-    Reserved,
-    events_of,
-    owner_of,
-    relations_of,
-    reserved_by,
-)
+from tablewright.studio.items.places import Subject
+from tablewright.studio.items.relations import Event, Related, Reserved
+from tablewright.studio.markup import parts
 from tablewright.studio.markup.hues import entity_hue
 from tablewright.studio.markup.item_parts import condition_url, item_url
-from tablewright.studio.markup.parts import NOTHING, chip, content
+from tablewright.studio.markup.parts import NOTHING, aside, chip, content
 from tablewright.values import Item
 
 #: The links to single items of one relation.
 LINKS = 6
 
 
-def relations_panel(send: Send, layout: Layout, kind: ItemKind, item: Item) -> Markup:
+def relations_panel(send: Send, subject: Subject) -> Markup:
     """Return the relations of an item, in both directions, and its unique values."""
+    layout, kind, values = subject.layout, subject.kind, subject.values
     if kind.entity is None:
         return NOTHING
     groups: list[Markup] = []
-    values = values_of(kind, item)
     if kind.unique is not None:
-        groups += _group("Reserves a value of", [_owner(send, layout, kind, item)])
+        groups += _group("Reserves a value of", [_owner(send, subject)])
     elif values is not None:
-        related = relations_of(layout, kind.entity, values)
+        found = relations.relations_of(layout, kind.entity, values)
         for direction, title in (("belongs to", "Belongs to"), ("has", "Has")):
-            lines = [
-                _related(send, layout, each) for each in related if each.direction == direction
-            ]
+            lines = [_related(send, layout, each) for each in found if each.direction == direction]
             groups += _group(title, lines)
-        lines = [_reserved(send, layout, each) for each in reserved_by(kind.entity, values)]
-        groups += _group("Keeps with it", lines)
+        reserved = relations.reserved_by(kind.entity, values)
+        groups += _group("Keeps with it", [_reserved(send, layout, each) for each in reserved])
     if not groups:
         text = f"{kind.entity.name} has no relations that the design knows."
-        groups = [element("p", text, class_="muted")]
-    return element(
-        "section",
-        element("header", element("h2", "Relations")),
-        element("div", groups, class_="body rel"),
-        class_="panel",
-    )
+        groups = [element("p.muted", text)]
+    return parts.panel("Relations", element("div.body.rel", groups))
 
 
 def _group(title: str, lines: list[Markup]) -> list[Markup]:
@@ -64,18 +51,18 @@ def _related(send: Send, layout: Layout, related: Related) -> Markup:
     by = f"by {related.attribute}" if related.attribute else ""
     if related.lookup is None:
         text = f"{by}: no key finds them, so it would be a Scan"
-        return element("li", chip(related.entity), element("span", text, class_="end"))
+        return element("li", chip(related.entity), aside(text))
     found = run(send, related.lookup)
     name = chip(related.entity, href=_query_url(layout, related.lookup) if found.items else None)
     if related.direction == "belongs to" and not found.items:
         text = f"{by}: there is none".strip(": ")
-        return element("li", name, element("span", text, class_="end tag warn"))
+        return element("li", name, element("span.end.tag.warn", text))
     if related.direction == "has":
         count = element("b", found.count)
     else:
-        count = element("span", short_title(related.entity, found.items[0]), class_="muted")
+        count = element("span.muted", short_title(related.entity, found.items[0]))
     title = related.lookup.show()
-    where = element("span", by or related.lookup.request.operation, class_="end", title=title)
+    where = element("span.end", by or related.lookup.request.operation, title=title)
     links = _links(layout, related.entity, found)
     parts = [count, *links] if related.direction == "has" else [*links, count]
     return element("li", name, parts, where)
@@ -89,79 +76,59 @@ def _query_url(layout: Layout, wanted: Lookup) -> str:
 
 def _links(layout: Layout, entity: EntityMap, found: Found) -> list[Markup]:
     """Return links to the first items that a lookup has found."""
+    kind = ItemKind(entity)
     return [
-        element("a", _short(layout, entity, item), class_="mono", href=item_url(layout, item))
+        element("a.mono", own_value(layout.base, kind, item), href=item_url(layout, item))
         for item in found.items[:LINKS]
     ]
 
 
-def _short(layout: Layout, entity: EntityMap, item: Item) -> str:
-    """Return what tells an item from others of its entity: the last value in its key."""
-    kind = ItemKind(entity)
-    values = [
-        piece.text
-        for name in layout.base.keys.names
-        for piece in key_pieces(layout.base, kind, item, name)
-        if piece.label
-    ]
-    return values[-1] if values else key_text(item[layout.base.keys.names[-1]])
-
-
-def _owner(send: Send, layout: Layout, kind: ItemKind, item: Item) -> Markup:
+def _owner(send: Send, subject: Subject) -> Markup:
+    layout, kind = subject.layout, subject.kind
     assert kind.entity is not None
     assert kind.unique is not None
-    wanted: Lookup | None = owner_of(layout, kind, item)
+    wanted = relations.owner_of(layout, kind, subject.item)
     found = Found([], False) if wanted is None else run(send, wanted)
     links = _links(layout, kind.entity, found)
     text = kind.unique.key.name
     if not links:
         text += ": no key finds it" if wanted is None else ": no such item, so nothing uses it"
-    return element("li", chip(kind.entity), links, element("span", text, class_="end"))
+    return element("li", chip(kind.entity), links, aside(text))
 
 
 def _reserved(send: Send, layout: Layout, reserved: Reserved) -> Markup:
     """Return a unique value of an item: whether its sentinel exists."""
     name = element("code", reserved.unique.key.name)
     if reserved.key is None:
-        return element("li", name, element("span", "no value", class_="end"))
+        return element("li", name, aside("no value"))
     answer = send("GetItem", TableName=layout.table, Key=reserved.key)
     key = " / ".join(dict.fromkeys(key_text(value) for value in reserved.key.values()))
     if "Item" not in answer:
-        tag = element("span", "missing: the value is not reserved", class_="end tag bad")
-        return element("li", name, element("span", key, class_="mono"), tag)
-    link = element("a", key, class_="mono", href=item_url(layout, answer["Item"]))
-    return element("li", name, link, element("span", "reserved", class_="end tag good"))
+        tag = element("span.end.tag.bad", "missing: the value is not reserved")
+        return element("li", name, element("span.mono", key), tag)
+    link = element("a.mono", key, href=item_url(layout, answer["Item"]))
+    return element("li", name, link, element("span.end.tag.good", "reserved"))
 
 
-def history_panels(send: Send, layout: Layout, kind: ItemKind, item: Item) -> list[Markup]:
+def history_panels(send: Send, subject: Subject) -> list[Markup]:
     """Return the events of each history of an item, the newest first."""
-    values = values_of(kind, item)
-    if kind.entity is None or values is None:
+    entity, values = subject.kind.entity, subject.values
+    if entity is None or values is None:
         return []
-    return [_history(send, layout, event) for event in events_of(layout, kind.entity, values)]
+    events = relations.events_of(subject.layout, entity, values)
+    return [_history(send, subject.layout, event) for event in events]
 
 
 def _history(send: Send, layout: Layout, event: Event) -> Markup:
-    history = event.history
-    if event.lookup is None:
-        found = Found([], False)
-        empty = "No key finds its events, so it would be a Scan."
-    else:
-        found = run(send, event.lookup)
-        empty = "No changes yet."
+    found, empty = Found([], False), "No key finds its events, so it would be a Scan."
+    if event.lookup is not None:
+        found, empty = run(send, event.lookup), "No changes yet."
     lines = [_event(layout, event, item) for item in found.items]
-    body = (
-        element("ol", lines, class_="tl")
-        if lines
-        else element("div", element("p", empty, class_="muted"), class_="body")
-    )
-    count = (
-        f"of {history.attribute}, {found.count} shown"
-        if found.has_more
-        else (f"of {history.attribute}")
-    )
-    head = element("header", element("h2", "History"), element("p", count))
-    return element("section", head, body, class_="panel")
+    none = element("div.body", element("p.muted", empty))
+    more = f", {found.count} shown" if found.has_more else ""
+    about = element("p", f"of {event.history.attribute}{more}")
+    body = element("ol.tl", lines) if lines else none
+    return parts.panel("History", body, about=about)
 
 
 def _event(layout: Layout, event: Event, item: Item) -> Markup:
@@ -177,17 +144,15 @@ def _event(layout: Layout, event: Event, item: Item) -> Markup:
     version, at = stored(":version"), stored(":at")
     about = ": ".join(filter(None, (stored(":by"), stored(":reason"))))
     change = [
-        element("span", stored(":old"), class_="st") if stored(":old") else NOTHING,
-        element("span", "→", class_="arrow", aria_hidden="true"),
-        element("span", "to", class_="vh"),
-        element("span", stored(":new"), class_="st"),
-        element("a", f"v{version}" if version else "event", class_="tag",
+        element("span.st", stored(":old")) if stored(":old") else NOTHING,
+        parts.arrow(),
+        element("span.st", stored(":new")),
+        element("a.tag", f"v{version}" if version else "event",
                 href=item_url(layout, item)),
     ]  # fmt: skip
-    return element(
-        "li",
-        element("div", change, class_="row"),
-        element("div", about, class_="small muted") if about else NOTHING,
+    shown = [
+        element("div.row", change),
+        element("div.small.muted", about) if about else NOTHING,
         element("time", at, datetime=at) if at else NOTHING,
-        class_=entity_hue(entity),
-    )
+    ]
+    return element("li", shown, class_=entity_hue(entity))

@@ -10,14 +10,14 @@ from tablewright.model.provision import Provision
 from tablewright.model.table_definition import definition
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.exporting import FORMATS, export_response, scan_pages
-from tablewright.studio.markup.parts import data_table, facts, heading, json_code, note, scroll
+from tablewright.studio.markup import parts
+from tablewright.studio.markup.parts import button_link, heading, note, panel
 from tablewright.studio.target.inventory import FoundTable, find_table, format_size
 from tablewright.studio.views.inferred import inferred_panel
 from tablewright.studio.views.tables import STREAMS, design_tag, status_tag
 from tablewright.studio.web.frame import WebPage
-from tablewright.studio.web.http import WebRequest, WebResponse, redirect
-from tablewright.studio.web.problems import missing_page
-from tablewright.studio.web.url import url
+from tablewright.studio.web.http import WebRequest, WebResponse, redirect, url
+from tablewright.studio.web.problems import MissingPage
 from tablewright.studio.workspace import Workspace
 
 
@@ -27,8 +27,8 @@ def show(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
     if not table.exists:
         return _missing(workspace, table)
     content = [
-        heading(name, _summary(table), _actions(workspace, table)),
-        _design(workspace, table),
+        heading(name, _summary(table), _actions(table)),
+        _design(table),
         _indexes(table),
         _export(table),
     ]
@@ -37,22 +37,20 @@ def show(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
     return WebPage(name, content, "Tables")
 
 
-def _summary(table: FoundTable) -> list[str]:
-    return [
+def _summary(table: FoundTable) -> str:
+    return (
         f"{table.items:,} items, {format_size(table.size)}, as DescribeTable states; created "
         f"{table.created or 'at an unknown time'}."
-    ]
+    )
 
 
-def _actions(workspace: Workspace, table: FoundTable) -> Markup:
-    links = [
-        element("a", "Items", class_="btn go", href=url("/items/{}", table.name)),
-        element("a", "Live", class_="btn", href=url("/live", table=table.name)),
-    ]
-    return element("div", links, class_="row")
+def _actions(table: FoundTable) -> Markup:
+    items = button_link("Items", url("/items/{}", table.name), "go")
+    live = button_link("Live", url("/live", table=table.name))
+    return element("div.row", items, live)
 
 
-def _design(workspace: Workspace, table: FoundTable) -> Markup:
+def _design(table: FoundTable) -> Markup:
     values = [
         ("status", table.status.lower()),
         ("items", f"{table.items:,}"),
@@ -62,47 +60,32 @@ def _design(workspace: Workspace, table: FoundTable) -> Markup:
         ("stream", STREAMS.get(table.stream, table.stream) if table.stream else "off"),
         ("billing", table.billing),
     ]
-    rows = [element("div", facts(values), class_="body")]
-    if table.declared is None:
-        tag = element("span", "no design", class_="tag")
-    else:
-        tag = design_tag(table)
-        if table.differences:
-            lines = [element("li", line) for line in table.differences]
-            text = f"The table differs from its declaration, {table.declared.owner}:"
-            rows.append(
-                element("div", element("div", element("p", text), element("ul", lines),
-                                       class_="note warn block"), class_="body")
-            )  # fmt: skip
-    header = element("header", element("h2", "Table"), tag)
-    return element("section", header, *rows, class_="panel", aria_label="Table")
+    rows = [element("div.body", parts.facts(values))]
+    if table.declared is not None and table.differences:
+        text = f"The table differs from its declaration, {table.declared.owner}:"
+        differences = [element("p", text), parts.listed(table.differences)]
+        rows.append(element("div.body", element("div.note.warn.block", differences)))
+    about = parts.tag("no design") if table.declared is None else design_tag(table)
+    return panel("Table", rows, about=about)
 
 
 def _indexes(table: FoundTable) -> Markup:
     if not table.indexes:
         return note("The table has no indexes.")
     rows = [
-        element(
-            "tr",
-            element("td", element("a", index.name, class_="mono",
-                                  href=url("/items/{}", table.name, index=index.name))),
-            element("td", index.kind),
-            element("td", index.keys, class_="mono"),
-            element("td", index.projection),
-            element("td", f"{index.items:,}", class_="num"),
-            element("td", format_size(index.size), class_="num"),
-            element("td", status_tag(index.status)),
-        )
+        [
+            element("a.mono", index.name,
+                    href=url("/items/{}", table.name, index=index.name)),
+            index.kind, index.keys, index.projection, f"{index.items:,}", format_size(index.size),
+            status_tag(index.status),
+        ]
         for index in table.indexes
     ]  # fmt: skip
     columns = ("Index", "Kind", "Key", "Projection", "Items", "Size", "State")
-    content = data_table(
-        f"Indexes of {table.name}", columns, rows, numbers=("Items", "Size"), class_="tbls"
-    )
-    header = element("header", element("h2", "Indexes"), element("p", str(len(rows))))
-    return element(
-        "section", header, scroll("Indexes", content), class_="panel", aria_label="Indexes"
-    )
+    kinds = {"Key": "mono", "Items": "num", "Size": "num"}
+    caption = f"Indexes of {table.name}"
+    content = parts.data_table(caption, columns, rows, kinds=kinds, class_="tbls")
+    return panel("Indexes", parts.scroll("Indexes", content), about=element("p", str(len(rows))))
 
 
 # --- export -------------------------------------------------------------------------------------
@@ -111,28 +94,25 @@ def _indexes(table: FoundTable) -> Markup:
 def _export(table: FoundTable) -> Markup:
     units = read_units(table.size, consistent=False)
     links = [
-        element("a", label, class_="btn", download="",
-                href=url("/tables/{}/export", table.name, format=kind))
+        button_link(label, url("/tables/{}/export", table.name, format=kind), download="")
         for kind, label in (("json", "JSON lines"), ("csv", "CSV"))
-    ]  # fmt: skip
+    ]
     text = (
         f"A Scan reads all items: about {units:,g} read units. JSON lines are in the format of "
         "DynamoDB's export to S3, which tablewright load reads. In CSV, a text that a "
         "spreadsheet would take for a formula begins with an apostrophe."
     )
-    body = element("div", element("div", links, class_="row"), element("p", text, class_="hint"),
-                   class_="body")  # fmt: skip
-    header = element("header", element("h2", "Export"))
-    return element("section", header, body, class_="panel", aria_label="Export")
+    hint = element("p.hint", text)
+    return panel("Export", element("div.body", element("div.row", links), hint))
 
 
-def export(workspace: Workspace, request: WebRequest, name: str) -> WebPage | WebResponse:
+def export(workspace: Workspace, request: WebRequest, name: str) -> WebResponse:
     """Send all items of a table or an index as a file."""
     table, kind = find_table(workspace, name), request.query.get("format", "json")
     index = request.query.get("index") or None
     is_known = index is None or index in [each.name for each in table.indexes]
     if not table.exists or kind not in FORMATS or not is_known:
-        return missing_page(request)
+        raise MissingPage
     columns = table.key_names
     if table.declared is not None:
         stored = (
@@ -167,29 +147,25 @@ def _missing(workspace: Workspace, table: FoundTable) -> WebPage:
 
 def _creation(table: FoundTable) -> Markup:
     assert table.declared is not None
-    request = definition(table.declared, table.name)
+    hint = "It is billed on demand, and empty: nothing is charged until it is used."
     form = element(
-        "form",
-        element("button", "Create the table", class_="btn go", type="submit"),
-        element("span", "It is billed on demand, and empty: nothing is charged until it is used.",
-                class_="hint"),
+        "form.body.row",
+        parts.button("Create the table", "go", type="submit"),
+        element("span.hint", hint),
         method="post",
         action=url("/tables/{}/create", table.name),
-        class_="body row",
-    )  # fmt: skip
-    header = element("header", element("h2", "Create it"), element("p", "The request to be sent"))
-    return element(
-        "section", header, json_code(request, "CreateTable"), form,
-        class_="panel", aria_label="Create the table",
-    )  # fmt: skip
+    )
+    request = parts.json_code(definition(table.declared, table.name), "CreateTable")
+    about = element("p", "The request to be sent")
+    return panel("Create it", request, form, about=about, label="Create the table")
 
 
-def create(workspace: Workspace, request: WebRequest, name: str) -> WebPage | WebResponse:
+def create(workspace: Workspace, _: WebRequest, name: str) -> WebResponse:
     """Create a table of the design."""
     workspace.require_writable("CreateTable")
     declared = workspace.maps.get(name)
     if declared is None:
-        return missing_page(request)
+        raise MissingPage
     workspace.database().run(Provision(declared, create=True))
     return redirect(url("/tables/{}", name))
 
