@@ -13,7 +13,7 @@ from tablewright.designs.catalog import bundled, load
 from tablewright.publish.cost import cost, load_prices
 from tablewright.publish.cost.rates import Rates
 from tablewright.publish.erd import erd
-from tablewright.studio.design.documents import DOCUMENTS
+from tablewright.studio.derived import DOCUMENTS
 from tablewright.studio.markup.condition import KeyComparison, comparisons, condition_lines
 from tablewright.studio.web.server import serving_studio
 from tests.studio.conftest import Browser

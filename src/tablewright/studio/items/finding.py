@@ -30,7 +30,7 @@ from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.studio.items.item_page import Send
+from tablewright.studio.items.item_page import Send, reading_of
 from tablewright.studio.items.kinds import ItemKind, parser
 from tablewright.studio.items.layout import ItemCollection, Layout, key_value
 from tablewright.studio.items.lookups import (
@@ -257,9 +257,7 @@ def _by_partition(layout: Layout, known: TableMap | None, text: str) -> Iterator
             condition = KeyCondition({attribute.name: key_value(text, attribute)})
         except InvalidValue:
             continue
-        members: dict[str, Any] = {"TableName": layout.table, "Limit": SHOWN + 1}
-        if collection.name:
-            members["IndexName"] = collection.name
+        members = reading_of(layout, collection, Limit=SHOWN + 1)
         request = QueryRequest("Query", members, Selection(condition))
         what = f"{attribute.name} of {collection.name or 'the table'}"
         yield Try(layout, what, collection, condition, False, request)

@@ -118,6 +118,12 @@ def show_condition(condition: KeyCondition) -> str:
     return " AND ".join(terms)
 
 
+def reading_of(layout: Layout, collection: ItemCollection, **members: Any) -> dict[str, Any]:
+    """Return the members of a request that reads the table or an index."""
+    index = {"IndexName": collection.name} if collection.name else {}
+    return {"TableName": layout.table, **index, **members}
+
+
 class _KeyFilter(Struct, frozen=True):
     """A condition on key attributes, as a filter of a Scan."""
 
@@ -130,9 +136,7 @@ class _KeyFilter(Struct, frozen=True):
 def prepare(layout: Layout, collection: ItemCollection, choice: ItemChoice) -> Reading:
     """Return what a page will be. Raises InvalidValue if a value is not of the type of its key."""
     condition = _condition(collection, choice)
-    members: dict[str, Any] = {"TableName": layout.table}
-    if collection.name:
-        members["IndexName"] = collection.name
+    members = reading_of(layout, collection)
     if any(choice.partition):
         members["ScanIndexForward"] = not choice.descending
         return Reading(QueryRequest("Query", members, Selection(condition)), condition)

@@ -26,7 +26,7 @@ from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.studio.items.item_page import Send
+from tablewright.studio.items.item_page import Send, reading_of
 from tablewright.studio.items.key_parts import KeyPiece, explain_missing, key_pieces, own_value
 from tablewright.studio.items.kinds import ItemKind
 from tablewright.studio.items.layout import ItemCollection, Layout
@@ -202,13 +202,8 @@ def read_neighbours(
     if not collection.name and not collection.keys.sort:
         return Neighbours([], [], False, False)  # a partition of the table is one item
     partition = {each.name: item[each.name] for each in collection.keys.partition}
-    members = {
-        "TableName": layout.table,
-        "Limit": SHOWN + 1,
-        "ExclusiveStartKey": layout.start_key(collection, item),
-    }
-    if collection.name:
-        members["IndexName"] = collection.name
+    start = layout.start_key(collection, item)
+    members = reading_of(layout, collection, Limit=SHOWN + 1, ExclusiveStartKey=start)
     request = QueryRequest("Query", members, Selection(KeyCondition(partition)))
     answers = [
         send("Query", **request.with_members(ScanIndexForward=forward).body)

@@ -27,7 +27,7 @@ _INPUTS: dict[str, dict[str, str]] = {
     "time": {"type": "text", "placeholder": "10:15:30"},
     "moment": {"type": "datetime-local", "step": "0.001"},
 }
-#: What is said below the input of a widget.
+#: The hint below the input of a widget.
 _HINTS = {
     "moment": "UTC; µs after the picker's milliseconds",
     "lines": "one on each line, or JSON",
@@ -89,8 +89,8 @@ def _labelled(field: Field, state: FormState) -> Markup:
     problem, hint_id = state.problems.get(field.name), f"{_id(field)}-h"
     stamp = "empty: set by the library" if field.is_stamp else ""
     remark = state.remarks.get(field.name)
-    said = [_HINTS.get(field.widget, stamp), problem, remark]
-    hints = [element("span", each) for each in said if each]
+    texts = [_HINTS.get(field.widget, stamp), problem, remark]
+    hints = [element("span", each) for each in texts if each]
     return element(
         "div",
         element("label", _title(field), for_=_id(field)),

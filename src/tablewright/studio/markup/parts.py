@@ -65,7 +65,7 @@ def aside(*content: Child) -> Markup:
     return element("span.end", *content)
 
 
-def said(text: str) -> Markup:
+def spoken(text: str) -> Markup:
     """Return a text that only screen readers have."""
     return element("span.vh", text)
 
@@ -78,7 +78,7 @@ def sign(symbol: str, kind: str = "", title: str | None = None) -> Markup:
 
 def arrow() -> Markup:
     """Return the arrow from an old value to a new one."""
-    return join([element("span.arrow", "→", aria_hidden="true"), said("to")])
+    return join([element("span.arrow", "→", aria_hidden="true"), spoken("to")])
 
 
 def chip(entity: EntityMap | None, *, href: str | None = None) -> Markup:

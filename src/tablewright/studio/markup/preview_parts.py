@@ -27,10 +27,10 @@ from tablewright.studio.markup.parts import (
     faint,
     note,
     plural,
-    said,
     scroll,
     shortened,
     sign,
+    spoken,
     tag,
 )
 from tablewright.studio.markup.result_parts import result_tree
@@ -117,7 +117,7 @@ def _check(check: CheckedItem, clause: Clause, *, several: bool) -> Markup:
         "li",
         symbol,
         " ",
-        said("holds: " if clause.holds else "does not hold: "),
+        spoken("holds: " if clause.holds else "does not hold: "),
         [kind_chip(check.what), " "] if several else NOTHING,
         element("code", clause.text),
         f" stored: {', '.join(stored)}" if stored else NOTHING,
@@ -200,7 +200,7 @@ def touched(found: Preview) -> Markup:
         return NOTHING
     foot = [element("td", totals(found), colspan=4), element("td.num", units_text(found))]
     caption = "What this write adds, changes and removes"
-    columns = (said("Change"), "Where", "Key", "What", "Units")
+    columns = (spoken("Change"), "Where", "Key", "What", "Units")
     kinds = {"Where": "idx", "Units": "num"}
     table = data_table(caption, columns, rows, kinds=kinds, foot=foot, class_="touch")
     return scroll("What this write touches", table, "flat top-line")
@@ -238,11 +238,11 @@ def _check_row(check: CheckedItem, *, several: bool) -> list[Child]:
     keys = _keys(check.layout.base, check.what, check.key, None)
     what = [kind_chip(check.what), " checked, not written"]
     where = check.layout.table if several else "table"
-    return [[sign("?"), said("checked")], where, keys, what, number(check.units)]
+    return [[sign("?"), spoken("checked")], where, keys, what, number(check.units)]
 
 
 def _sign(kind: Kind) -> Markup:
-    return join([sign(*SIGNS[kind], title=kind), said(kind)])
+    return join([sign(*SIGNS[kind], title=kind), spoken(kind)])
 
 
 def _keys(collection: ItemCollection, what: ItemKind, item: Item, was: Item | None) -> list[Markup]:

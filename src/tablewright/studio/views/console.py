@@ -24,6 +24,7 @@ from tablewright.partiql.completion import Names, complete
 from tablewright.partiql.printing import format_name
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.exporting import FORMATS, export_response
+from tablewright.studio.items.kinds import stored_names
 from tablewright.studio.markup.parts import aside, button, heading, panel, swap
 from tablewright.studio.patterns.similar import similar_patterns
 from tablewright.studio.target import statements
@@ -160,14 +161,7 @@ def _attribute_names(workspace: Workspace, table: str) -> list[str]:
     """Return the attributes of the keys, and those of the entities."""
     found = workspace.describe(table) or {}
     keys = [each["AttributeName"] for each in found.get("AttributeDefinitions", ())]
-    known = workspace.map_of(table)
-    stored = (
-        attribute.stored
-        for entity in (known.entities if known is not None else ())
-        for attribute in entity.attributes.values()
-        if not attribute.is_key_only
-    )
-    return list(dict.fromkeys([*keys, *stored]))
+    return list(dict.fromkeys([*keys, *stored_names(workspace.map_of(table))]))
 
 
 # --- the page -----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from tablewright.publish.advice.finding import Severity
 from tablewright.publish.erd import RELATION_COLUMNS, Erd, erd
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.publish.html.erd_svg import erd_svg
-from tablewright.studio.design.documents import BY_NAME, DOCUMENTS, GeneratedDocument
+from tablewright.studio.derived import BY_NAME, DOCUMENTS, GeneratedDocument
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.key_map import key_map
 from tablewright.studio.markup.parts import button_link, panel
@@ -171,14 +171,14 @@ def _counts(findings: list[Finding]) -> Markup:
 
 def _finding(finding: Finding) -> Markup:
     place = f"{Path(finding.place.file).name}:{finding.place.line}"
-    told = element(
+    message = element(
         "div",
         element("h3", finding.subject, " ", element("code.faint", finding.rule)),
         element("p", finding.reason),
         element("pre", finding.fix, tabindex="0", aria_label="The fix"),
         element("p.faint", f"{finding.severity} at {place}"),
     )
-    return join([parts.sign(*SIGNS[finding.severity]), told])
+    return join([parts.sign(*SIGNS[finding.severity]), message])
 
 
 def _proved(design: Design) -> Markup:
@@ -188,8 +188,8 @@ def _proved(design: Design) -> Markup:
         "No two keys can be equal, and no id can run into another; "
         f"{without} of {len(design.patterns)} patterns need no Scan."
     )
-    told = element("div", element("h3", "Proved at import"), element("p", text))
-    return join([parts.sign("✓", "add"), told])
+    message = element("div", element("h3", "Proved at import"), element("p", text))
+    return join([parts.sign("✓", "add"), message])
 
 
 def _documents(design: Design) -> Markup:
@@ -197,7 +197,7 @@ def _documents(design: Design) -> Markup:
     for each in DOCUMENTS:
         file = each.file_name(design)
         href = url("/design/documents/{}", each.name)
-        save = ["Download", parts.said(f" {each.title}")]
+        save = ["Download", parts.spoken(f" {each.title}")]
         download = button_link(
             save, url("/design/documents/{}/{}", each.name, file), "sm end", download=file
         )

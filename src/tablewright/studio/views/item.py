@@ -22,9 +22,13 @@ from tablewright.studio.items.layout import key_value, read_layout
 from tablewright.studio.items.places import Subject, places_of
 from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.parts import NOTHING, button_link, note
-from tablewright.studio.views.inferred import inferred_note
-from tablewright.studio.views.item_places import key_panel, places_panels
-from tablewright.studio.views.item_relations import history_panels, relations_panel
+from tablewright.studio.views.item_panels import (
+    history_panels,
+    key_panel,
+    places_panels,
+    relations_panel,
+)
+from tablewright.studio.views.table import inferred_note
 from tablewright.studio.web.frame import WebPage
 from tablewright.studio.web.http import WebRequest
 from tablewright.studio.web.problems import MissingPage
@@ -90,8 +94,8 @@ def find_subject(
 
 def _missing(text: str, href: str, label: str, status: int) -> MissingPage:
     title = "No such item"
-    told = note([text, " ", element("a", label, href=href)], "warn")
-    return MissingPage(WebPage(title, [parts.heading(title), told], "Items", status))
+    message = note([text, " ", element("a", label, href=href)], "warn")
+    return MissingPage(WebPage(title, [parts.heading(title), message], "Items", status))
 
 
 def _content(workspace: Workspace, meter: RequestMeter, subject: Subject) -> list[Markup]:

@@ -41,7 +41,6 @@ from tablewright.studio.markup.parts import (
     plural,
     region,
 )
-from tablewright.studio.views.inferred import inferred_note
 from tablewright.studio.views.items_filter import (
     AskedItems,
     filter_form,
@@ -51,6 +50,7 @@ from tablewright.studio.views.items_filter import (
     read_line,
 )
 from tablewright.studio.views.items_grid import grid
+from tablewright.studio.views.table import inferred_note
 from tablewright.studio.web.frame import WebPage
 from tablewright.studio.web.http import WebRequest, WebResponse, redirect, url
 from tablewright.studio.workspace import Workspace
@@ -191,19 +191,19 @@ def _drawer(
     item: Item = found["Item"]
     kind = kind_of(known, item)
     units = found.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
-    told = [
+    facts = [
         f"{len(item)} attributes",
         item_parts.size_text(item_size(item)),
         f"{units:g} read units",
     ]
-    facts = element("div.pager", [element("span", each) for each in told])
+    line = element("div.pager", [element("span", each) for each in facts])
     opened = button_link("Open", item_parts.item_url(layout, item), "sm")
     name = element("b.mono", layout.table)
     chip = item_parts.kind_chip(kind) if known is not None else name
     tabs = {"DynamoDB JSON": parts.json_code(item)}
     if (typed := item_parts.typed_view(kind, item)) is not None:
         tabs["Typed"] = typed
-    shown = [parts.tabs("form", tabs), _also(layout, kind, item), facts]
+    shown = [parts.tabs("form", tabs), _also(layout, kind, item), line]
     return _aside(close, [chip, opened], shown)
 
 

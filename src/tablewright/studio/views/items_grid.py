@@ -65,12 +65,12 @@ def _row(asked: AskedItems, known: TableMap | None, item: Item) -> Row:
 
 def _empty(asked: AskedItems, page: ItemPage) -> Markup:
     more = " in what was read; Next continues" if page.next is not None else ""
-    told = [
+    message = [
         element("h2", f"No items{more}"),
         element("p", f"{page.read} items were read. Change the filter to see others."),
         parts.button_link("Clear the filter", items_url(asked.layout, asked.collection)),
     ]
-    return element("div.body", element("div.empty", told))
+    return element("div.body", element("div.empty", message))
 
 
 class _Grid:
@@ -137,7 +137,7 @@ class _Grid:
         href = partition_url(self.layout, self.collection, first.item)
         inside = [
             element("a.kl", keys, href=href),
-            join([strip(hues), parts.said(names)]) if self.known else NOTHING,
+            join([strip(hues), parts.spoken(names)]) if self.known else NOTHING,
             element("span.faint.nowrap", f"{count} · {size_text(size)}"),
         ]
         columns = self.width + (2 if self.known else 1)

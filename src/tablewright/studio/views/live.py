@@ -297,8 +297,8 @@ def _without_stream(workspace: Workspace, name: str, description: dict[str, Any]
         )
     header = element("header", element("h2.mono", name), parts.tag("no stream"))
     text = "Changes are shown from the stream of a table, and this one has none."
-    told = element("div.body.stack", element("p.muted", text), body)
-    return parts.region(f"{name} has no stream", header, told)
+    message = element("div.body.stack", element("p.muted", text), body)
+    return parts.region(f"{name} has no stream", header, message)
 
 
 def _offer(workspace: Workspace, name: str) -> Markup:

@@ -14,7 +14,6 @@ from tablewright.studio.views import (
     console,
     design,
     find,
-    inferred,
     item,
     item_change,
     item_edit,
@@ -32,7 +31,7 @@ View = Callable[..., WebPage | WebResponse]
 
 MODULES = (
     *(frame, design, find, item, item_change, item_edit, console),
-    *(live, items, patterns, table, tables, inferred),
+    *(live, items, patterns, table, tables),
 )
 _ROUTES: list[tuple[str, re.Pattern[str], View]] = [
     (method, re.compile(re.escape(route).replace(r"\{\}", "([^/]+)")), view)
