@@ -13,6 +13,14 @@ from tablewright.studio.markup.hues import entity_hue
 from tablewright.values import Value, tag_of
 
 NOTHING = Markup("")
+#: The sign and the class of what happens to an item, in a preview and in a stream.
+CHANGES = {
+    **dict.fromkeys(("added", "created"), ("+", "add")),
+    **dict.fromkeys(("changed", "updated"), ("~", "mod")),
+    **dict.fromkeys(("removed", "deleted", "expired"), ("\u2212", "del")),  # a minus sign
+    "moved": ("→", "mov"),
+    "same": ("=", "mod"),
+}
 #: The width of a bar.
 BAR = 72
 

@@ -19,6 +19,7 @@ from tablewright.studio.items.layout import ItemCollection
 from tablewright.studio.markup.clauses import Clause
 from tablewright.studio.markup.item_parts import item_url, key_line, kind_chip
 from tablewright.studio.markup.parts import (
+    CHANGES,
     NOTHING,
     arrow,
     content,
@@ -37,13 +38,6 @@ from tablewright.studio.markup.result_parts import result_tree
 from tablewright.studio.writes.preview import CheckedItem, ItemChange, Kind, Preview, RowChange
 from tablewright.values import Item, Value
 
-SIGNS: dict[Kind, tuple[str, str]] = {
-    "added": ("+", "add"),
-    "changed": ("~", "mod"),
-    "moved": ("→", "mov"),
-    "removed": ("\u2212", "del"),  # a minus sign
-    "same": ("=", "mod"),
-}
 #: How many attributes that stay are named, and how many items are shown in full.
 NAMED = 6
 OPENED = 3
@@ -242,7 +236,7 @@ def _check_row(check: CheckedItem, *, several: bool) -> list[Child]:
 
 
 def _sign(kind: Kind) -> Markup:
-    return join([sign(*SIGNS[kind], title=kind), spoken(kind)])
+    return join([sign(*CHANGES[kind], title=kind), spoken(kind)])
 
 
 def _keys(collection: ItemCollection, what: ItemKind, item: Item, was: Item | None) -> list[Markup]:

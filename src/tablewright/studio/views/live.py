@@ -41,14 +41,6 @@ MAX_TABLES = 20
 MAX_VALUE = 60
 MAX_ATTRIBUTES = 6
 VIEW = "NEW_AND_OLD_IMAGES"
-MINUS = "\u2212"
-SIGNS = {
-    "created": ("+", "add"),
-    "updated": ("~", "mod"),
-    "moved": ("→", "mov"),
-    "deleted": (MINUS, "del"),
-    "expired": (MINUS, "del"),
-}
 
 
 def show(workspace: Workspace, request: WebRequest) -> WebPage:
@@ -168,7 +160,7 @@ def row(change: LiveChange, with_table: bool = False) -> Markup:
     title, when = f"{at:%Y-%m-%d %H:%M:%S} UTC", at.isoformat(timespec="seconds")
     cells: list[tuple[Child, str | None]] = [
         (element("time", f"{at:%H:%M:%S}", datetime=when, title=title), "mono faint"),
-        ([parts.sign(*SIGNS[change.kind]), f" {change.kind}"], None),
+        ([parts.sign(*parts.CHANGES[change.kind]), f" {change.kind}"], None),
         *([(change.table, "mono")] if with_table else []),
         (what, None),
         (key, None),

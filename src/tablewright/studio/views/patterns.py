@@ -21,7 +21,7 @@ from tablewright.model.pattern import AccessPattern
 from tablewright.plan.reads.page import Page
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio.markup import preview_parts
-from tablewright.studio.markup.parts import NOTHING, content, heading, note, plural
+from tablewright.studio.markup.parts import NOTHING, button_link, content, heading, note, plural
 from tablewright.studio.markup.preview_parts import not_written
 from tablewright.studio.markup.result_parts import plain_text, result_tree
 from tablewright.studio.markup.run_parts import key_conditions, measured, requests_made
@@ -37,7 +37,7 @@ from tablewright.studio.views.pattern_form import (
     pattern_list,
 )
 from tablewright.studio.web.frame import WebPage
-from tablewright.studio.web.http import Fields, WebRequest, url
+from tablewright.studio.web.http import WebRequest, url
 from tablewright.studio.web.problems import MissingPage
 from tablewright.studio.workspace import Workspace
 from tablewright.studio.writes.applying import ApplyOutcome, apply
@@ -59,7 +59,7 @@ def show_list(workspace: Workspace, request: WebRequest) -> WebPage:
 def show(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
     """Show the form of a pattern; with arguments, run it if it reads."""
     pattern = find_pattern(workspace, name)
-    given = Fields([(name, value) for name, value in request.query.pairs if name != "filter"])
+    given = request.query.without("filter")
     page = _PatternPage(workspace, pattern, given if given.pairs else None)
     is_run = given.pairs and not shape_of(pattern).writes
     shown = page.result() if is_run else page.form()
@@ -83,8 +83,7 @@ def _writing(workspace: Workspace, request: WebRequest, name: str) -> _PatternPa
     pattern = find_pattern(workspace, name)
     if not shape_of(pattern).writes:
         raise MissingPage
-    given = [(name, value) for name, value in request.form.pairs if name != PREVIEW]
-    return _PatternPage(workspace, pattern, Fields(given))
+    return _PatternPage(workspace, pattern, request.form.without(PREVIEW))
 
 
 ROUTES = {
@@ -162,10 +161,12 @@ class _PatternPage(PatternForm):
         return element("nav.pager.body.row", links, aria_label="Pages")
 
     def _page_link(self, text: str, after: list[tuple[str, str]], before: list[str]) -> Markup:
-        kept = [pair for pair in self.given.pairs if pair[0] not in (AFTER, BEFORE)]
-        pairs = [*kept, *after, *((BEFORE, each) for each in before)]
-        href = f"{url('/patterns/{}', self.pattern.label)}?{urlencode(pairs)}"
-        return element("a.btn", text, href=href)
+        pairs = [*self.given.without(AFTER, BEFORE).pairs, *after]
+        pairs += [(BEFORE, each) for each in before]
+        return button_link(text, self._url(pairs))
+
+    def _url(self, pairs: list[tuple[str, str]]) -> str:
+        return f"{url('/patterns/{}', self.pattern.label)}?{urlencode(pairs)}"
 
     # --- writes ----------------------------------------------------------------------------------
 
@@ -204,8 +205,7 @@ class _PatternPage(PatternForm):
         }
 
     def _stored_remark(self, field: str, text: str) -> Markup:
-        pairs = [pair for pair in self.given.pairs if pair[0] != field]
-        href = f"{url('/patterns/{}', self.pattern.label)}?{urlencode([*pairs, (field, text)])}"
+        href = self._url([*self.given.without(field).pairs, (field, text)])
         is_same = self.given.get(field) == text
         link = NOTHING if is_same else element("a", "use it", href=href)
         return element("span", f"stored now: {text} ", link)

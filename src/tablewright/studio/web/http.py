@@ -61,6 +61,10 @@ class Fields:
     def all(self, name: str) -> list[str]:
         return [value for found, value in self.pairs if found == name]
 
+    def without(self, *names: str) -> Fields:
+        """Return the other fields."""
+        return Fields([pair for pair in self.pairs if pair[0] not in names])
+
     def __contains__(self, name: str) -> bool:
         return any(found == name for found, _ in self.pairs)
 
