@@ -16,24 +16,10 @@ from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio.items.key_parts import key_pieces
 from tablewright.studio.items.kinds import ItemKind
 from tablewright.studio.items.layout import ItemCollection
+from tablewright.studio.markup import parts
 from tablewright.studio.markup.clauses import Clause
 from tablewright.studio.markup.item_parts import item_url, key_line, kind_chip
-from tablewright.studio.markup.parts import (
-    CHANGES,
-    NOTHING,
-    arrow,
-    content,
-    data_table,
-    details,
-    faint,
-    note,
-    plural,
-    scroll,
-    shortened,
-    sign,
-    spoken,
-    tag,
-)
+from tablewright.studio.markup.parts import NOTHING, content, note, scroll
 from tablewright.studio.markup.result_parts import result_tree
 from tablewright.studio.writes.preview import CheckedItem, ItemChange, Kind, Preview, RowChange
 from tablewright.values import Item, Value
@@ -56,11 +42,11 @@ def column(found: Preview, aside: Markup, *, is_writable: bool) -> Markup:
 def verdict(found: Preview) -> Markup:
     """Return whether a write would be refused, and its conditions with what is stored."""
     if found.error is not None:
-        result = tag("this would be refused", "bad")
+        result = parts.tag("this would be refused", "bad")
     elif found.is_empty:
-        result = tag("this would write nothing")
+        result = parts.tag("this would write nothing")
     else:
-        result = tag("nothing is written yet", "good")
+        result = parts.tag("nothing is written yet", "good")
     heading = element("div.pvh", element("h3", "Preview"), result)
     return join([heading, _refusal(found), _checks(found.checks)])
 
@@ -94,7 +80,9 @@ def _checks(checks: Sequence[CheckedItem]) -> Markup:
         return element("ul.checks", shown, aria_label="Conditions")
     first = element("ul.checks", failed, aria_label="Conditions") if failed else NOTHING
     every = element("ul.checks", shown, aria_label="All conditions")
-    return join([first, details(f"{len(shown)} conditions are checked", every, class_="body")])
+    return join(
+        [first, parts.details(f"{len(shown)} conditions are checked", every, class_="body")]
+    )
 
 
 def _distinct(clauses: Sequence[Clause]) -> list[Clause]:
@@ -103,7 +91,7 @@ def _distinct(clauses: Sequence[Clause]) -> list[Clause]:
 
 
 def _check(check: CheckedItem, clause: Clause, *, several: bool) -> Markup:
-    symbol = sign("✓", "add") if clause.holds else sign("✗", "del")
+    symbol = parts.sign("✓", "add") if clause.holds else parts.sign("✗", "del")
     stored = [
         f"{name} {_stored(value)}" for name, value in clause.stored.items() if name not in check.key
     ]
@@ -111,7 +99,7 @@ def _check(check: CheckedItem, clause: Clause, *, several: bool) -> Markup:
         "li",
         symbol,
         " ",
-        spoken("holds: " if clause.holds else "does not hold: "),
+        parts.spoken("holds: " if clause.holds else "does not hold: "),
         [kind_chip(check.what), " "] if several else NOTHING,
         element("code", clause.text),
         f" stored: {', '.join(stored)}" if stored else NOTHING,
@@ -119,7 +107,7 @@ def _check(check: CheckedItem, clause: Clause, *, several: bool) -> Markup:
 
 
 def _stored(value: Value | None) -> str:
-    return "nothing" if value is None else shortened(content(value), SHORT)
+    return "nothing" if value is None else parts.shortened(content(value), SHORT)
 
 
 # --- items before and after ---------------------------------------------------------------------
@@ -136,12 +124,14 @@ def differences(found: Preview) -> Markup:
 
 def _difference(item: ItemChange, *, is_open: bool, alone: bool) -> Markup:
     caption = f"{_title(item)} before and after"
-    table = data_table(caption, ("Attribute", "Stored", "After"), _rows(item), class_="diff")
+    table = parts.data_table(caption, ("Attribute", "Stored", "After"), _rows(item), class_="diff")
     if alone:
         return scroll(caption, table, "flat")
     title = [_sign(item.kind), " ", kind_chip(item.what), " "]
     key = element("span.mono", _key_text(item))
-    return details([*title, key], scroll(caption, table, "flat"), is_open=is_open, class_="dif")
+    return parts.details(
+        [*title, key], scroll(caption, table, "flat"), is_open=is_open, class_="dif"
+    )
 
 
 def _key_text(item: ItemChange) -> str:
@@ -175,8 +165,8 @@ def _rows(item: ItemChange) -> list[Markup]:
 
 def _value(name: str, value: Value | None, missing: str) -> Markup:
     if value is None:
-        return faint(missing)
-    return element(name, shortened(content(value), SHORT))
+        return parts.faint(missing)
+    return element(name, parts.shortened(content(value), SHORT))
 
 
 # --- what is touched ----------------------------------------------------------------------------
@@ -194,9 +184,9 @@ def touched(found: Preview) -> Markup:
         return NOTHING
     foot = [element("td", totals(found), colspan=4), element("td.num", units_text(found))]
     caption = "What this write adds, changes and removes"
-    columns = (spoken("Change"), "Where", "Key", "What", "Units")
+    columns = (parts.spoken("Change"), "Where", "Key", "What", "Units")
     kinds = {"Where": "idx", "Units": "num"}
-    table = data_table(caption, columns, rows, kinds=kinds, foot=foot, class_="touch")
+    table = parts.data_table(caption, columns, rows, kinds=kinds, foot=foot, class_="touch")
     return scroll("What this write touches", table, "flat top-line")
 
 
@@ -205,7 +195,7 @@ def _item_row(item: ItemChange, *, several: bool) -> list[Child]:
         "added": "new item",
         "removed": "deleted",
         "same": "written as it is",
-        "changed": plural(len(item.changed), "attribute"),
+        "changed": parts.plural(len(item.changed), "attribute"),
         "moved": "",
     }[item.kind]
     href = item_url(item.layout, item.key)
@@ -232,11 +222,11 @@ def _check_row(check: CheckedItem, *, several: bool) -> list[Child]:
     keys = _keys(check.layout.base, check.what, check.key, None)
     what = [kind_chip(check.what), " checked, not written"]
     where = check.layout.table if several else "table"
-    return [[sign("?"), spoken("checked")], where, keys, what, number(check.units)]
+    return [[parts.sign("?"), parts.spoken("checked")], where, keys, what, number(check.units)]
 
 
 def _sign(kind: Kind) -> Markup:
-    return join([sign(*CHANGES[kind], title=kind), spoken(kind)])
+    return join([parts.sign(*parts.CHANGES[kind], title=kind), parts.spoken(kind)])
 
 
 def _keys(collection: ItemCollection, what: ItemKind, item: Item, was: Item | None) -> list[Markup]:
@@ -246,7 +236,7 @@ def _keys(collection: ItemCollection, what: ItemKind, item: Item, was: Item | No
         line = key_line(key_pieces(collection, what, item, name), what.entity)
         if was is not None and was[name] != item[name]:
             old = key_line(key_pieces(collection, what, was, name), what.entity)
-            was_line = [element("span.was", old), element("br"), arrow(), " "]
+            was_line = [element("span.was", old), element("br"), parts.arrow(), " "]
             line = element("span", was_line, line)
         lines.append(element("div.kt", element("i", name), line))
     return lines
@@ -255,10 +245,10 @@ def _keys(collection: ItemCollection, what: ItemKind, item: Item, was: Item | No
 def totals(found: Preview) -> str:
     """Return how much a preview writes, in words."""
     items, rows = len(found.items), sum(len(item.rows) for item in found.items)
-    parts = [plural(items, "item")]
+    counts = [parts.plural(items, "item")]
     if rows:
-        parts.append(f"{rows} index entr{'ies' if rows != 1 else 'y'}")
-    written = " and ".join(parts)
+        counts.append(f"{rows} index entr{'ies' if rows != 1 else 'y'}")
+    written = " and ".join(counts)
     if len(found.writes) == 1:
         write = found.writes[0]
         how = {
@@ -268,7 +258,7 @@ def totals(found: Preview) -> str:
     else:
         how = f"in {len(found.writes)} requests, not atomic"
     reads = len(found.reads)
-    after = f", after {plural(reads, 'read')}" if reads else ""
+    after = f", after {parts.plural(reads, 'read')}" if reads else ""
     return f"{written}, {how}{after}"
 
 

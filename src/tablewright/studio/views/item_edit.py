@@ -30,16 +30,7 @@ from tablewright.studio.views.item_change import TOKEN, AskedChange, ItemChange,
 from tablewright.studio.web.frame import WebPage
 from tablewright.studio.web.http import Fields, WebRequest
 from tablewright.studio.workspace import Workspace
-from tablewright.studio.writes.editing import (
-    RawWrite,
-    changes_of,
-    complete,
-    edit_fields,
-    edit_plan,
-    filled_in,
-    item_changes,
-    parse_item,
-)
+from tablewright.studio.writes import editing
 
 #: The inputs with what the form had at first, with an item, and with what histories record.
 WAS, JSON = "~was", "json"
@@ -138,11 +129,11 @@ class _TypedEditor(_Editor):
         assert subject.kind.entity is not None
         self.entity = subject.kind.entity
         self.values = vars(self.entity.decode(subject.item))
-        self.fields = edit_fields(self.entity)
+        self.fields = editing.edit_fields(self.entity)
         super().__init__(workspace, subject, given)
 
     def stored(self) -> list[tuple[str, str]]:
-        return filled_in(self.fields, self.values)
+        return editing.filled_in(self.fields, self.values)
 
     def read(self) -> tuple[dict[str, Any], dict[str, str]]:
         submitted = read_form(self.fields, self.given)
@@ -150,15 +141,17 @@ class _TypedEditor(_Editor):
             return {}, submitted.problems
         stored, was = self.values, self.was()
         first = stored if was == self.stored() else read_form(self.fields, Fields(was)).values
-        changed = changes_of(complete(self.fields, submitted.values), complete(self.fields, first))
-        return changes_of(changed, stored), {}
+        changed = editing.changes_of(
+            editing.complete(self.fields, submitted.values), editing.complete(self.fields, first)
+        )
+        return editing.changes_of(changed, stored), {}
 
     def inputs(self, problems: dict[str, str]) -> Markup:
         if not self.fields:
             return note(f"Nothing of {self.entity.name} can be changed.")
         typed = self.given
         if not self.problems:
-            typed = Fields(filled_in(self.fields, self.values | self.changes))
+            typed = Fields(editing.filled_in(self.fields, self.values | self.changes))
         names = ", ".join(dict.fromkeys(part.attribute for part in self.entity.primary.parameters))
         hint = f"Parts of the key cannot change: {names}. Make a new item instead."
         inputs = form_fields(self.fields, FormState(typed, problems))
@@ -178,7 +171,7 @@ class _TypedEditor(_Editor):
     def plan_of_changes(self) -> Plan[Any]:
         by, reason = self.given.get(BY), self.given.get(REASON)
         instance = self.entity.decode(self.subject.item)  # the plan changes it
-        return edit_plan(instance, self.changes, by=by, reason=reason)
+        return editing.edit_plan(instance, self.changes, by=by, reason=reason)
 
 
 class _RawEditor(_Editor):
@@ -192,11 +185,11 @@ class _RawEditor(_Editor):
     def read(self) -> tuple[dict[str, Any], dict[str, str]]:
         layout, stored = self.subject.layout, self.subject.item
         try:
-            item = parse_item(layout, stored, self.given.get(JSON))
-            was = parse_item(layout, stored, Fields(self.was()).get(JSON))
+            item = editing.parse_item(layout, stored, self.given.get(JSON))
+            was = editing.parse_item(layout, stored, Fields(self.was()).get(JSON))
         except InvalidValue as error:
             return {}, {"": str(error)}
-        changed = item_changes(item, was)
+        changed = editing.item_changes(item, was)
         return {name: value for name, value in changed.items() if stored.get(name) != value}, {}
 
     def inputs(self, problems: dict[str, str]) -> Markup:
@@ -213,7 +206,7 @@ class _RawEditor(_Editor):
         return join([warning, parts.field("DynamoDB JSON", area, "f-json", "field")])
 
     def plan_of_changes(self) -> Plan[Any]:
-        return RawWrite(self.subject.layout, self.subject.item, self.changes)
+        return editing.RawWrite(self.subject.layout, self.subject.item, self.changes)
 
 
 def _json_text(item: Mapping[str, Any]) -> str:

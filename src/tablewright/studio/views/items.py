@@ -32,15 +32,7 @@ from tablewright.studio.items.layout import (
 )
 from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.item_parts import items_url
-from tablewright.studio.markup.parts import (
-    NOTHING,
-    aside,
-    button_link,
-    heading,
-    note,
-    plural,
-    region,
-)
+from tablewright.studio.markup.parts import NOTHING, heading, note
 from tablewright.studio.views.items_filter import (
     AskedItems,
     filter_form,
@@ -101,10 +93,10 @@ def show(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     items = grid(asked, known, page)
     body = element(
         "div.cols.drawer",
-        region("Items", items, _pager(asked, page, is_static=is_static)),
+        parts.region("Items", items, _pager(asked, page, is_static=is_static)),
         _drawer(workspace, asked.layout, known, asked.item, close=asked.url()),
     )
-    filtered = region("What was read", line) if is_static else filter_form(asked, known, line)
+    filtered = parts.region("What was read", line) if is_static else filter_form(asked, known, line)
     content = [head, inferred_note(workspace, table), filtered, body]
     return WebPage(f"{table} items", content, "Items")
 
@@ -129,7 +121,7 @@ def _switch(layout: Layout, current: ItemCollection) -> Markup:
 
 def _pager(asked: AskedItems, page: ItemPage, *, is_static: bool) -> Markup:
     partitions = len({repr(asked.collection.partition_of(item)) for item in page.items})
-    count = f"{plural(partitions, 'partition')}, {plural(len(page.items), 'item')}"
+    count = f"{parts.plural(partitions, 'partition')}, {parts.plural(len(page.items), 'item')}"
     keys = element("span.keys.faint", element("kbd", "j"), " ", element("kbd", "k"), " move  ",
                    element("kbd", "↵"), " open")  # fmt: skip
     links = [NOTHING if is_static else _exports(asked)]
@@ -137,17 +129,17 @@ def _pager(asked: AskedItems, page: ItemPage, *, is_static: bool) -> Markup:
         *before, cursor = asked.back or ("",)
         target = asked.url(cursor=cursor or None, back=tuple(before) or None)
         text = "Previous" if asked.back else "First page"
-        links.append(button_link(text, target, "sm", rel="prev"))
+        links.append(parts.button_link(text, target, "sm", rel="prev"))
     if page.next is not None:
         target = asked.url(cursor=encode_cursor(page.next), back=_chain(asked))
-        links.append(button_link(f"Next {PAGE_SIZE}", target, "sm", rel="next"))
-    shown = [element("span", count), NOTHING if is_static else keys, aside(links)]
+        links.append(parts.button_link(f"Next {PAGE_SIZE}", target, "sm", rel="next"))
+    shown = [element("span", count), NOTHING if is_static else keys, parts.aside(links)]
     return element("div.pager", shown)
 
 
 def _exports(asked: AskedItems) -> Markup:
     links = [
-        button_link(label, asked.export_url(form, pages), "sm")
+        parts.button_link(label, asked.export_url(form, pages), "sm")
         for label, form, pages in (
             ("JSON", "json", "one"),
             ("CSV", "csv", "one"),
@@ -197,7 +189,7 @@ def _drawer(
         f"{units:g} read units",
     ]
     line = element("div.pager", [element("span", each) for each in facts])
-    opened = button_link("Open", item_parts.item_url(layout, item), "sm")
+    opened = parts.button_link("Open", item_parts.item_url(layout, item), "sm")
     name = element("b.mono", layout.table)
     chip = item_parts.kind_chip(kind) if known is not None else name
     tabs = {"DynamoDB JSON": parts.json_code(item)}
@@ -210,8 +202,8 @@ def _drawer(
 def _aside(close: str, head: list[Markup], content: list[Markup]) -> Markup:
     swap = parts.swap("#drawer", hx_get=close)
     text = ["Close ", element("kbd", "Esc")]
-    closing = button_link(text, close, "sm", data_close="", **swap)
-    header = element("header", head[:1], aside(head[1:], closing))
+    closing = parts.button_link(text, close, "sm", data_close="", **swap)
+    header = element("header", head[:1], parts.aside(head[1:], closing))
     class_, label = "panel drawer-p wrapcode", "Selected item"
     return element("aside", header, content, id="drawer", class_=class_, aria_label=label)
 
@@ -222,11 +214,11 @@ def _also(layout: Layout, kind: ItemKind, item: Item) -> Markup:
     for each in layout.collections:
         if each.contains(item):
             names = [attribute.name for attribute in each.keys.partition]
-            place = aside("in ", item_parts.key_lines(each, kind, item, names))
+            place = parts.aside("in ", item_parts.key_lines(each, kind, item, names))
             href = item_parts.partition_url(layout, each, item)
             link = element("a.idx", each.title, href=href)
         else:
-            place = aside("not in it")
+            place = parts.aside("not in it")
             link = element("span.idx", each.title)
         lines.append([link, place])
     shown = [element("h2", "Its partitions"), parts.listed(lines, "rel")]

@@ -15,19 +15,9 @@ from tablewright.studio.items.item_page import ItemPage
 from tablewright.studio.items.key_parts import KeyPiece, column_widths, key_pieces
 from tablewright.studio.items.kinds import ItemKind, kind_of, unreadable
 from tablewright.studio.items.layout import encode_cursor
-from tablewright.studio.markup import parts
+from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.hues import entity_hue
-from tablewright.studio.markup.item_parts import (
-    items_url,
-    key_line,
-    key_lines,
-    kind_chip,
-    partition_url,
-    short_value,
-    size_text,
-    strip,
-    value_class,
-)
+from tablewright.studio.markup.item_parts import key_line, short_value, value_class
 from tablewright.studio.markup.parts import NOTHING, faint
 from tablewright.studio.views.items_filter import AskedItems
 from tablewright.values import Item
@@ -68,7 +58,7 @@ def _empty(asked: AskedItems, page: ItemPage) -> Markup:
     message = [
         element("h2", f"No items{more}"),
         element("p", f"{page.read} items were read. Change the filter to see others."),
-        parts.button_link("Clear the filter", items_url(asked.layout, asked.collection)),
+        parts.button_link("Clear the filter", item_parts.items_url(asked.layout, asked.collection)),
     ]
     return element("div.body", element("div.empty", message))
 
@@ -134,11 +124,11 @@ class _Grid:
         count = f"{len(rows)}{'+' * continues} item{'s' * (len(rows) != 1 or continues)}"
         kinds = Counter(row.kind.name.strip("-") for row in rows)
         names = ", ".join(f"{many} {name}" for name, many in kinds.items())
-        href = partition_url(self.layout, self.collection, first.item)
+        href = item_parts.partition_url(self.layout, self.collection, first.item)
         inside = [
             element("a.kl", keys, href=href),
-            join([strip(hues), parts.spoken(names)]) if self.known else NOTHING,
-            element("span.faint.nowrap", f"{count} · {size_text(size)}"),
+            join([item_parts.strip(hues), parts.spoken(names)]) if self.known else NOTHING,
+            element("span.faint.nowrap", f"{count} · {item_parts.size_text(size)}"),
         ]
         columns = self.width + (2 if self.known else 1)
         shown = element("span.in", inside)
@@ -150,13 +140,13 @@ class _Grid:
         keys = [
             key_line(row.keys[each.name], row.kind.entity, self.widths[each.name])
             for each in self.collection.keys.sort
-        ] or key_lines(self.layout.base, row.kind, row.item)
+        ] or item_parts.key_lines(self.layout.base, row.kind, row.item)
         swap = parts.swap("#drawer", hx_get=target)
         named = {"class_": "kl", "id": f"row{number}", "href": target, "data_row": ""}
         link = element("a", join(keys, " · "), **named, **swap)
         cells = [element("td", link, class_="fix2 sk" if self.known else "fix sk")]
         if self.known is not None:
-            cells.insert(0, element("td.fix", kind_chip(row.kind)))
+            cells.insert(0, element("td.fix", item_parts.kind_chip(row.kind)))
         selected = "sel" if row.token == self.asked.item else None
         return element("tr", cells, self._values(number, row), class_=selected)
 
