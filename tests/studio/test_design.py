@@ -15,7 +15,7 @@ from tablewright.designs.catalog import bundled, load
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.plan.shape import Shape
 from tablewright.publish.erd import erd
-from tablewright.studio.design.documents import DOCUMENTS
+from tablewright.studio.derived import DOCUMENTS
 from tablewright.studio.markup.condition import condition_lines
 from tablewright.studio.web.server import serving_studio
 from tablewright.symbol import Symbol

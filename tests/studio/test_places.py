@@ -13,8 +13,7 @@ from tablewright.engine import Engine
 from tablewright.studio.items.key_parts import column_widths, key_pieces
 from tablewright.studio.items.kinds import kind_of
 from tablewright.studio.items.lookups import lookup, run
-from tablewright.studio.items.neighbours import read_neighbours
-from tablewright.studio.items.places import Place, places_of
+from tablewright.studio.items.places import Place, places_of, read_neighbours
 from tablewright.studio.items.relations import relations_of
 from tablewright.table_description import TableDescription, read_table
 from tablewright.values import Item

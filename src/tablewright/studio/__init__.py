@@ -3,12 +3,13 @@
     workspace   the design and the target: databases, tables, what may be written
     views/      one module for each view: a function from a request to a page or a response
     web/        server, http, access (Host, token, cookie, Origin), routes, and the frame of pages
-    markup/     what several views show: keys, entities and their hues, conditions, results, code
+    markup/     one vocabulary of pages (`parts`), and what several views show: keys, hues,
+                conditions, results, code
     items/      what an item is, where it is in each index, what belongs to it; pages and searches
     patterns/   parameters as typed forms; runs, with the requests that they made; the same as code
     writes/     the overlay and the preview of a write, and how to do exactly what it showed
     target/     tables, changes as they happen, statements, designs inferred from items
-    design/     findings, costs and documents of a design
+    derived     findings, costs and documents of a design
     export      static pages
     static/     style sheet, scripts, icon
 

@@ -33,7 +33,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.model.database import Database
 from tablewright.model.table import Table
 from tablewright.plan.plan import Context
-from tablewright.studio.design.analysis import Analysis
+from tablewright.studio.derived import Analysis
 from tablewright.studio.target.inferring import Inference, infer_table
 from tablewright.studio.writes.pending import Pending
 from tablewright.table_description import TableDescription, read_table

@@ -51,8 +51,15 @@ def join(children: Iterable[str], separator: str = "") -> Markup:
 def element(tag: str, *children: Child, **attributes: str | float | None) -> Markup:
     """Return an element; `class_="num"` and `aria_label="…"` are its attributes.
 
-    An attribute with the value None is left out. A number has at most one decimal place.
+    The tag may have classes, as in a style sheet. An attribute with the value None is left out. A
+    number has at most one decimal place.
+
+    >>> element("td.num.mono", "2", colspan=3)
+    '<td class="num mono" colspan="3">2</td>'
     """
+    tag, _, classes = tag.partition(".")
+    if classes:
+        attributes = {"class_": classes.replace(".", " "), **attributes}
     shown = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{escape(_text(value))}"'
         for name, value in attributes.items()

@@ -50,17 +50,12 @@ def export_response(
 ) -> WebResponse:
     """Return a file to download; its columns begin with these ones."""
     stem = "".join(each if each.isascii() and each.isalnum() else "_" for each in name)
+    headers = {"Content-Disposition": f'attachment; filename="{stem}.{kind}"'}
     if kind == "csv":
-        return WebResponse(
-            type="text/csv; charset=utf-8",
-            headers={"Content-Disposition": f'attachment; filename="{stem}.csv"'},
-            stream=lambda: csv_rows(pages, columns),
-        )
-    return WebResponse(
-        type="application/x-ndjson",
-        headers={"Content-Disposition": f'attachment; filename="{stem}.json"'},
-        stream=lambda: json_lines(pages),
-    )
+        type_, stream = "text/csv; charset=utf-8", csv_rows(pages, columns)
+    else:
+        type_, stream = "application/x-ndjson", json_lines(pages)
+    return WebResponse(type=type_, headers=headers, stream=lambda: stream)
 
 
 def json_lines(pages: Iterable[list[Item]]) -> Iterator[bytes]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -30,10 +31,19 @@ from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.studio.items.item_page import Send, show_condition
+from tablewright.studio.items.item_page import Send, reading_of
 from tablewright.studio.items.key_values import key_value
 from tablewright.studio.items.kinds import parser
-from tablewright.studio.items.lookups import SHOWN, Found, GetRequest, Lookup, lookups, run
+from tablewright.studio.items.lookups import (
+    SHOWN,
+    Found,
+    GetRequest,
+    Lookup,
+    lookups,
+    read,
+    run,
+    show_request,
+)
 from tablewright.studio.items.relations import owner_of
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item
@@ -52,11 +62,14 @@ class Try(Struct, frozen=True):
     #: Whether what it finds has the text as its own id, and not only in its partition.
     is_exact: bool
     request: GetRequest | QueryRequest
-    run: Callable[[Send], Found]
+    #: How its items are found, if the request alone does not find them.
+    find: Callable[[Send], Found] | None = None
+
+    def run(self, send: Send) -> Found:
+        return read(send, self.request) if self.find is None else self.find(send)
 
     def show(self) -> str:
-        index = f"{self.collection.name}: " if self.collection.name else ""
-        return f"{self.request.operation} {index}{show_condition(self.condition)}"
+        return show_request(self.request, self.condition)
 
 
 class Hit(Struct, frozen=True):
@@ -183,10 +196,9 @@ def _value(entity: EntityMap, part: KeyPart, text: str) -> Any:
 def _try(layout: TableDescription, each: Lookup, what: str, *, is_exact: bool) -> Try:
     name = each.key.index.name if each.key.index is not None else ""
     collection = layout.find(name) or layout.base
-    return Try(
-        layout, what, collection, each.condition, is_exact, each.request,
-        lambda send: run(send, each),
-    )  # fmt: skip
+    condition, request = each.condition, each.request
+    find = partial(run, wanted=each)
+    return Try(layout, what, collection, condition, is_exact, request, find)
 
 
 # --- as a unique value ---------------------------------------------------------------------------
@@ -207,15 +219,14 @@ def _by_unique(
         key = unique.key.encode([value] * len(unique.key.parameters))
     except InvalidValue:
         return
-    kind = ItemKind(entity, unique)
+    kind, request = ItemKind(entity, unique), GetRequest({"TableName": layout.name, "Key": key})
 
     def find(send: Send) -> Found:
-        answer = send("GetItem", TableName=layout.name, Key=key)
-        owner = owner_of(layout, kind, answer["Item"]) if "Item" in answer else None
+        reserved = read(send, request)
+        owner = owner_of(layout, kind, reserved.items[0]) if reserved.items else None
         found = Found([], False) if owner is None else run(send, owner)
-        return found if found.items or "Item" not in answer else Found([answer["Item"]], False)
+        return found if found.items else reserved
 
-    request = GetRequest({"TableName": layout.name, "Key": key})
     what = f"{unique.key.name}, a unique {name}"
     yield Try(layout, what, layout.base, KeyCondition(key), True, request, find)
 
@@ -237,17 +248,9 @@ def _by_whole_key(layout: TableDescription, text: str) -> Iterator[Try]:
             }
         except InvalidValue:
             continue
-        body = {"TableName": layout.name, "Key": key}
-
-        def find(send: Send, body: dict[str, Any] = body) -> Found:
-            answer = send("GetItem", **body)
-            return Found([answer["Item"]] if "Item" in answer else [], False)
-
-        names = " and ".join(key)
-        yield Try(
-            layout, f"{names} of an item", layout.base, KeyCondition(key), True,
-            GetRequest(body), find,
-        )  # fmt: skip
+        what, condition = f"{' and '.join(key)} of an item", KeyCondition(key)
+        request = GetRequest({"TableName": layout.name, "Key": key})
+        yield Try(layout, what, layout.base, condition, True, request)
 
 
 def _by_partition(layout: TableDescription, known: TableMap | None, text: str) -> Iterator[Try]:
@@ -262,18 +265,10 @@ def _by_partition(layout: TableDescription, known: TableMap | None, text: str) -
             condition = KeyCondition({attribute.name: key_value(text, attribute)})
         except InvalidValue:
             continue
-        members: dict[str, Any] = {"TableName": layout.name, "Limit": SHOWN + 1}
-        if collection.name:
-            members["IndexName"] = collection.name
+        members = reading_of(layout, collection, Limit=SHOWN + 1)
         request = QueryRequest("Query", members, Selection(condition))
-
-        def find(send: Send, body: dict[str, Any] = request.body) -> Found:
-            answer = send("Query", **body)
-            items = answer["Items"]
-            return Found(items[:SHOWN], "LastEvaluatedKey" in answer or len(items) > SHOWN)
-
         what = f"{attribute.name} of {collection.name or 'the table'}"
-        yield Try(layout, what, collection, condition, False, request, find)
+        yield Try(layout, what, collection, condition, False, request)
 
 
 def _is_partition(known: TableMap, collection: IndexDescription, text: str) -> bool:

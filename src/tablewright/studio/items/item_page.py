@@ -36,6 +36,26 @@ OPERATORS = ("any", "=", "<", "<=", ">", ">=", "between", "begins_with")
 Send: TypeAlias = Callable[..., dict[str, Any]]
 
 
+class RequestMeter:
+    """Sends requests that read, and counts them."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.requests = 0
+        self.units = 0.0
+
+    def __call__(self, operation: str, **request: Any) -> dict[str, Any]:
+        answer = self._send(operation, **request, ReturnConsumedCapacity="TOTAL")
+        self.requests += 1
+        self.units += answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
+        return answer
+
+    def show(self) -> str:
+        """Return what was counted: `9 requests, 5.5 read units`."""
+        requests = f"{self.requests} request{'s' * (self.requests != 1)}"
+        return f"{requests}, {self.units:g} read unit{'s' * (self.units != 1)}"
+
+
 class ItemChoice(Struct, frozen=True, kw_only=True):
     """What the filter of a page asks for, as it was typed."""
 
@@ -99,6 +119,14 @@ def show_condition(condition: KeyCondition) -> str:
     return " AND ".join(terms)
 
 
+def reading_of(
+    layout: TableDescription, collection: IndexDescription, **members: Any
+) -> dict[str, Any]:
+    """Return the members of a request that reads the table or an index."""
+    index = {"IndexName": collection.name} if collection.name else {}
+    return {"TableName": layout.name, **index, **members}
+
+
 class _KeyFilter(Struct, frozen=True):
     """A condition on key attributes, as a filter of a Scan."""
 
@@ -115,9 +143,7 @@ class _KeyFilter(Struct, frozen=True):
 def prepare(layout: TableDescription, collection: IndexDescription, choice: ItemChoice) -> Reading:
     """Return what a page will be. Raises InvalidValue if a value is not of the type of its key."""
     condition = _condition(collection, choice)
-    members: dict[str, Any] = {"TableName": layout.name}
-    if collection.name:
-        members["IndexName"] = collection.name
+    members = reading_of(layout, collection)
     if any(choice.partition):
         members["ScanIndexForward"] = not choice.descending
         return Reading(QueryRequest("Query", members, Selection(condition)), condition)

@@ -35,9 +35,13 @@ class KeyPiece(Struct, frozen=True):
     is_missing: bool = False
 
 
-def take_apart(value: Value, key: KeyMap, attribute: str, entity: EntityMap) -> list[KeyPiece]:
+def take_apart(
+    value: Value, key: KeyMap | None, attribute: str, entity: EntityMap | None
+) -> list[KeyPiece]:
     """Return the pieces of a stored key attribute; one without a label if it is another key."""
     text = key_text(value)
+    if key is None or entity is None or attribute not in key.templates:
+        return [KeyPiece(text)]
     template = key.templates[attribute]
     if not template.is_text:
         part = template.parts[0] if template.parts else None
@@ -61,11 +65,18 @@ def key_pieces(
 ) -> list[KeyPiece]:
     """Return the pieces of a key attribute of an item, in the table or in an index."""
     for key in kind.keys_in(collection.name):
-        if kind.entity is not None and attribute in key.templates:
-            pieces = take_apart(item[attribute], key, attribute, kind.entity)
-            if len(pieces) > 1 or pieces[0].label:
-                return pieces
+        pieces = take_apart(item[attribute], key, attribute, kind.entity)
+        if len(pieces) > 1 or pieces[0].label:
+            return pieces
     return [KeyPiece(key_text(item[attribute]))]
+
+
+def own_value(collection: IndexDescription, kind: ItemKind, item: Mapping[str, Value]) -> str:
+    """Return what tells an item from others of its kind: the last value in its key."""
+    names = collection.keys.names
+    pieces = [piece for name in names for piece in key_pieces(collection, kind, item, name)]
+    values = [piece.text for piece in pieces if piece.label]
+    return values[-1] if values else pieces[-1].text
 
 
 def explain_missing(

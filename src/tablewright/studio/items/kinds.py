@@ -64,3 +64,13 @@ def unreadable(kind: ItemKind, item: Mapping[str, Value]) -> str:
     except UnreadableItem as error:
         return str(error)
     return ""
+
+
+def stored_names(table: TableMap | None) -> list[str]:
+    """Return the stored attributes of all entities, without those that are only in keys."""
+    return [
+        attribute.stored
+        for entity in (() if table is None else table.entities)
+        for attribute in entity.attributes.values()
+        if not attribute.is_key_only
+    ]

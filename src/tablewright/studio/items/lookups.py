@@ -10,7 +10,7 @@ page, never more. This module must not know HTML.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -49,9 +49,13 @@ class Lookup(Struct, frozen=True):
     bound: int
 
     def show(self) -> str:
-        """Return the request as a person reads it: `Query GSI2: GSI2PK = STATUS#PAID`."""
-        index = f"{self.key.index.name}: " if self.key.index is not None else ""
-        return f"{self.request.operation} {index}{show_condition(self.condition)}"
+        return show_request(self.request, self.condition)
+
+
+def show_request(request: GetRequest | QueryRequest, condition: KeyCondition) -> str:
+    """Return a request as a person reads it: `Query GSI2: GSI2PK = STATUS#PAID`."""
+    index = f"{request.body['IndexName']}: " if "IndexName" in request.body else ""
+    return f"{request.operation} {index}{show_condition(condition)}"
 
 
 class Found(Struct, frozen=True):
@@ -138,12 +142,16 @@ def _bind(
 
 def run(send: Send, wanted: Lookup) -> Found:
     """Send the request of a lookup, and keep the items of its entity."""
-    answer = send(wanted.request.operation, **wanted.request.body)
-    if isinstance(wanted.request, GetRequest):
+    table, includes = wanted.entity.table, wanted.entity.includes
+    return read(send, wanted.request, lambda item: includes(kind_of(table, item).entity))
+
+
+def read(
+    send: Send, request: GetRequest | QueryRequest, accepts: Callable[[Item], bool] = lambda _: True
+) -> Found:
+    """Send a request for one item, or for one page, of which some items are kept."""
+    answer = send(request.operation, **request.body)
+    if isinstance(request, GetRequest):
         return Found([answer["Item"]] if "Item" in answer else [], False)
-    table = wanted.entity.table
-    items = [
-        item for item in answer["Items"] if wanted.entity.includes(kind_of(table, item).entity)
-    ]
-    has_more = "LastEvaluatedKey" in answer
-    return Found(items[:SHOWN], has_more or len(items) > SHOWN)
+    items = [item for item in answer["Items"] if accepts(item)]
+    return Found(items[:SHOWN], "LastEvaluatedKey" in answer or len(items) > SHOWN)

@@ -1,5 +1,8 @@
 """The places of an item: its key in the table and in each index, or why it is not there.
 
+A `Subject` is the item of a page, with what the design knows about it. Where it is, its neighbours
+are the items before and after it.
+
 DynamoDB has an item in every index whose key attributes it has. The design says which attributes
 these are, from which values, and under which condition:
 
@@ -20,10 +23,37 @@ from msgspec import Struct
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.item_kind import ItemKind
+from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import KeyMap
-from tablewright.studio.items.key_parts import KeyPiece, explain_missing, key_pieces
+from tablewright.mapping.table import TableMap
+from tablewright.plan.reads.query_request import QueryRequest, Selection
+from tablewright.studio.items.item_page import Send, reading_of
+from tablewright.studio.items.key_parts import KeyPiece, explain_missing, key_pieces, own_value
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item, Value, tag_of
+
+#: How many neighbours are shown before and after an item.
+SHOWN = 2
+
+
+class Subject(Struct, frozen=True):
+    """The item of a page."""
+
+    layout: TableDescription
+    #: The design of its table, or what was inferred; None if nothing is known.
+    known: TableMap | None
+    item: Item
+    kind: ItemKind
+
+    @property
+    def title(self) -> str:
+        """What tells the item from others of its kind: the last value in its key."""
+        return own_value(self.layout.base, self.kind, self.item)
+
+    @property
+    def values(self) -> Values | None:
+        """The values of its entity; None if it cannot be decoded, or is of none."""
+        return values_of(self.kind, self.item)
 
 
 class Place(Struct, frozen=True):
@@ -141,3 +171,48 @@ def _composed(key: KeyMap, values: Values) -> Item | None:
         return key.compose(values)
     except InvalidValue:
         return None
+
+
+# --- neighbours ---------------------------------------------------------------------------------
+
+
+class Neighbours(Struct, frozen=True):
+    """The nearest items before and after one, in the order of the sort key."""
+
+    before: list[Item]
+    after: list[Item]
+    #: Whether there are more than those.
+    more_before: bool
+    more_after: bool
+
+    @property
+    def position(self) -> str:
+        """Where the item is, as far as it is known."""
+        place, total = len(self.before) + 1, len(self.before) + len(self.after) + 1
+        if self.more_before and self.more_after:
+            return "in the middle of its partition"
+        if self.more_before:
+            last = {1: "last", 2: "second to last", 3: "third to last"}[len(self.after) + 1]
+            return f"{last} in its partition"
+        if self.more_after:
+            return f"number {place} in its partition"
+        return "alone in its partition" if total == 1 else f"{place} of {total} in its partition"
+
+
+def read_neighbours(
+    send: Send, layout: TableDescription, collection: IndexDescription, item: Item
+) -> Neighbours:
+    """Read the neighbours of an item where it is, with two small queries."""
+    if not collection.name and not collection.keys.sort:
+        return Neighbours([], [], False, False)  # a partition of the table is one item
+    partition = {each.name: item[each.name] for each in collection.keys.partition}
+    start = layout.start_key(collection, item)
+    members = reading_of(layout, collection, Limit=SHOWN + 1, ExclusiveStartKey=start)
+    request = QueryRequest("Query", members, Selection(KeyCondition(partition)))
+    answers = [
+        send("Query", **request.with_members(ScanIndexForward=forward).body)
+        for forward in (False, True)
+    ]
+    before, after = (answer["Items"] for answer in answers)
+    more = ["LastEvaluatedKey" in answer or len(answer["Items"]) > SHOWN for answer in answers]
+    return Neighbours(before[:SHOWN][::-1], after[:SHOWN], *more)

@@ -62,52 +62,46 @@ def render(
     values: Mapping[str, Value] | None = None,
 ) -> str:
     """Render a condition; with names and values, these stand where the placeholders are."""
-    return _Renderer(names or {}, values or {}).condition(condition)
+    known, given = names or {}, values or {}
 
-
-class _Renderer:
-    def __init__(self, names: Mapping[str, str], values: Mapping[str, Value]) -> None:
-        self.names = names
-        self.values = values
-
-    def condition(self, node: tree.Condition) -> str:
+    def term(node: tree.Condition) -> str:
         match node:
             case tree.And(conditions):
-                return " AND ".join(map(self.factor, conditions))
+                return " AND ".join(map(factor, conditions))
             case tree.Or(conditions):
-                return " OR ".join(map(self.factor, conditions))
-            case tree.Not(condition):
-                return f"NOT {self.factor(condition)}"
+                return " OR ".join(map(factor, conditions))
+            case tree.Not(inner):
+                return f"NOT {factor(inner)}"
             case tree.Comparison(comparator, left, right):
-                return f"{self.operand(left)} {comparator} {self.operand(right)}"
-            case tree.Between(operand, low, high):
-                bounds = f"{self.operand(low)} AND {self.operand(high)}"
-                return f"{self.operand(operand)} BETWEEN {bounds}"
-            case tree.In(operand, options):
-                return f"{self.operand(operand)} IN ({', '.join(map(self.operand, options))})"
+                return f"{operand(left)} {comparator} {operand(right)}"
+            case tree.Between(middle, low, high):
+                return f"{operand(middle)} BETWEEN {operand(low)} AND {operand(high)}"
+            case tree.In(member, options):
+                return f"{operand(member)} IN ({', '.join(map(operand, options))})"
             case tree.Call():
-                return self.operand(node)
+                return operand(node)
 
-    def factor(self, node: tree.Condition) -> str:
-        text = self.condition(node)
-        return f"({text})" if isinstance(node, (tree.And, tree.Or)) else text
+    def factor(node: tree.Condition) -> str:
+        return f"({term(node)})" if isinstance(node, (tree.And, tree.Or)) else term(node)
 
-    def operand(self, node: tree.Operand) -> str:
+    def operand(node: tree.Operand) -> str:
         match node:
             case tree.Path(parts):
-                return path_text(tuple(_name(part, self.names) for part in parts))
+                return path_text(tuple(_name(part, known) for part in parts))
             case tree.Value(name):
-                return self._value(name)
+                return _value(name, given.get(name))
             case tree.Call(function, arguments):
-                return f"{function}({', '.join(map(self.operand, arguments))})"
+                return f"{function}({', '.join(map(operand, arguments))})"
             case tree.Arithmetic(operator, left, right):
-                return f"{self.operand(left)} {operator} {self.operand(right)}"
+                return f"{operand(left)} {operator} {operand(right)}"
 
-    def _value(self, name: str) -> str:
-        value = self.values.get(name)
-        if value is None:
-            return name
-        return f'"{value["S"]}"' if "S" in value else content(value)
+    return term(condition)
+
+
+def _value(name: str, value: Value | None) -> str:
+    if value is None:
+        return name
+    return f'"{value["S"]}"' if "S" in value else content(value)
 
 
 def path_text(parts: tuple[str | int, ...]) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from tablewright.publish.html.element import Child, Markup, element, join, visible
-from tablewright.studio.markup.parts import NOTHING
+from tablewright.publish.html.element import Markup, element, join, visible
+from tablewright.studio.markup.parts import NOTHING, choice, details
 from tablewright.studio.patterns.form_values import (
     AS_JSON,
     MICROSECONDS,
@@ -26,6 +26,12 @@ _INPUTS: dict[str, dict[str, str]] = {
     "date": {"type": "date"},
     "time": {"type": "text", "placeholder": "10:15:30"},
     "moment": {"type": "datetime-local", "step": "0.001"},
+}
+#: The hint below the input of a widget.
+_HINTS = {
+    "moment": "UTC; µs after the picker's milliseconds",
+    "lines": "one on each line, or JSON",
+    "json": "JSON",
 }
 #: The longest text that an input of one line shows well.
 LINE = 120
@@ -55,25 +61,20 @@ def form_fields(fields: Iterable[Field], state: FormState) -> Markup:
 
 
 def _side_by_side(inputs: list[Markup]) -> Markup:
-    return element("div", inputs, class_="inputs") if inputs else NOTHING
+    return element("div.inputs", inputs) if inputs else NOTHING
 
 
 def _group(field: Field, state: FormState) -> Markup:
     own = [each for each in field.fields if not each.is_stamp]
     stamps = [each for each in field.fields if each.is_stamp]
-    typed = any(state.typed.get(each.name) for each in stamps)
-    library = element(
-        "details",
-        element("summary", "set by the library"),
-        form_fields(stamps, state),
-        open="" if typed or any(each.name in state.problems for each in stamps) else None,
-    )
+    is_given = any(state.typed.get(each.name) or each.name in state.problems for each in stamps)
+    library = details("set by the library", form_fields(stamps, state), is_open=is_given)
     problem = state.problems.get(field.name)
     return element(
         "fieldset",
-        element("legend", field.label, " ", element("small", field.type_name)),
-        element("p", problem, class_="hint", id=f"{_id(field)}-h") if problem else NOTHING,
-        _none_box(field, state) if field.is_optional else NOTHING,
+        element("legend", _title(field)),
+        element("p.hint", problem, id=f"{_id(field)}-h") if problem else NOTHING,
+        _none_box(field, state),
         form_fields(own, state),
         library if stamps else NOTHING,
         class_="field group err" if problem else "field group",
@@ -81,45 +82,27 @@ def _group(field: Field, state: FormState) -> Markup:
 
 
 def _labelled(field: Field, state: FormState) -> Markup:
-    problem = state.problems.get(field.name)
-    hint_id = f"{_id(field)}-h"
     if field.widget == "check":
-        return element(
-            "div",
-            element(
-                "label",
-                element("input", type="checkbox", name=field.name, value=ON, id=_id(field),
-                        checked="" if field.name in state.typed else None),
-                " ", field.label, " ", element("small", field.type_name),
-            ),
-            _none_box(field, state) if field.is_optional else NOTHING,
-            class_="field",
-        )  # fmt: skip
-    hints: list[Child] = [*_hints(field), *([problem] if problem else [])]
-    if field.name in state.remarks:
-        hints.append(state.remarks[field.name])
+        box = _checkbox(field.name, state, id=_id(field))
+        label = element("label", box, " ", _title(field))
+        return element("div.field", label, _none_box(field, state))
+    problem, hint_id = state.problems.get(field.name), f"{_id(field)}-h"
+    stamp = "empty: set by the library" if field.is_stamp else ""
+    remark = state.remarks.get(field.name)
+    texts = [_HINTS.get(field.widget, stamp), problem, remark]
+    hints = [element("span", each) for each in texts if each]
     return element(
         "div",
-        element("label", field.label, " ", element("small", field.type_name), for_=_id(field)),
+        element("label", _title(field), for_=_id(field)),
         _input(field, state, hint_id if hints else None),
-        element("span", [element("span", each) for each in hints], class_="hint", id=hint_id)
-        if hints
-        else NOTHING,
-        _none_box(field, state) if field.is_optional else NOTHING,
+        element("span.hint", hints, id=hint_id) if hints else NOTHING,
+        _none_box(field, state),
         class_="field err" if problem else "field",
     )
 
 
-def _hints(field: Field) -> list[str]:
-    match field.widget:
-        case "moment":
-            return ["UTC; µs after the picker's milliseconds"]
-        case "lines":
-            return ["one on each line, or JSON"]
-        case "json":
-            return ["JSON"]
-        case _:
-            return ["empty: set by the library"] if field.is_stamp else []
+def _title(field: Field) -> list[str]:
+    return [field.label, " ", element("small", field.type_name)]
 
 
 def _input(field: Field, state: FormState, hint: str | None) -> Markup:
@@ -131,13 +114,10 @@ def _input(field: Field, state: FormState, hint: str | None) -> Markup:
     }
     text = state.typed.get(field.name)
     if field.widget == "choice":
-        options = [
-            element("option", shown, value=shown, selected="" if shown == text else None)
-            for shown, _ in field.choices
-        ]
-        is_open = field.default is not None or text not in dict(field.choices)
-        none = element("option", "", value="") if is_open else NOTHING
-        return element("select", none, options, name=field.name, **shared)
+        choices = [(shown, shown) for shown, _ in field.choices]
+        if field.default is not None or text not in dict(field.choices):
+            choices.insert(0, ("", ""))
+        return choice(choices, text, name=field.name, **shared)
     if field.widget in ("lines", "json"):
         return _area(field, escape_invisible(text) if text.startswith(("[", "{")) else text, shared)
     if visible(text) == text and ("\n" in text or len(text) > LINE):
@@ -166,18 +146,16 @@ def _line(field: Field, text: str, state: FormState, shared: dict[str, str | Non
     offers = state.offers.get(field.name, ())
     offered = f"{_id(field)}-o" if offers and field.widget in ("text", "decimal") else None
     options = element("datalist", [element("option", value=each) for each in offers], id=offered)
-    made = element(
-        "input", name=name, value=value, list=offered, autocomplete="off", **attributes, **shared
-    )
-    parts = [made, options if offered else NOTHING]
-    if field.widget == "moment":
-        micros = state.typed.get(field.name + MICROSECONDS, "0")
-        parts.append(
-            element("input", type="number", min="0", max="999", name=field.name + MICROSECONDS,
-                    value=micros, aria_label=f"{field.label}: microseconds", class_="us")
-        )  # fmt: skip
-        return element("div", parts, class_="moment")
-    return join(parts)
+    shown = {"autocomplete": "off", **attributes, **shared}
+    made = element("input", name=name, value=value, list=offered, **shown)
+    if field.widget != "moment":
+        return join([made, options if offered else NOTHING])
+    micros = element(
+        "input.us", type="number", min="0", max="999", name=field.name + MICROSECONDS,
+        value=state.typed.get(field.name + MICROSECONDS, "0"),
+        aria_label=f"{field.label}: microseconds",
+    )  # fmt: skip
+    return element("div.moment", made, micros)
 
 
 def _is_picked(text: str) -> bool:
@@ -186,12 +164,16 @@ def _is_picked(text: str) -> bool:
 
 
 def _none_box(field: Field, state: FormState) -> Markup:
-    name = field.name + NONE
-    box = element(
-        "input", type="checkbox", name=name, value=ON, id=f"{_id(field)}-n",
-        checked="" if name in state.typed else None, data_none=_id(field),
-    )  # fmt: skip
-    return element("label", box, " none", class_="none")
+    """Return the box that gives None, if the field may have it."""
+    if not field.is_optional:
+        return NOTHING
+    box = _checkbox(field.name + NONE, state, id=f"{_id(field)}-n", data_none=_id(field))
+    return element("label.none", box, " none")
+
+
+def _checkbox(name: str, state: FormState, **attributes: str) -> Markup:
+    checked = "" if name in state.typed else None
+    return element("input", type="checkbox", name=name, value=ON, checked=checked, **attributes)
 
 
 def _id(field: Field) -> str:

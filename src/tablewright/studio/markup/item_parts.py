@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from datetime import date
-from enum import Enum
+from collections.abc import Iterable, Mapping, Sequence
 
+from tablewright.errors import UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.key_condition import KeyCondition
-from tablewright.publish.html.element import Child, Markup, element
-from tablewright.studio.items.key_parts import KeyPiece, paths
+from tablewright.publish.html.element import Markup, element
+from tablewright.studio.items.key_parts import KeyPiece, key_pieces, paths
 from tablewright.studio.items.key_values import key_text
 from tablewright.studio.markup.hues import attribute_hue, entity_hue
-from tablewright.studio.markup.parts import chip, content
-from tablewright.studio.web.url import url
+from tablewright.studio.markup.parts import chip, content, shortened
+from tablewright.studio.patterns.code.python import entity_code
+from tablewright.studio.web.http import url
 from tablewright.table_description import IndexDescription, TableDescription
-from tablewright.values import Value
+from tablewright.values import Item, Value
 
 #: The widest part of a key that is aligned: the style sheet has a class for each width.
 MAX_WIDTH = 40
@@ -72,13 +72,9 @@ def kind_chip(kind: ItemKind, href: str | None = None) -> Markup:
         return element("a" if href else "span", "index record", class_="chip e0", href=href)
     if kind.unique is None:
         return chip(kind.entity, href=href)
-    return element(
-        "a" if href else "span",
-        "unique",
-        class_=f"chip {entity_hue(kind.entity)} reserves",
-        title=f"{kind.unique.key.name}: reserves a unique value",
-        href=href,
-    )
+    class_ = f"chip {entity_hue(kind.entity)} reserves"
+    title = f"{kind.unique.key.name}: reserves a unique value"
+    return element("a" if href else "span", "unique", class_=class_, title=title, href=href)
 
 
 def key_line(
@@ -95,59 +91,63 @@ def key_line(
             continue
         width = 0 if widths is None or number == len(located) - 1 else widths.get(path, 0)
         pad = f" p w{width}" if len(piece.text) < width <= MAX_WIDTH else ""
-        shown.append(
-            element(
-                "span", piece.text, class_=f"v {value_class(entity, piece.attribute)}".strip() + pad
-            )
-        )
-    return element("span", shown, class_="key")
+        class_ = f"v {value_class(entity, piece.attribute)}".strip() + pad
+        shown.append(element("span", piece.text, class_=class_))
+    return element("span.key", shown)
+
+
+def key_lines(
+    collection: IndexDescription,
+    kind: ItemKind,
+    item: Mapping[str, Value],
+    names: Iterable[str] | None = None,
+) -> list[Markup]:
+    """Return key attributes of an item, each in one line; by default those of a collection."""
+    return [
+        key_line(key_pieces(collection, kind, item, name), kind.entity)
+        for name in (collection.keys.names if names is None else names)
+    ]
 
 
 def key_explained(pieces: list[KeyPiece], entity: EntityMap | None) -> Markup:
     """Return a key taken apart: each piece above what it is."""
     shown = []
     for piece in pieces:
-        kind = (
-            "missing"
-            if piece.is_missing
-            else f"v {value_class(entity, piece.attribute)}"
-            if piece.label
-            else ""
-        )
+        kind = f"v {value_class(entity, piece.attribute)}" if piece.label else ""
+        class_ = f"part {'missing' if piece.is_missing else kind}".strip()
         meaning = piece.label or ("fixed" if len(pieces) > 1 and piece.text.strip("#") else "")
-        shown.append(
-            element(
-                "span",
-                element("code", piece.text),
-                element("small", meaning or "\xa0"),
-                class_=f"part {kind}".strip(),
-            )
-        )
-    return element("div", shown, class_="parts")
+        text, below = element("code", piece.text), element("small", meaning or "\xa0")
+        shown.append(element("span", text, below, class_=class_))
+    return element("div.parts", shown)
 
 
 def value_class(entity: EntityMap | None, attribute: str) -> str:
     """Return the colour of a value: that of the entity it identifies, of times, or of choices."""
-    found = None if entity is None else entity.attributes.get(attribute)
-    if entity is None or found is None:
+    if entity is None or attribute not in entity.attributes:
         return ""
-    if hue := attribute_hue(entity, attribute):
-        return hue
-    kind = found.converter.kind
-    if not isinstance(kind, type):
-        return ""
-    return "time" if issubclass(kind, date) else "enum" if issubclass(kind, (str, Enum)) else ""
+    kind = entity.attributes[attribute].converter.kind
+    is_text = isinstance(kind, type) and issubclass(kind, str)
+    return attribute_hue(entity, attribute) or ("enum" if is_text else "")
 
 
 def short_value(value: Value, hue: str = "") -> Markup:
     """Return a value in one short line."""
     text = content(value)
     if "S" in value and _CONSTANT.fullmatch(text) and hue in ("", "enum"):
-        return element("span", text, class_="st")
-    if len(text) > SHORT:
-        text = text[: SHORT - 1] + "…"
+        return element("span.st", text)
     is_id = hue not in ("", "enum", "time")
-    return element("span", text, class_=f"mono v {hue}" if is_id else "mono")
+    return element("span", shortened(text, SHORT), class_=f"mono v {hue}" if is_id else "mono")
+
+
+def typed_view(kind: ItemKind, item: Item) -> Markup | None:
+    """Return the code of an item's entity, or why it has none; None if it is of no entity."""
+    if kind.entity is None or kind.unique is not None:
+        return None
+    try:
+        text = entity_code(kind.entity.decode(item))
+    except UnreadableItem as error:
+        text = f"This item cannot be decoded as {kind.entity.name}:\n{error}"
+    return element("pre", text, tabindex="0", aria_label="Typed code")
 
 
 def size_text(size: int) -> str:
@@ -163,31 +163,11 @@ def strip(hues: Sequence[str], limit: int = 40) -> Markup:
     """Return a row of small bars, one for each item of a partition, with the hue of its kind."""
     shown = hues[:limit]
     order = list(dict.fromkeys(shown))
-    bars = [
-        element(
-            "rect",
-            class_=hue,
-            x=8 * position,
-            # Kinds differ in height, too: colour is never alone.
-            y=3 * (order.index(hue) % 2),
-            width=7,
-            height=8 - 3 * (order.index(hue) % 3 > 0),
-        )
-        for position, hue in enumerate(shown)
-    ]
-    width = 8 * len(shown)
-    return element(
-        "svg",
-        bars,
-        class_="strip",
-        width=width,
-        height=8,
-        viewBox=f"0 0 {width} 8",
-        aria_hidden="true",
-    )
-
-
-def field(label: str, control: Child, for_: str | None = None, class_: str = "f") -> Markup:
-    """Return a control of a filter with its label above it."""
-    name = element("label", label, for_=for_) if for_ else element("span", label)
-    return element("div", name, control, class_=class_)
+    bars = []
+    for position, hue in enumerate(shown):
+        # Kinds differ in height, too: colour is never alone.
+        y, height = 3 * (order.index(hue) % 2), 8 - 3 * (order.index(hue) % 3 > 0)
+        bars.append(element("rect", class_=hue, x=8 * position, y=y, width=7, height=height))
+    size = {"width": 8 * len(shown), "height": 8}
+    box = f"0 0 {8 * len(shown)} 8"
+    return element("svg.strip", bars, **size, viewBox=box, aria_hidden="true")

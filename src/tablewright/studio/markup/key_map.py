@@ -8,10 +8,11 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
+from tablewright.mapping.template import Template
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.hues import attribute_hue, entity_hue
-from tablewright.studio.web.url import url
+from tablewright.studio.web.http import url
 
 LITERAL, IDENTIFIER = "fixed text", "an id, in the colour of the entity that it names"
 TIME, CHOICE = "a time", "a choice"
@@ -22,8 +23,8 @@ def key_map(table: TableMap) -> Markup:
     """Return the key map of a table."""
     columns: list[IndexMap | None] = [None, *table.indexes.values()]
     header = [
-        element("th", "Entity", scope="col", class_="fix"),
-        *(element("th", join(_heading(table, index)), scope="col") for index in columns),
+        element("th.fix", "Entity", scope="col"),
+        *(element("th", _heading(table, index), scope="col") for index in columns),
     ]
     rows = [
         element("tr", _row_heading(entity), [_cell(entity, index, table) for index in columns])
@@ -31,19 +32,12 @@ def key_map(table: TableMap) -> Markup:
     ]
     label = f"Key map of the table {table.name}"
     drawn = element(
-        "table",
-        element("caption", label, class_="vh"),
+        "table.keymap",
+        element("caption.vh", label),
         element("thead", element("tr", header)),
         element("tbody", rows),
-        class_="keymap",
     )
-    return element(
-        "section",
-        element("header", element("h2", "Key map"), _legend(table)),
-        parts.scroll(label, drawn),
-        class_="panel",
-        aria_label=label,
-    )
+    return parts.panel("Key map", parts.scroll(label, drawn), about=_legend(table), label=label)
 
 
 def _legend(table: TableMap) -> Markup:
@@ -57,11 +51,11 @@ def _legend(table: TableMap) -> Markup:
                     text = piece if isinstance(piece, str) else piece.label
                     found.setdefault(meaning, element("span", text, class_=class_))
     swatches = [
-        element("span", element("span", found[meaning], class_="key tpl"), f" {meaning}")
+        element("span", element("span.key.tpl", found[meaning]), f" {meaning}")
         for meaning in MEANINGS
         if meaning in found
     ]
-    return element("div", swatches, class_="swatches")
+    return element("div.swatches", swatches)
 
 
 def _meaning(piece: str | KeyPart, entity: EntityMap) -> tuple[str, str]:
@@ -72,17 +66,15 @@ def _meaning(piece: str | KeyPart, entity: EntityMap) -> tuple[str, str]:
     return {"time": TIME, "enum": CHOICE, "": ""}.get(hue, IDENTIFIER), f"v {hue}"
 
 
-def _heading(table: TableMap, index: IndexMap | None) -> Iterator[Markup]:
+def _heading(table: TableMap, index: IndexMap | None) -> list[Markup]:
     if index is None:
-        names = [name for name in table.attributes if name is not None]
-        yield element("code", table.name)
-        yield element("span", f"{', '.join(names)} · table", class_="faint")
-        return
-    projection = index.projection
-    projected = projection if isinstance(projection, str) else f"{len(projection)} attributes"
-    kind = "" if index.kind == "global" else "local · "
-    yield element("code", index.name)
-    yield element("span", f"{', '.join(index.attributes)} · {kind}{projected}", class_="faint")
+        names, about = [name for name in table.attributes if name is not None], "table"
+    else:
+        names, kept = list(index.attributes), index.projection
+        projected = kept if isinstance(kept, str) else f"{len(kept)} attributes"
+        about = projected if index.kind == "global" else f"local · {projected}"
+    name = element("code", table.name if index is None else index.name)
+    return [name, parts.faint(f"{', '.join(names)} · {about}")]
 
 
 def _row_heading(entity: EntityMap) -> Markup:
@@ -95,7 +87,7 @@ def _row_heading(entity: EntityMap) -> Markup:
 def _cell(entity: EntityMap, index: IndexMap | None, table: TableMap) -> Markup:
     keys = [key for key in (entity.primary, *entity.indexes) if key.index == index]
     if not keys:
-        return element("td", "not in this index", class_="none")
+        return element("td.none", "not in this index")
     label = table.name if index is None else index.name
     return element("td", [join(_key_lines(key, entity)) for key in keys], data_l=label)
 
@@ -103,8 +95,23 @@ def _cell(entity: EntityMap, index: IndexMap | None, table: TableMap) -> Markup:
 def _key_lines(key: KeyMap, entity: EntityMap) -> Iterator[Markup]:
     for name, template in key.templates.items():
         role = "PK" if name in key.partition_attributes else "SK"
-        yield element(
-            "div", element("i", role, title=name), parts.template_key(template, entity), class_="kt"
-        )
+        shown = _template_key(template, entity)
+        yield element("div.kt", element("i", role, title=name), shown)
     if key.when is not None:
-        yield element("div", element("i", "if"), element("code", repr(key.when)), class_="kt")
+        yield element("div.kt", element("i", "if"), element("code", repr(key.when)))
+
+
+def _template_key(template: Template, entity: EntityMap) -> Markup:
+    """Return a template: literals plain, attributes with the hue of what they identify.
+
+    An attribute has its stored name; a part with a format is written as in the declaration.
+    """
+    pieces = []
+    for piece in template.pieces:
+        if isinstance(piece, str):
+            text = piece
+        else:
+            stored = entity.attributes[piece.attribute].stored
+            text = stored if piece.is_plain else piece.label
+        pieces.append(element("span", text, class_=_meaning(piece, entity)[1].strip()))
+    return element("span.key.tpl.wrap", join(pieces, element("wbr")))

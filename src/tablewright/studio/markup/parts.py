@@ -2,36 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.template import Parser, Template
 from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.studio.markup.hues import attribute_hue, entity_hue
+from tablewright.studio.markup.hues import entity_hue
 from tablewright.values import Value, tag_of
 
 NOTHING = Markup("")
+#: The sign and the class of what happens to an item, in a preview and in a stream.
+CHANGES = {
+    **dict.fromkeys(("added", "created"), ("+", "add")),
+    **dict.fromkeys(("changed", "updated"), ("~", "mod")),
+    **dict.fromkeys(("removed", "deleted", "expired"), ("\u2212", "del")),  # a minus sign
+    "moved": ("→", "mov"),
+    "same": ("=", "mod"),
+}
+#: The width of a bar.
+BAR = 72
 
 
 def heading(title: str, about: Child = "", aside: Child = "") -> Markup:
     """Return the heading of a page, with a line about it below and what stands beside it."""
     below = element("p", about) if about else NOTHING
-    return element("div", element("div", element("h1", title), below), aside, class_="head")
+    return element("div.head", element("div", element("h1", title), below), aside)
 
 
-def panel(label: str, *content: Child) -> Markup:
+def region(label: str, *content: Child) -> Markup:
     """Return a section with a border; the label names it for screen readers."""
-    return element("section", *content, class_="panel", aria_label=label)
+    return element("section.panel", *content, aria_label=label)
 
 
-def note(text: Child, kind: str = "") -> Markup:
+def panel(
+    title: str,
+    *content: Child,
+    about: Child = "",
+    label: str = "",
+    class_: str = "",
+    **attributes: str | None,
+) -> Markup:
+    """Return a section with a border below its title, and what stands beside the title.
+
+    The label names it for screen readers, if the title is not enough.
+    """
+    header = element("header", element("h2", title), about)
+    classes, named = f"panel {class_}".strip(), label or title
+    return element("section", header, *content, class_=classes, aria_label=named, **attributes)
+
+
+def note(text: Child, kind: str = "", **attributes: str) -> Markup:
     """Return a remark; its kind is "", "warn", "bad" or "good"."""
-    return element("p", text, class_=f"note {kind}".strip())
+    return element("p", text, class_=f"note {kind}".strip(), **attributes)
+
+
+def tag(text: str, kind: str = "", **attributes: str) -> Markup:
+    """Return a word in a box; its kind is "", "warn", "bad" or "good"."""
+    return element("span", text, class_=f"tag {kind}".strip(), **attributes)
+
+
+def faint(text: str) -> Markup:
+    """Return what stands for something that is not there."""
+    return element("span.faint", text)
+
+
+def aside(*content: Child) -> Markup:
+    """Return what stands at the end of a line."""
+    return element("span.end", *content)
+
+
+def spoken(text: str) -> Markup:
+    """Return a text that only screen readers have."""
+    return element("span.vh", text)
+
+
+def sign(symbol: str, kind: str = "", title: str | None = None) -> Markup:
+    """Return the symbol of a change or a check; screen readers do not have it."""
+    class_ = f"sg {kind}".strip()
+    return element("span", symbol, class_=class_, title=title, aria_hidden="true")
+
+
+def arrow() -> Markup:
+    """Return the arrow from an old value to a new one."""
+    return join([element("span.arrow", "→", aria_hidden="true"), spoken("to")])
 
 
 def chip(entity: EntityMap | None, *, href: str | None = None) -> Markup:
@@ -42,101 +97,154 @@ def chip(entity: EntityMap | None, *, href: str | None = None) -> Markup:
 
 def scroll(label: str, content: Child, class_: str = "") -> Markup:
     """Return a region that scrolls sideways, reachable by keyboard."""
+    classes = f"scroll {class_}".strip()
+    return element("div", content, class_=classes, tabindex="0", role="group", aria_label=label)
+
+
+def details(summary: Child, *content: Child, is_open: bool = False, class_: str | None = None
+            ) -> Markup:  # fmt: skip
+    """Return what a click on a summary shows."""
+    opened = "" if is_open else None
+    return element("details", element("summary", summary), *content, class_=class_, open=opened)
+
+
+def tabs(name: str, codes: Mapping[str, Markup], *more: Markup, id_: str | None = None) -> Markup:
+    """Return tabs without a script, one for each title; the first one is open.
+
+    `more` stands behind the titles.
+    """
+    choices = [
+        part
+        for number, title in enumerate(codes)
+        for part in (
+            element("input", type="radio", name=name, id=f"{name}-{number}",
+                    checked="" if number == 0 else None),
+            element("label", title, for_=f"{name}-{number}"),
+        )
+    ]  # fmt: skip
+    return element("div.tabs", choices, *more, list(codes.values()), id=id_)
+
+
+def bar(share: float) -> Markup:
+    """Return a bar of which a share is filled."""
     return element(
-        "div",
-        content,
-        class_=f"scroll {class_}".strip(),
-        tabindex="0",
-        role="group",
-        aria_label=label,
+        "svg.bar",
+        element("rect", width=BAR, height=6, rx=3),
+        element("rect", width=BAR * share, height=6, rx=3),
+        viewBox=f"0 0 {BAR} 6",
+        aria_hidden="true",
     )
+
+
+# --- tables and lists ---------------------------------------------------------------------------
 
 
 def data_table(
     caption: str,
     columns: Iterable[str],
-    rows: Child,
+    rows: Iterable[Markup | Sequence[Child]],
     *,
-    numbers: Collection[str] = (),
+    kinds: Mapping[str, str] = {},
+    foot: Child = "",
     class_: str | None = None,
     body: str | None = None,
 ) -> Markup:
     """Return a table with a caption for screen readers.
 
-    `numbers` are its columns of numbers, `body` is the id of its body.
+    `kinds` are the classes of the cells of some columns: "num" for numbers. A row is a list of
+    cells, or the markup of a whole row. `body` is the id of the body.
     """
+    classes = {name: kinds.get(name) for name in columns}
     names = [
-        element("th", name, scope="col", class_="num" if name in numbers else None)
-        for name in columns
+        element("th", name, scope="col", class_="num" if "num" in (kind or "").split() else None)
+        for name, kind in classes.items()
+    ]
+    shown = [
+        row if isinstance(row, Markup) else element("tr", map(_cell, row, classes.values()))
+        for row in rows
     ]
     return element(
         "table",
-        element("caption", caption, class_="vh"),
+        element("caption.vh", caption),
         element("thead", element("tr", names)),
-        element("tbody", rows, id=body),
+        element("tbody", shown, id=body),
+        element("tfoot", element("tr", foot)) if foot else NOTHING,
         class_=class_,
     )
 
 
+def _cell(content: Child, class_: str | None) -> Markup:
+    return element("td", content, class_=class_)
+
+
+def listed(lines: Iterable[Child], class_: str | None = None, **attributes: str) -> Markup:
+    """Return a list."""
+    return element("ul", [element("li", line) for line in lines], class_=class_, **attributes)
+
+
 def facts(values: Iterable[tuple[str, str]]) -> Markup:
     """Return numbers with their names below them."""
-    return element(
-        "dl",
-        [element("div", element("dt", name), element("dd", value)) for name, value in values],
-        class_="facts",
-    )
+    pairs = [element("div", element("dt", name), element("dd", value)) for name, value in values]
+    return element("dl.facts", pairs)
 
 
-# --- keys ---------------------------------------------------------------------------------------
+# --- forms and links ----------------------------------------------------------------------------
 
 
-def template_key(template: Template, entity: EntityMap) -> Markup:
-    """Return a template: literals plain, attributes with the hue of what they identify.
-
-    An attribute has its stored name; a part with a format is written as in the declaration.
-    """
-    pieces = []
-    for piece in template.pieces:
-        if isinstance(piece, str):
-            pieces.append(element("span", piece, class_="l"))
-            continue
-        stored = entity.attributes[piece.attribute].stored
-        label = stored if piece.is_plain else piece.label
-        hue = attribute_hue(entity, piece.attribute)
-        pieces.append(element("span", label, class_=f"v {hue}".strip()))
-    return element("span", join(pieces, element("wbr")), class_="key tpl wrap")
+def button_link(text: Child, href: str, kind: str = "", **attributes: str) -> Markup:
+    """Return a link that looks like a button; its kind is "go", "bad", "sm" or ""."""
+    return element("a", text, class_=f"btn {kind}".strip(), href=href, **attributes)
 
 
-def stored_key(
-    value: Value, key: KeyMap | None, attribute: str, entity: EntityMap | None
-) -> Markup:
-    """Return a stored key attribute, taken apart by the template of its entity if it has one."""
-    text = content(value)
-    if key is None or entity is None or attribute not in key.templates:
-        return element("span", text, class_="key")
-    return element("span", key_pieces(text, key.templates[attribute], entity), class_="key")
+def button(text: Child, kind: str = "", **attributes: str | None) -> Markup:
+    """Return a button that submits its form; its kind is "go", "bad", "sm" or ""."""
+    return element("button", text, class_=f"btn {kind}".strip(), **attributes)
 
 
-def key_pieces(text: str, template: Template, entity: EntityMap) -> list[Markup]:
-    """Return the pieces of a key: its literals, and its values with their hues."""
-    texts = _parser(template).texts(text) if template.is_text else None
-    if texts is None:
-        part = template.parts[0].attribute if len(template.parts) == 1 else ""
-        return [element("span", text, class_=f"v {attribute_hue(entity, part)}".strip())]
-    values = iter(texts)
-    return [
-        element("span", piece, class_="l")
-        if isinstance(piece, str)
-        else element(
-            "span", next(values), class_=f"v {attribute_hue(entity, piece.attribute)}".strip()
-        )
-        for piece in template.pieces
+def hidden(name: str, value: str) -> Markup:
+    """Return an input that a form sends and no one sees."""
+    return element("input", type="hidden", name=name, value=value)
+
+
+def choice(choices: Iterable[tuple[str, str]], chosen: str, **attributes: str | None) -> Markup:
+    """Return an input with choices: the value and the label of each."""
+    options = [
+        element("option", label, value=value, selected="" if value == chosen else None)
+        for value, label in choices
     ]
+    return element("select", options, **attributes)
 
 
-@cache
-def _parser(template: Template) -> Parser:
-    return Parser(template, any_spelling=True)
+def field(label: str, control: Child, for_: str | None = None, class_: str = "f") -> Markup:
+    """Return a control of a filter with its label above it."""
+    name = element("label", label, for_=for_) if for_ else element("span", label)
+    return element("div", name, control, class_=class_)
+
+
+def swap(place: str, *, push: bool = True, **source: str) -> dict[str, str]:
+    """Return the attributes with which htmx replaces a place by that of another page.
+
+    `source` is `hx_get` or `hx_post` with the URL, perhaps with `hx_trigger`.
+    """
+    kept = {"hx_push_url": "true"} if push else {}
+    return {**source, "hx_select": place, "hx_target": place, "hx_swap": "outerHTML", **kept}
+
+
+# --- words --------------------------------------------------------------------------------------
+
+
+def plural(count: float, noun: str) -> str:
+    """Return a number and what it counts.
+
+    >>> plural(1, "item"), plural(2500, "item"), plural(0.5, "read unit")
+    ('1 item', '2500 items', '0.5 read units')
+    """
+    return f"{count:.15g} {noun}{'s' * (count != 1)}"
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return a text with at most so many characters; an ellipsis stands for the rest."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 # --- values -------------------------------------------------------------------------------------
@@ -183,7 +291,7 @@ def json_code(value: Any, label: str = "DynamoDB JSON") -> Markup:
 def _json(value: Any, indent: str) -> Markup:
     match value:
         case str():
-            return element("span", msgspec.json.encode(value).decode(), class_="s")
+            return element("span.s", msgspec.json.encode(value).decode())
         case Mapping() if len(value) == 1 and not isinstance(next(iter(value.values())), Mapping):
             ((name, inner),) = value.items()
             return join(["{", _name(name), ": ", _json(inner, indent), "}"])
@@ -199,7 +307,7 @@ def _json(value: Any, indent: str) -> Markup:
 
 
 def _name(name: str) -> Markup:
-    return element("span", msgspec.json.encode(name).decode(), class_="a")
+    return element("span.a", msgspec.json.encode(name).decode())
 
 
 def _lines(opening: str, closing: str, indent: str, lines: list[Markup]) -> Markup:

@@ -14,8 +14,7 @@ from tablewright.publish.costs import ESTIMATED, number
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.condition import condition_lines
-from tablewright.studio.web.http import Fields
-from tablewright.studio.web.url import url
+from tablewright.studio.web.http import Fields, url
 from tablewright.verify import Design
 
 HEADER = ("Pattern", "Entities", "Operation and index", "Key condition")

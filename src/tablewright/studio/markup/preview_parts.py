@@ -16,6 +16,7 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio.items.key_parts import key_pieces
 from tablewright.studio.items.kinds import side_of
+from tablewright.studio.markup import parts
 from tablewright.studio.markup.clauses import Clause
 from tablewright.studio.markup.item_parts import item_url, key_line, kind_chip
 from tablewright.studio.markup.parts import NOTHING, content, note, scroll
@@ -24,13 +25,6 @@ from tablewright.studio.writes.preview import CheckedItem, ItemChange, Kind, Pre
 from tablewright.table_description import IndexDescription
 from tablewright.values import Item, Value
 
-SIGNS: dict[Kind, tuple[str, str]] = {
-    "added": ("+", "add"),
-    "changed": ("~", "mod"),
-    "moved": ("→", "mov"),
-    "removed": ("\u2212", "del"),  # a minus sign
-    "same": ("=", "mod"),
-}
 #: How many attributes that stay are named, and how many items are shown in full.
 NAMED = 6
 OPENED = 3
@@ -38,15 +32,23 @@ OPENED = 3
 SHORT = 300
 
 
+def column(found: Preview, aside: Markup, *, is_writable: bool) -> Markup:
+    """Return what stands beside the form of a write: the verdict, and the items."""
+    text = "The target is read-only: this can be previewed, not written."
+    refused = NOTHING if is_writable else element("div.body", note(text, "warn"))
+    shown = [verdict(found), aside, refused, differences(found)]
+    return element("div.pv", shown, aria_live="polite")
+
+
 def verdict(found: Preview) -> Markup:
     """Return whether a write would be refused, and its conditions with what is stored."""
     if found.error is not None:
-        tag = element("span", "this would be refused", class_="tag bad")
+        result = parts.tag("this would be refused", "bad")
     elif found.is_empty:
-        tag = element("span", "this would write nothing", class_="tag")
+        result = parts.tag("this would write nothing")
     else:
-        tag = element("span", "nothing is written yet", class_="tag good")
-    heading = element("div", element("h3", "Preview"), tag, class_="pvh")
+        result = parts.tag("nothing is written yet", "good")
+    heading = element("div.pvh", element("h3", "Preview"), result)
     return join([heading, _refusal(found), _checks(found.checks)])
 
 
@@ -59,11 +61,11 @@ def _refusal(found: Preview) -> Markup:
     units = sum(write.units for write in found.refused)
     charged = note(f"Write units that DynamoDB charges for the refusal: {number(units)}.")
     notes = [partly if found.writes else NOTHING, charged if units else NOTHING]
-    alert = element("div", shown, notes, class_="body", role="alert")
+    alert = element("div.body", shown, notes, role="alert")
     current = found.error.current if isinstance(found.error, WriteRejected) else None
     if current is None:
         return alert
-    stored = element("section", element("h3", "Stored now", class_="sh"), result_tree(current))
+    stored = element("section", element("h3.sh", "Stored now"), result_tree(current))
     return join([alert, stored])
 
 
@@ -76,17 +78,11 @@ def _checks(checks: Sequence[CheckedItem]) -> Markup:
     if not shown:
         return NOTHING
     if len(shown) <= 2 * NAMED:
-        return element("ul", shown, class_="checks", aria_label="Conditions")
+        return element("ul.checks", shown, aria_label="Conditions")
+    first = element("ul.checks", failed, aria_label="Conditions") if failed else NOTHING
+    every = element("ul.checks", shown, aria_label="All conditions")
     return join(
-        [
-            element("ul", failed, class_="checks", aria_label="Conditions") if failed else NOTHING,
-            element(
-                "details",
-                element("summary", f"{len(shown)} conditions are checked"),
-                element("ul", shown, class_="checks", aria_label="All conditions"),
-                class_="body",
-            ),
-        ]
+        [first, parts.details(f"{len(shown)} conditions are checked", every, class_="body")]
     )
 
 
@@ -96,15 +92,15 @@ def _distinct(clauses: Sequence[Clause]) -> list[Clause]:
 
 
 def _check(check: CheckedItem, clause: Clause, *, several: bool) -> Markup:
-    sign = ("✓", "add", "holds") if clause.holds else ("✗", "del", "does not hold")
+    symbol = parts.sign("✓", "add") if clause.holds else parts.sign("✗", "del")
     stored = [
         f"{name} {_stored(value)}" for name, value in clause.stored.items() if name not in check.key
     ]
     return element(
         "li",
-        element("span", sign[0], class_=f"sg {sign[1]}", aria_hidden="true"),
+        symbol,
         " ",
-        element("span", f"{sign[2]}: ", class_="vh"),
+        parts.spoken("holds: " if clause.holds else "does not hold: "),
         [kind_chip(check.what), " "] if several else NOTHING,
         element("code", clause.text),
         f" stored: {', '.join(stored)}" if stored else NOTHING,
@@ -112,7 +108,7 @@ def _check(check: CheckedItem, clause: Clause, *, several: bool) -> Markup:
 
 
 def _stored(value: Value | None) -> str:
-    return "nothing" if value is None else _short(content(value))
+    return "nothing" if value is None else parts.shortened(content(value), SHORT)
 
 
 # --- items before and after ---------------------------------------------------------------------
@@ -128,59 +124,50 @@ def differences(found: Preview) -> Markup:
 
 
 def _difference(item: ItemChange, *, is_open: bool, alone: bool) -> Markup:
-    table = scroll(f"{_title(item)} before and after", _table(item), "flat")
+    caption = f"{_title(item)} before and after"
+    table = parts.data_table(caption, ("Attribute", "Stored", "After"), _rows(item), class_="diff")
     if alone:
-        return table
-    title = [_sign(item.kind), " ", kind_chip(item.what), " ", _key_text(item)]
-    return element(
-        "details", element("summary", title), table, class_="dif", open="" if is_open else None
+        return scroll(caption, table, "flat")
+    title = [_sign(item.kind), " ", kind_chip(item.what), " "]
+    key = element("span.mono", _key_text(item))
+    return parts.details(
+        [*title, key], scroll(caption, table, "flat"), is_open=is_open, class_="dif"
     )
 
 
-def _key_text(item: ItemChange) -> Markup:
-    return element("span", " / ".join(content(value) for value in item.key.values()), class_="mono")
+def _key_text(item: ItemChange) -> str:
+    return " / ".join(content(value) for value in item.key.values())
 
 
 def _title(item: ItemChange) -> str:
     name = "Item" if item.what.entity is None else item.what.entity.name
-    return f"{name} {' / '.join(content(value) for value in item.key.values())}"
+    return f"{name} {_key_text(item)}"
 
 
-def _table(item: ItemChange) -> Markup:
+def _rows(item: ItemChange) -> list[Markup]:
     before, after = item.before or {}, item.after or {}
-    rows = [_row(name, before.get(name), after.get(name)) for name in item.changed]
+    rows = [
+        element(
+            "tr",
+            element("th", element("code", name), scope="row"),
+            element("td.mono", _value("del", before.get(name), "nothing")),
+            element("td.mono", _value("ins", after.get(name), "removed")),
+        )
+        for name in item.changed
+    ]
     same = [name for name in after if name not in item.changed]
     if same:
         named = ", ".join(same[:NAMED]) + (", …" if len(same) > NAMED else "")
         stay = "attribute stays as it is" if len(same) == 1 else "attributes stay as they are"
         text = f"{len(same)} {stay}: {named}"
-        rows.append(element("tr", element("td", text, class_="faint", colspan=3)))
-    return element(
-        "table",
-        element("caption", f"{_title(item)} before and after", class_="vh"),
-        element(
-            "thead",
-            element("tr", [element("th", name, scope="col")
-                           for name in ("Attribute", "Stored", "After")]),
-        ),
-        element("tbody", rows),
-        class_="diff",
-    )  # fmt: skip
+        rows.append(element("tr", element("td.faint", text, colspan=3)))
+    return rows
 
 
-def _row(name: str, before: Value | None, after: Value | None) -> Markup:
-    was = element("del", _short(content(before))) if before is not None else NOTHING
-    now = element("ins", _short(content(after))) if after is not None else NOTHING
-    return element(
-        "tr",
-        element("th", element("code", name), scope="row"),
-        element("td", was or element("span", "nothing", class_="faint"), class_="mono"),
-        element("td", now or element("span", "removed", class_="faint"), class_="mono"),
-    )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"
+def _value(name: str, value: Value | None, missing: str) -> Markup:
+    if value is None:
+        return parts.faint(missing)
+    return element(name, parts.shortened(content(value), SHORT))
 
 
 # --- what is touched ----------------------------------------------------------------------------
@@ -189,54 +176,37 @@ def _short(text: str) -> str:
 def touched(found: Preview) -> Markup:
     """Return all items and index rows that a write touches, with their units."""
     several = len(found.layouts) > 1
-    rows: list[Markup] = []
+    rows: list[list[Child]] = []
     for item in found.items:
         rows.append(_item_row(item, several=several))
         rows += [_index_row(item, row) for row in item.rows]
     rows += [_check_row(check, several=several) for check in found.checks if check.is_alone]
     if not rows:
         return NOTHING
-    columns = ["Where", "Key", "What"]
-    header = [
-        element("th", element("span", "Change", class_="vh"), scope="col"),
-        *(element("th", name, scope="col") for name in columns),
-        element("th", "Units", scope="col", class_="num"),
-    ]
-    table = element(
-        "table",
-        element("caption", "What this write adds, changes and removes", class_="vh"),
-        element("thead", element("tr", header)),
-        element("tbody", rows),
-        element(
-            "tfoot",
-            element(
-                "tr",
-                element("td", totals(found), colspan=4),
-                element("td", units_text(found), class_="num"),
-            ),
-        ),
-        class_="touch",
-    )
+    foot = [element("td", totals(found), colspan=4), element("td.num", units_text(found))]
+    caption = "What this write adds, changes and removes"
+    columns = (parts.spoken("Change"), "Where", "Key", "What", "Units")
+    kinds = {"Where": "idx", "Units": "num"}
+    table = parts.data_table(caption, columns, rows, kinds=kinds, foot=foot, class_="touch")
     return scroll("What this write touches", table, "flat top-line")
 
 
-def _item_row(item: ItemChange, *, several: bool) -> Markup:
-    count = len(item.changed)
-    side = side_of(item.what)
+def _item_row(item: ItemChange, *, several: bool) -> list[Child]:
     does = {
         "added": "new item",
         "removed": "deleted",
         "same": "written as it is",
-        "changed": f"{count} attribute{'s' * (count != 1)}",
+        "changed": parts.plural(len(item.changed), "attribute"),
         "moved": "",
     }[item.kind]
     href = item_url(item.layout, item.key)
-    what = [kind_chip(item.what, href=href), " ", side or does]
+    what = [kind_chip(item.what, href=href), " ", side_of(item.what) or does]
     keys = _keys(item.layout.base, item.what, item.key, None)
-    return _touch(item.kind, item.layout.name if several else "table", keys, what, item.units)
+    where = item.layout.name if several else "table"
+    return [_sign(item.kind), where, keys, what, number(item.units)]
 
 
-def _index_row(item: ItemChange, row: RowChange) -> Markup:
+def _index_row(item: ItemChange, row: RowChange) -> list[Child]:
     does = {
         "added": "1 row in",
         "removed": "1 row out",
@@ -246,41 +216,18 @@ def _index_row(item: ItemChange, row: RowChange) -> Markup:
     }[row.kind]
     now = row.after or row.before or {}
     keys = _keys(row.index, item.what, now, row.before if row.kind == "moved" else None)
-    return _touch(row.kind, row.index.name, keys, does, row.units)
+    return [_sign(row.kind), row.index.name, keys, does, number(row.units)]
 
 
-def _check_row(check: CheckedItem, *, several: bool) -> Markup:
+def _check_row(check: CheckedItem, *, several: bool) -> list[Child]:
     keys = _keys(check.layout.base, check.what, check.key, None)
     what = [kind_chip(check.what), " checked, not written"]
-    cells = [
-        element("td", element("span", "?", class_="sg", aria_hidden="true"),
-                element("span", "checked", class_="vh")),
-        element("td", check.layout.name if several else "table", class_="idx"),
-        element("td", keys), element("td", what),
-        element("td", number(check.units), class_="num"),
-    ]  # fmt: skip
-    return element("tr", cells)
-
-
-def _touch(kind: Kind, where: Child, keys: Child, what: Child, units: float) -> Markup:
-    return element(
-        "tr",
-        element("td", _sign(kind)),
-        element("td", where, class_="idx"),
-        element("td", keys),
-        element("td", what),
-        element("td", number(units), class_="num"),
-    )
+    where = check.layout.name if several else "table"
+    return [[parts.sign("?"), parts.spoken("checked")], where, keys, what, number(check.units)]
 
 
 def _sign(kind: Kind) -> Markup:
-    sign, class_ = SIGNS[kind]
-    return join(
-        [
-            element("span", sign, class_=f"sg {class_}", title=kind, aria_hidden="true"),
-            element("span", kind, class_="vh"),
-        ]
-    )
+    return join([parts.sign(*parts.CHANGES[kind], title=kind), parts.spoken(kind)])
 
 
 def _keys(
@@ -292,20 +239,19 @@ def _keys(
         line = key_line(key_pieces(collection, what, item, name), what.entity)
         if was is not None and was[name] != item[name]:
             old = key_line(key_pieces(collection, what, was, name), what.entity)
-            arrow = [element("span", "to", class_="vh"),
-                     element("span", "→", class_="arrow", aria_hidden="true"), " "]  # fmt: skip
-            line = element("span", element("span", old, class_="was"), element("br"), arrow, line)
-        lines.append(element("div", element("i", name), line, class_="kt"))
+            was_line = [element("span.was", old), element("br"), parts.arrow(), " "]
+            line = element("span", was_line, line)
+        lines.append(element("div.kt", element("i", name), line))
     return lines
 
 
 def totals(found: Preview) -> str:
     """Return how much a preview writes, in words."""
     items, rows = len(found.items), sum(len(item.rows) for item in found.items)
-    parts = [f"{items} item{'s' * (items != 1)}"]
+    counts = [parts.plural(items, "item")]
     if rows:
-        parts.append(f"{rows} index entr{'ies' if rows != 1 else 'y'}")
-    written = " and ".join(parts)
+        counts.append(f"{rows} index entr{'ies' if rows != 1 else 'y'}")
+    written = " and ".join(counts)
     if len(found.writes) == 1:
         write = found.writes[0]
         how = {
@@ -315,7 +261,7 @@ def totals(found: Preview) -> str:
     else:
         how = f"in {len(found.writes)} requests, not atomic"
     reads = len(found.reads)
-    after = f", after {reads} read{'s' * (reads != 1)}" if reads else ""
+    after = f", after {parts.plural(reads, 'read')}" if reads else ""
     return f"{written}, {how}{after}"
 
 
@@ -334,26 +280,13 @@ def not_atomic(found: Preview) -> Markup:
     """Return what cannot be guaranteed, for a write that is not one request."""
     if found.is_atomic:
         return NOTHING
-    return note(
-        [
-            element("b", "Not one transaction"),
-            element(
-                "span",
-                f"This plan sends {len(found.writes)} write requests, or a batch. Each item is "
-                "written only if it is as shown here. If another client changes one meanwhile, "
-                "what was written before it stays, and a new preview shows the rest.",
-            ),
-        ],
-        "warn",
+    text = (
+        f"This plan sends {len(found.writes)} write requests, or a batch. Each item is written "
+        "only if it is as shown here. If another client changes one meanwhile, what was written "
+        "before it stays, and a new preview shows the rest."
     )
-
-
-def read_only(is_writable: bool) -> Markup:
-    """Return why a preview of a read-only target has no button that writes."""
-    if is_writable:
-        return NOTHING
-    text = "The target is read-only: this can be previewed, not written."
-    return element("div", note(text, "warn"), class_="body")
+    shown = note([element("b", "Not one transaction"), element("span", text)], "warn")
+    return element("div.body", shown)
 
 
 def not_written(text: str) -> Markup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from enum import Enum
 from typing import Any
@@ -14,10 +15,9 @@ from tablewright.errors import TablewrightError
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.reads.page import Page
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.items.key_values import key_text
 from tablewright.studio.markup.hues import attribute_hue
-from tablewright.studio.markup.parts import NOTHING, chip, note
-from tablewright.studio.web.url import url
+from tablewright.studio.markup.item_parts import key_url
+from tablewright.studio.markup.parts import NOTHING, chip, faint, note, shortened, tag
 
 #: How many characters of a value, and how many members of a list, are shown.
 SHORT = 120
@@ -26,12 +26,12 @@ SHOWN = 200
 
 def result_tree(value: Any) -> Markup:
     """Return a result as a tree."""
-    return element("ul", element("li", *_node(value)), class_="tree")
+    return element("ul.tree", element("li", *_node(value)))
 
 
 def _node(value: Any) -> list[Markup]:
     if value is None:
-        return [element("span", "None", class_="mono faint"), element("span", " nothing found")]
+        return [element("span.mono.faint", "None"), element("span", " nothing found")]
     entity = getattr(type(value), "__entity__", None)
     if isinstance(entity, EntityMap):
         return _entity(value, entity)
@@ -43,11 +43,11 @@ def _node(value: Any) -> list[Markup]:
     pairs = _pairs(value)
     if pairs is not None:
         return [element("b", type(value).__name__), _values(pairs)]
-    return [element("span", plain_text(value), class_="mono")]
+    return [element("span.mono", plain_text(value))]
 
 
 def _member(name: str, value: Any) -> Markup:
-    return element("li", element("span", name, class_="faint"), " ", *_node(value))
+    return element("li", faint(name), " ", *_node(value))
 
 
 def _list(value: Any) -> list[Markup]:
@@ -56,39 +56,29 @@ def _list(value: Any) -> list[Markup]:
     more = len(value) - len(members)
     rest = note(f"{more} more are not shown") if more > 0 else NOTHING
     unreadable = [note(str(error), "warn") for error in getattr(value, "unreadable", ())]
-    return [
-        element("span", kind, class_="faint"), element("span", str(len(value)), class_="tag"),
-        element("ul", members) if members else NOTHING, rest, *unreadable,
-    ]  # fmt: skip
+    shown = element("ul", members) if members else NOTHING
+    return [faint(kind), tag(str(len(value))), shown, rest, *unreadable]
 
 
 def _entity(value: Any, entity: EntityMap) -> list[Markup]:
     """Return an entity: its name and identity as links, then its other attributes."""
-    href = _item_href(value, entity)
+    href = None
+    with suppress(TablewrightError):  # it may have no key
+        href = key_url(entity.table.name, entity.stored_key(value))
     values = dict(vars(value))
     identity = [part.attribute for part in entity.primary.parameters]
     own = identity[-1] if identity else ""
     title = plain_text(values.pop(own)) if own in values else ""
     hue = attribute_hue(entity, own)
-    linked = (
-        element("a", title, class_=f"mono v {hue}".strip(), href=href)
-        if href
-        else element("span", title, class_="mono")
-    )
+    linked = element("span.mono", title)
+    if href is not None:
+        linked = element("a", title, class_=f"mono v {hue}".strip(), href=href)
     return [chip(entity, href=href), linked, _values(values)]
-
-
-def _item_href(value: Any, entity: EntityMap) -> str | None:
-    try:
-        key = [key_text(each) for each in entity.stored_key(value).values()]
-    except TablewrightError:
-        return None
-    return url("/item/{}", entity.table.name, pk=key[0], sk=key[1] if len(key) > 1 else None)
 
 
 def _values(values: Mapping[str, Any]) -> Markup:
     shown = [element("span", element("i", name), plain_text(each)) for name, each in values.items()]
-    return element("span", shown, class_="kv mono")
+    return element("span.kv.mono", shown)
 
 
 def _pairs(value: Any) -> dict[str, Any] | None:
@@ -111,8 +101,7 @@ def plain_text(value: Any) -> str:
     >>> plain_text(datetime(2026, 1, 16, 10, 15, 30, tzinfo=UTC)), plain_text(["a", None])
     ('2026-01-16 10:15:30Z', '[a, None]')
     """
-    text = _text(value)
-    return text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"
+    return shortened(_text(value), SHORT)
 
 
 def _text(value: Any) -> str:
@@ -133,8 +122,7 @@ def _text(value: Any) -> str:
         case bytes():
             return f"{len(value)} bytes"
         case _ if (pairs := _pairs(value)) is not None:
-            return (
-                f"{type(value).__name__}({', '.join(f'{n}={_text(v)}' for n, v in pairs.items())})"
-            )
+            members = (f"{name}={_text(each)}" for name, each in pairs.items())
+            return f"{type(value).__name__}({', '.join(members)})"
         case _:
             return str(value)

@@ -1,30 +1,42 @@
-"""What running a pattern has asked of the target, as markup: conditions, numbers, requests."""
+"""What running a pattern has asked of the target: conditions, numbers, requests, and as code."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tablewright.expression import tree
 from tablewright.expression.parse import parse_condition
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.template import Template
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.items.key_parts import KeyPiece, label
+from tablewright.studio.markup import parts
 from tablewright.studio.markup.clauses import render, split
 from tablewright.studio.markup.item_parts import key_line
-from tablewright.studio.markup.parts import NOTHING, content, facts, json_code
+from tablewright.studio.markup.parts import NOTHING, content
 from tablewright.studio.patterns.running import Ran
 from tablewright.values import Value
 from tablewright.verify.trace import TracedRequest
 
 #: How many requests are shown.
 SHOWN = 10
+#: The words that are coloured in code, by its language.
+_KEYWORDS = {
+    "Python": "from import as for in if is None True False",
+    "boto3": "import None True False",
+    "AWS CLI": "aws dynamodb",
+    "PartiQL": "SELECT FROM WHERE AND OR NOT BETWEEN IN IS MISSING ORDER BY DESC INSERT INTO VALUE "
+    "UPDATE SET REMOVE DELETE RETURNING ALL NEW OLD MODIFIED EXISTS true false null",
+}
+_TEXT = r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\""""
 
 
 def measured(ran: Ran) -> Markup:
     """Return the numbers of a run: items read against returned, units, requests, time."""
-    numbers = facts(
+    numbers = parts.facts(
         [
             ("items read", str(ran.read)),
             ("items returned", str(ran.returned)),
@@ -33,30 +45,29 @@ def measured(ran: Ran) -> Markup:
             ("ms", f"{ran.seconds * 1000:.1f}"),
         ]
     )
-    return element("div", numbers, class_="body", aria_live="polite")
+    return element("div.body", numbers, aria_live="polite")
 
 
 def requests_made(requests: Sequence[tuple[str, dict[str, Any]]]) -> Markup:
     """Return the requests as they were sent; the first one is open."""
     shown = []
     for number, (operation, body) in enumerate(requests[:SHOWN], 1):
-        badge = element("span", operation, class_="op")
-        code = json_code(body, f"Request {number}")
+        badge = element("span.op", operation)
+        code = parts.json_code(body, f"Request {number}")
         if number == 1:
-            title = element("h3", f"Request 1 of {len(requests)} ", badge, class_="sh")
+            title = element("h3.sh", f"Request 1 of {len(requests)} ", badge)
             shown.append(join([title, code]))
         else:
-            title = element("summary", f"Request {number} of {len(requests)} ", badge)
-            shown.append(element("details", title, code))
+            shown.append(parts.details([f"Request {number} of {len(requests)} ", badge], code))
     if len(requests) > SHOWN:
-        shown.append(element("p", f"and {len(requests) - SHOWN} more", class_="body muted"))
-    return element("section", shown, class_="left-line fillpre", aria_label="Requests")
+        shown.append(element("p.body.muted", f"and {len(requests) - SHOWN} more"))
+    return element("section.left-line.fillpre", shown, aria_label="Requests")
 
 
 def key_conditions(exchanges: Sequence[TracedRequest], entities: Sequence[EntityMap]) -> Markup:
     """Return the key condition, or the keys, of each request, its values coloured."""
     lines = dict.fromkeys(_condition(each, entities) for each in exchanges[:SHOWN])
-    return element("div", [line for line in lines if line], class_="cond-line")
+    return element("div.cond-line", [line for line in lines if line])
 
 
 def _condition(exchange: TracedRequest, entities: Sequence[EntityMap]) -> Markup:
@@ -72,8 +83,8 @@ def _condition(exchange: TracedRequest, entities: Sequence[EntityMap]) -> Markup
         terms = [_term(part, body, index, entities) for part in split(condition)]
     else:
         return NOTHING
-    where = element("span", index, class_="idx faint") if index else NOTHING
-    return element("div", element("span", join(terms, " and "), class_="key"), " ", where)
+    where = element("span.idx.faint", index) if index else NOTHING
+    return element("div", element("span.key", join(terms, " and ")), " ", where)
 
 
 def _term(
@@ -109,18 +120,12 @@ def coloured(value: Value, attribute: str, index: str, entities: Sequence[Entity
     """Return a value of a key, or the beginning of one, with the hues of its parts."""
     text = content(value)
     for entity in entities:
-        keys = [entity.primary] if not index else list(entity.indexes)
-        for key in keys:
-            is_here = (
-                key.index is None
-                if not index
-                else (key.index is not None and key.index.name == index)
-            )
-            if is_here and attribute in key.templates:
+        for key in ItemKind(entity).keys_in(index):
+            if attribute in key.templates:
                 pieces = beginning(text, key.templates[attribute], entity)
                 if pieces is not None:
                     return key_line(pieces, entity)
-    return element("span", text, class_="key")
+    return element("span.key", text)
 
 
 def beginning(text: str, template: Template, entity: EntityMap) -> list[KeyPiece] | None:
@@ -146,3 +151,32 @@ def beginning(text: str, template: Template, entity: EntityMap) -> list[KeyPiece
             found.append(KeyPiece(rest[:taken], piece.attribute, shown))
         rest = rest[taken:]
     return found
+
+
+# --- the same as code ---------------------------------------------------------------------------
+
+
+def code_tabs(codes: Mapping[str, str]) -> Markup:
+    """Return tabs with code; the first one is shown."""
+    copy = parts.button("Copy", "sm", type="button", data_copy="#code > pre")
+    shown = {
+        name: element("pre", highlighted(code, name), tabindex="0", aria_label=f"{name} code")
+        for name, code in codes.items()
+    }
+    drawn = parts.tabs("code", shown, copy, id_="code")
+    return element("div.top-line", drawn, role="group", aria_label="The same as code")
+
+
+def highlighted(code: str, language: str) -> Markup:
+    """Return code with its comments, texts and keywords coloured."""
+    words = "|".join(_KEYWORDS[language].split())
+    comment = "--" if language == "PartiQL" else "#"
+    option = r"|(?P<o>(?<=\s)--[a-z-]+)" if language == "AWS CLI" else ""
+    pattern = re.compile(rf"(?P<s>{_TEXT})|(?P<c>{comment}[^\n]*)|(?P<k>\b(?:{words})\b){option}")
+    pieces: list[str] = []
+    end = 0
+    for found in pattern.finditer(code):
+        kind = "k" if found.lastgroup == "o" else found.lastgroup
+        pieces += [code[end : found.start()], element("span", found[0], class_=kind)]
+        end = found.end()
+    return join([*pieces, code[end:]])

@@ -191,19 +191,15 @@ def _is_composed(kind: type) -> bool:
 
 def _members(name: str, kind: type) -> list[Field]:
     """Return the fields of an entity, a model or a dataclass; none for another type."""
-    entity = getattr(kind, "__entity__", None)
+    entity, stamps = getattr(kind, "__entity__", None), set[str]()
     if isinstance(entity, EntityMap):
         if isinstance(entity, VariantsMap):
             return []  # a base of variants is given as JSON
         stamps = {stamp.name for stamp in entity.stamps}
-        model: type[pydantic.BaseModel] = kind.__model__  # type: ignore[attr-defined]
-        return [
-            field(f"{name}.{member}", info.annotation, _default(info), is_stamp=member in stamps)
-            for member, info in model.model_fields.items()
-        ]
+        kind = kind.__model__  # type: ignore[attr-defined]
     if issubclass(kind, pydantic.BaseModel):
         return [
-            field(f"{name}.{member}", info.annotation, _default(info))
+            field(f"{name}.{member}", info.annotation, _default(info), is_stamp=member in stamps)
             for member, info in kind.model_fields.items()
         ]
     if dataclasses.is_dataclass(kind):

@@ -51,20 +51,14 @@ def offers(design: Design, pattern: AccessPattern) -> dict[str, list[str]]:
 def first_values(design: Design, pattern: AccessPattern) -> list[tuple[str, str]]:
     """Return the texts that the form of a pattern begins with."""
     chosen = _chosen(design, pattern)
-    pairs: list[tuple[str, str]] = []
-    for field in fields_of(pattern):
-        pairs += _first(field, design, chosen)
-    return pairs
+    return [pair for field in fields_of(pattern) for pair in _first(field, design, chosen)]
 
 
 def _chosen(design: Design, pattern: AccessPattern) -> Any:
     """Return one sample entity that the pattern is about; None if there is none."""
     kinds = [entity.type for entity in pattern.entities]
-    for kind in kinds:
-        for entity in _sample(design):
-            if type(entity) is kind:
-                return entity
-    return None
+    found = (each for kind in kinds for each in _sample(design) if type(each) is kind)
+    return next(found, None)
 
 
 def _first(field: Field, design: Design, chosen: Any) -> list[tuple[str, str]]:
@@ -138,11 +132,8 @@ def _fitting(field: Field, value: Any) -> list[tuple[str, str]]:
 
 
 def _any_value(name: str, design: Design) -> Any:
-    for entity in _sample(design):
-        value = vars(entity).get(name)
-        if value is not None:
-            return value
-    return None
+    values = (vars(entity).get(name) for entity in _sample(design))
+    return next((value for value in values if value is not None), None)
 
 
 def _leaves(fields: tuple[Field, ...]) -> Iterator[Field]:

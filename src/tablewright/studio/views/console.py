@@ -24,32 +24,16 @@ from tablewright.partiql.completion import Names, complete
 from tablewright.partiql.printing import format_name
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.exporting import FORMATS, export_response
-from tablewright.studio.markup.parts import heading
+from tablewright.studio.items.kinds import stored_names
+from tablewright.studio.markup.parts import aside, button, heading, panel, swap
 from tablewright.studio.patterns.similar import similar_patterns
+from tablewright.studio.target import statements
 from tablewright.studio.target.inventory import format_size
-from tablewright.studio.target.statements import (
-    CONFIRM_BYTES,
-    ItemChanged,
-    StatementPlan,
-    plan,
-    preview,
-    read_page,
-    read_pages,
-    write,
-)
-from tablewright.studio.views.console_answer import (
-    confirm_scan,
-    done_panel,
-    explain_nothing,
-    explain_panel,
-    failure_panel,
-    no_result,
-    preview_panel,
-    result_panel,
-)
+from tablewright.studio.target.statements import CONFIRM_BYTES, ItemChanged, StatementPlan
+from tablewright.studio.views import console_answer
+from tablewright.studio.views.console_answer import explain_panel, no_result, preview_panel
 from tablewright.studio.web.frame import WebPage, static_url
-from tablewright.studio.web.http import FormRefused, WebRequest, WebResponse, redirect
-from tablewright.studio.web.url import url
+from tablewright.studio.web.http import FormRefused, WebRequest, WebResponse, redirect, url
 from tablewright.studio.workspace import Workspace
 
 #: A statement that is quoted twice has up to 20 bytes for a character.
@@ -62,16 +46,20 @@ def show(workspace: Workspace, request: WebRequest) -> WebPage:
     """Explain a statement, and run it if it only reads."""
     text = _statement(request.query.get("statement"))
     if not text:
-        return _page(workspace, _example(workspace), [explain_nothing(), no_result()])
+        return _page(
+            workspace, _example(workspace), [console_answer.explain_nothing(), no_result()]
+        )
     try:
-        found = plan(workspace, text)
+        found = statements.plan(workspace, text)
         explained = explain_panel(found, similar_patterns(workspace, text))
-        parts = [explained, *_answer(workspace, request, text, found)]
+        shown = [explained, *_answer(workspace, request, text, found)]
     except EndpointUnavailable:
         raise
     except TablewrightError as error:
-        return _page(workspace, text, [failure_panel(error)], kind="failed", status=400)
-    return _page(workspace, text, parts, kind=found.explanation.operation)
+        return _page(
+            workspace, text, [console_answer.failure_panel(error)], kind="failed", status=400
+        )
+    return _page(workspace, text, shown, kind=found.explanation.operation)
 
 
 def _answer(
@@ -82,12 +70,17 @@ def _answer(
         return [no_result()]
     if not found.is_read:
         workspace.require_writable(found.explanation.operation)
-        return [preview_panel(workspace, text, preview(workspace, text))]
+        return [preview_panel(workspace, text, statements.preview(workspace, text))]
     if found.needs_confirmation and query.get("confirm") != "scan":
-        return [confirm_scan(text, found)]
-    page = read_page(workspace, text, found.page, query.get("after"))
+        return [console_answer.confirm_scan(text, found)]
+    page = statements.read_page(workspace, text, found.page, query.get("after"))
     known = workspace.map_of(found.explanation.table)
-    return [result_panel(text, found, page, known, query.get("confirm"))]
+    return [console_answer.result_panel(text, found, page, known, query.get("confirm"))]
+
+
+def _failed(workspace: Workspace, text: str, error: TablewrightError) -> WebPage:
+    answer = [console_answer.failure_panel(error)]
+    return _page(workspace, text, answer, kind="failed", status=400)
 
 
 def run(workspace: Workspace, request: WebRequest) -> WebPage:
@@ -98,31 +91,33 @@ def run(workspace: Workspace, request: WebRequest) -> WebPage:
     form = request.form
     text = _statement(unquote(form.get("statement")))
     try:
-        found = plan(workspace, text)
+        found = statements.plan(workspace, text)
         if found.is_read:
             raise TablewrightError("a SELECT is run with Run; it needs no confirmation")
         try:
-            done, units = write(workspace, text, form.get("seen"))
+            done, units = statements.write(workspace, text, form.get("seen"))
         except ItemChanged as error:
-            again = preview_panel(workspace, text, preview(workspace, text), str(error))
+            again = preview_panel(workspace, text, statements.preview(workspace, text), str(error))
             return _page(workspace, text, [explain_panel(found), again], status=409)
     except EndpointUnavailable:
         raise
     except TablewrightError as error:
-        return _page(workspace, text, [failure_panel(error)], kind="failed", status=400)
-    parts = [explain_panel(found), done_panel(done, units)]
+        return _page(
+            workspace, text, [console_answer.failure_panel(error)], kind="failed", status=400
+        )
+    parts = [explain_panel(found), console_answer.done_panel(done, units)]
     return _page(workspace, text, parts, kind=found.explanation.operation)
 
 
 def export(workspace: Workspace, request: WebRequest) -> WebPage | WebResponse:
     """Send all items of a SELECT as a file."""
     text, kind = _statement(request.query.get("statement")), request.query.get("format", "json")
-    found = plan(workspace, text)
+    found = statements.plan(workspace, text)
     if not found.is_read or kind not in FORMATS:
         raise TablewrightError("only the items of a SELECT can be exported, as json or csv")
     if found.needs_confirmation and request.query.get("confirm") != "scan":
         return redirect(url("/console", statement=text, run=1))  # asks
-    return export_response("result", kind, read_pages(workspace, text))
+    return export_response("result", kind, statements.read_pages(workspace, text))
 
 
 def _statement(text: str) -> str:
@@ -162,14 +157,7 @@ def _attribute_names(workspace: Workspace, table: str) -> list[str]:
     """Return the attributes of the keys, and those of the entities."""
     found = workspace.describe(table)
     keys = [] if found is None else sorted(found.key_types)
-    known = workspace.map_of(table)
-    stored = (
-        attribute.stored
-        for entity in (known.entities if known is not None else ())
-        for attribute in entity.attributes.values()
-        if not attribute.is_key_only
-    )
-    return list(dict.fromkeys([*keys, *stored]))
+    return list(dict.fromkeys([*keys, *stored_names(workspace.map_of(table))]))
 
 
 # --- the page -----------------------------------------------------------------------------------
@@ -184,8 +172,8 @@ def _page(
         else "Statements that write are off: this target is read-only."
     )
     found = element("div", answer, id="answer", data_kind=kind, aria_label="Answer")
-    body = element("div", _editor(text), found, _history(), class_="console")
-    said = element("p", class_="vh", id="said", aria_live="polite")
+    body = element("div.console", _editor(text), found, _history())
+    said = element("p.vh", id="said", aria_live="polite")
     script = element("script", src=static_url("console.js"), defer="")
     content = [heading("Console", about), body, said, script]
     return WebPage("Console", content, "Console", status=status)
@@ -197,57 +185,37 @@ def _example(workspace: Workspace) -> str:
 
 
 def _editor(text: str) -> Markup:
+    rows = max(text.count("\n") + 2, 6)
     area = element(
-        "textarea",
-        "\n" + text,  # HTML leaves out the first line break
-        id="ps",
-        name="statement",
-        rows=max(text.count("\n") + 2, 6),
-        maxlength=MAX_STATEMENT_LENGTH,
-        spellcheck="false",
-        autocapitalize="off",
-        autocomplete="off",
-        aria_describedby="hint",
-    )
-    label = element("label", "PartiQL statement", class_="vh", for_="ps")
-    editor = element("div", element("div", label, area, class_="ed"), class_="editor")
-    hint = element(
-        "p",
-        "Tab takes the first completion, Escape hides them; Ctrl and Enter run the statement.",
-        id="hint",
-        class_="vh",
-    )
-    buttons = element(
-        "div",
-        element("button", "Run ", element("kbd", "Ctrl ↵"), class_="btn go", type="submit",
-                name="run", value="1"),
-        element("button", "Explain", class_="btn", type="submit"),
-        element("span", f"Scans of more than {format_size(CONFIRM_BYTES)} ask before they run.",
-                class_="end"),
-        class_="pager",
+        "textarea", "\n" + text,  # HTML leaves out the first line break
+        id="ps", name="statement", rows=rows, maxlength=MAX_STATEMENT_LENGTH, spellcheck="false",
+        autocapitalize="off", autocomplete="off", aria_describedby="hint",
     )  # fmt: skip
-    complete_row = element("div", class_="complete", id="complete", hidden="")
+    label = element("label.vh", "PartiQL statement", for_="ps")
+    editor = element("div.editor", element("div.ed", label, area))
+    text = "Tab takes the first completion, Escape hides them; Ctrl and Enter run the statement."
+    hint = element("p.vh", text, id="hint")
+    remark = f"Scans of more than {format_size(CONFIRM_BYTES)} ask before they run."
+    run_it = ["Run ", element("kbd", "Ctrl ↵")]
+    buttons = [
+        button(run_it, "go", type="submit", name="run", value="1"),
+        button("Explain", type="submit"),
+        aside(remark),
+    ]
+    completions = element("div.complete", id="complete", hidden="")
     form = element(
-        "form", editor, hint, complete_row, buttons,
-        action="/console", class_="col", id="console",
-        hx_get="/console", hx_select="#answer", hx_target="#answer", hx_swap="outerHTML",
-        hx_push_url="true",
+        "form.col", editor, hint, completions, element("div.pager", buttons),
+        action="/console", id="console", **swap("#answer", hx_get="/console"),
     )  # fmt: skip
-    return element("section", form, class_="panel statement", aria_label="Statement")
+    return element("section.panel.statement", form, aria_label="Statement")
 
 
 def _history() -> Markup:
     """Return the place of the history, which the browser keeps and fills."""
-    header = element(
-        "header",
-        element("h2", "History"),
-        element("p", "kept in this browser only"),
-        element("span", element("button", "Clear", class_="btn sm", type="button"), class_="end"),
-    )
-    return element(
-        "section", header, element("ul", class_="rel body"),
-        class_="panel past", id="history", aria_label="History", hidden="",
-    )  # fmt: skip
+    clear = aside(button("Clear", "sm", type="button"))
+    about = [element("p", "kept in this browser only"), clear]
+    place = element("ul.rel.body")
+    return panel("History", place, about=about, class_="past", id="history", hidden="")
 
 
 ROUTES = {

@@ -10,21 +10,15 @@ from tablewright.errors import DynamoDBError, TablewrightError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.model.pattern import AccessPattern
-from tablewright.publish.html.element import Markup, element, join
+from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio.items.exporting import FORMATS
-from tablewright.studio.markup.item_parts import key_url
-from tablewright.studio.markup.parts import (
-    NOTHING,
-    chip,
-    content,
-    data_table,
-    note,
-    scroll,
-    stored_key,
-)
+from tablewright.studio.items.key_parts import take_apart
+from tablewright.studio.markup import parts
+from tablewright.studio.markup.item_parts import key_line, key_url
+from tablewright.studio.markup.parts import NOTHING, aside, content, faint, note, panel, plural
 from tablewright.studio.target.inventory import format_size
 from tablewright.studio.target.statements import ResultPage, StatementPlan, WritePreview
-from tablewright.studio.web.url import url
+from tablewright.studio.web.http import url
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item
 
@@ -41,25 +35,21 @@ NOT_IN_STEP = (
 
 
 def explain_nothing() -> Markup:
-    return _explained(
-        element("p", "Explain says what a statement will do, before it runs.", class_="muted")
-    )
+    return _explained(element("p.muted", "Explain says what a statement will do, before it runs."))
 
 
 def explain_panel(found: StatementPlan, patterns: Sequence[AccessPattern] = ()) -> Markup:
     """Return what a statement will do, and the patterns of the design that read with its key."""
     plan_ = found.explanation
-    sign, kind = ("!", "mod") if plan_.is_scan else ("✓", "add")
+    sign = parts.sign("!", "mod") if plan_.is_scan else parts.sign("✓", "add")
     source = plan_.table if plan_.index is None else f"{plan_.table}.{plan_.index}"
-    verdict = element(
-        "div", element("span", sign, class_=f"sg {kind}", aria_hidden="true"),
-        element("b", plan_.operation), " on ", element("code", source), class_="row verdict",
-    )  # fmt: skip
+    does = [sign, element("b", plan_.operation), " on ", element("code", source)]
+    verdict = element("div.row.verdict", does)
     rows = [("key", element("code", each)) for each in plan_.key_conditions]
     if plan_.is_scan:
         rows.append(("key", element("b", "none: everything is read")))
     if found.is_read:
-        none = element("span", "none: every item read is returned", class_="muted")
+        none = element("span.muted", "none: every item read is returned")
         rows.append(("filter", element("code", plan_.filter) if plan_.filter else none))
     elif plan_.filter is not None:
         rows.append(("condition", element("code", plan_.filter)))
@@ -72,12 +62,12 @@ def explain_panel(found: StatementPlan, patterns: Sequence[AccessPattern] = ()) 
     ]
     if patterns:
         links = [
-            element("a", each.name, class_="mono", href=url("/patterns/{}", each.label))
+            element("a.mono", each.name, href=url("/patterns/{}", each.label))
             for each in patterns[:MAX_PATTERNS]
         ]
         rows.append(("patterns", element("span", join(links, ", "))))
     listed = [each for name, value in rows for each in (element("dt", name), element("dd", value))]
-    return _explained(verdict, element("dl", listed, class_="dl"))
+    return _explained(verdict, element("dl.dl", listed))
 
 
 def _remark(found: StatementPlan) -> str:
@@ -86,18 +76,15 @@ def _remark(found: StatementPlan) -> str:
     return "estimate"
 
 
-def _explained(*content: Markup) -> Markup:
-    tag = element("span", element("span", "before it runs", class_="tag"), class_="end")
-    return element(
-        "section", element("header", element("h2", "Explain"), tag),
-        element("div", *content, class_="body"), class_="panel explain", aria_label="Explain",
-    )  # fmt: skip
+def _explained(*shown: Markup) -> Markup:
+    before = aside(parts.tag("before it runs"))
+    return panel("Explain", element("div.body", *shown), about=before, class_="explain")
 
 
 def failure_panel(error: TablewrightError) -> Markup:
     code = f"{error.code}: " if isinstance(error, DynamoDBError) else ""
-    return _answered("Not run", [], element("div", note(f"{code}{error}", "bad"), class_="body",
-                                                role="alert"))  # fmt: skip
+    text = note(f"{code}{error}", "bad")
+    return _answered("Not run", element("div.body", text, role="alert"))
 
 
 def confirm_scan(text: str, found: StatementPlan) -> Markup:
@@ -106,57 +93,47 @@ def confirm_scan(text: str, found: StatementPlan) -> Markup:
         f"items, {format_size(found.size)}, {found.units}. A page reads {found.page:,} items. A "
         "condition on the partition key avoids it."
     )
-    link = element("a", "Run the scan", class_="btn bad",
-                   href=url("/console", statement=text, run=1, confirm="scan"))  # fmt: skip
-    body = element("div", note(words, "warn"), element("p", link), class_="body stack")
-    return _answered("Not run yet", [], body)
+    href = url("/console", statement=text, run=1, confirm="scan")
+    link = element("p", parts.button_link("Run the scan", href, "bad"))
+    return _answered("Not run yet", element("div.body.stack", note(words, "warn"), link))
 
 
 # --- results ------------------------------------------------------------------------------------
 
 
 def no_result() -> Markup:
-    text = element("p", "Run shows a page of the items.", class_="muted")
-    return _answered("Result", [], element("div", text, class_="body"))
+    text = element("p.muted", "Run shows a page of the items.")
+    return _answered("Result", element("div.body", text))
 
 
-def _answered(title: str, about: list[Markup], *content: Markup) -> Markup:
-    return element(
-        "section", element("header", element("h2", title), about), *content,
-        class_="panel result", aria_label=title,
-    )  # fmt: skip
+def _answered(title: str, *shown: Markup, about: Child = "") -> Markup:
+    return panel(title, *shown, about=about, class_="result")
 
 
 def result_panel(
     text: str, found: StatementPlan, page: ResultPage, known: TableMap | None, confirm: str
 ) -> Markup:
-    count = len(page.items)
-    units = f"{page.units:g} read unit{'s' if page.units != 1 else ''}"
-    summary = f"{count} item{'s' if count != 1 else ''}, {units}, {page.seconds * 1000:.1f} ms"
-    links = [
-        element("a", f"Export {kind.upper()}", class_="btn sm", download="",
-                href=url("/console/export", statement=text, format=kind, confirm=confirm or None))
-        for kind in FORMATS
-    ]  # fmt: skip
-    about = [element("p", summary, id="summary"), element("span", links, class_="end")]
+    units, count = plural(page.units, "read unit"), plural(len(page.items), "item")
+    summary = f"{count}, {units}, {page.seconds * 1000:.1f} ms"
+    asked = {"statement": text, "confirm": confirm or None}
+    links = []
+    for kind in FORMATS:
+        href = url("/console/export", **asked, format=kind)
+        links.append(parts.button_link(f"Export {kind.upper()}", href, "sm", download=""))
     following = NOTHING
     if page.next_token is not None:
-        href = url("/console", statement=text, run=1, confirm=confirm or None,
-                   after=page.next_token)  # fmt: skip
-        following = element(
-            "div",
-            element("span", f"There are more: a page reads {found.page:,} items."),
-            element("span", element("a", "Next page", class_="btn sm", href=href, rel="next",
-                                    hx_get=href, hx_select="#answer", hx_target="#answer",
-                                    hx_swap="outerHTML", hx_push_url="true"), class_="end"),
-            class_="pager",
-        )  # fmt: skip
+        href = url("/console", **asked, run=1, after=page.next_token)
+        swap = parts.swap("#answer", hx_get=href)
+        more = element("span", f"There are more: a page reads {found.page:,} items.")
+        next_page = aside(parts.button_link("Next page", href, "sm", rel="next", **swap))
+        following = element("div.pager", more, next_page)
     if not page.items:
         text = "No item matches." if page.next_token is None else "None of this page matches."
-        body = element("p", text, class_="empty")
+        body = element("p.empty", text)
     else:
-        body = scroll("Items", _grid(page.items, found, known))
-    return _answered("Result", about, body, following)
+        body = parts.scroll("Items", _grid(page.items, found, known))
+    about = [element("p", summary, id="summary"), aside(links)]
+    return _answered("Result", body, following, about=about)
 
 
 def _grid(items: list[Item], found: StatementPlan, known: TableMap | None) -> Markup:
@@ -169,14 +146,14 @@ def _grid(items: list[Item], found: StatementPlan, known: TableMap | None) -> Ma
         entity, shown = None, NOTHING
         if known is not None and _tells(item, found, known):
             entity = known.entity_of(item)
-            shown = chip(entity)
-        cells = [_cell(item, name, entity, name in numbers) for name in names]
+            shown = parts.chip(entity)
         if first == list(found.key_names) and all(name in item for name in first):
             href = key_url(found.explanation.table, {name: item[name] for name in first})
-            shown = element("a", shown or "item", class_="kl", href=href)
+            shown = element("a.kl", shown or "item", href=href)
+        cells = [_cell(item, name, entity, name in numbers) for name in names]
         rows.append(element("tr", element("td", shown), cells))
-    caption, columns = "Items of the statement", ["Entity", *names]
-    return data_table(caption, columns, rows, numbers=numbers, class_="plain")
+    caption, kinds = "Items of the statement", dict.fromkeys(numbers, "num")
+    return parts.data_table(caption, ["Entity", *names], rows, kinds=kinds, class_="plain")
 
 
 def _tells(item: Item, found: StatementPlan, known: TableMap) -> bool:
@@ -187,12 +164,13 @@ def _tells(item: Item, found: StatementPlan, known: TableMap) -> bool:
 def _cell(item: Item, name: str, entity: EntityMap | None, is_number: bool) -> Markup:
     kind = "num mono" if is_number else "mono"
     if name not in item:
-        return element("td", element("span", "absent", class_="faint"), class_=kind)
+        return element("td", faint("absent"), class_=kind)
     keys = () if entity is None else (entity.primary, *entity.indexes)
     key = next((key for key in keys if name in key.templates), None)
     text = content(item[name])
     if key is not None and len(text) <= CELL:
-        return element("td", stored_key(item[name], key, name, entity), class_=kind)
+        line = key_line(take_apart(item[name], key, name, entity), entity)
+        return element("td", line, class_=kind)
     return element("td", text if len(text) <= CELL else f"{text[:CELL]}…", class_=kind)
 
 
@@ -204,36 +182,30 @@ def preview_panel(workspace: Workspace, text: str, found: WritePreview, remark: 
     warnings = list(found.warnings)
     if found.table in workspace.maps:
         warnings.insert(0, NOT_IN_STEP)
-    parts = [element("div", _differences(found))]
+    shown = [element("div", _differences(found))]
     if found.problem:
-        parts.insert(0, note(found.problem, "bad"))
+        shown.insert(0, note(found.problem, "bad"))
     if remark:
-        parts.insert(0, note(remark, "warn"))
+        shown.insert(0, note(remark, "warn"))
     if warnings:
-        lines = element("ul", [element("li", line) for line in warnings])
-        parts.append(
-            element("div", element("b", "What it does not do"), lines, class_="note warn block")
-        )
-    form = element(
-        "form",
-        element("input", type="hidden", name="statement", value=quote(text)),
-        element("input", type="hidden", name="seen", value=found.seen),
-        element("button", "Run it", class_="btn bad", type="submit"),
-        element("span", "The item is read again first; if it has changed, a new preview appears.",
-                class_="hint"),
-        method="post",
-        action="/console",
-        class_="pager",
-    )  # fmt: skip
-    about = [element("p", "nothing has been written")]
-    return _answered("Preview", about, element("div", parts, class_="body stack"), form)
+        title = element("b", "What it does not do")
+        shown.append(element("div.note.warn.block", title, parts.listed(warnings)))
+    hint = "The item is read again first; if it has changed, a new preview appears."
+    inputs = [
+        parts.hidden("statement", quote(text)),
+        parts.hidden("seen", found.seen),
+        parts.button("Run it", "bad", type="submit"),
+        element("span.hint", hint),
+    ]
+    form = element("form.pager", inputs, method="post", action="/console")
+    about = element("p", "nothing has been written")
+    return _answered("Preview", element("div.body.stack", shown), form, about=about)
 
 
 def done_panel(found: WritePreview, units: float) -> Markup:
-    about = [element("p", f"{units:g} write unit{'s' if units != 1 else ''}", id="summary")]
-    return _answered(
-        "Done", about, element("div", element("div", _differences(found)), class_="body stack")
-    )
+    about = element("p", plural(units, "write unit"), id="summary")
+    shown = element("div.body.stack", element("div", _differences(found)))
+    return _answered("Done", shown, about=about)
 
 
 def _differences(found: WritePreview) -> list[Markup]:
@@ -250,17 +222,13 @@ def _differences(found: WritePreview) -> list[Markup]:
     if not names:
         return [title]
     rows = [
-        element(
-            "tr",
-            element("td", element("code", name)),
-            element("td", element("del", content(old[name])) if name in old else _absent()),
-            element("td", element("ins", content(new[name])) if name in new else _absent()),
-        )
+        [
+            element("code", name),
+            element("del", content(old[name])) if name in old else faint("absent"),
+            element("ins", content(new[name])) if name in new else faint("absent"),
+        ]
         for name in names
     ]
-    table = data_table("What changes", ("Attribute", "Before", "After"), rows, class_="diff")
-    return [title, scroll("What changes", table)]
-
-
-def _absent() -> Markup:
-    return element("span", "absent", class_="faint")
+    columns = ("Attribute", "Before", "After")
+    table = parts.data_table("What changes", columns, rows, class_="diff")
+    return [title, parts.scroll("What changes", table)]

@@ -8,11 +8,11 @@ from __future__ import annotations
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.finding import MAX_TRIES, Hit, Search, Try, search
-from tablewright.studio.items.key_parts import key_pieces
+from tablewright.studio.items.item_page import RequestMeter
 from tablewright.studio.items.kinds import kind_name, kind_of
-from tablewright.studio.items.meter import RequestMeter
-from tablewright.studio.markup.item_parts import condition_url, item_url, key_line, kind_chip
-from tablewright.studio.markup.parts import NOTHING, chip, heading, note
+from tablewright.studio.markup import parts
+from tablewright.studio.markup.item_parts import condition_url, item_url, key_lines, kind_chip
+from tablewright.studio.markup.parts import NOTHING, aside, heading
 from tablewright.studio.web.frame import WebPage
 from tablewright.studio.web.http import WebRequest, WebResponse, redirect
 from tablewright.studio.workspace import Workspace
@@ -58,7 +58,7 @@ def _tables(workspace: Workspace) -> dict[str, tuple[TableDescription, TableMap 
 
 
 def _help() -> Markup:
-    return note(
+    return parts.note(
         "Type the id of an item, one of its unique values, or its key. Where an id belongs to "
         "another one, type both, with a space between them."
     )
@@ -69,48 +69,39 @@ def _items(workspace: Workspace, found: Search) -> Markup:
     return _list("Items", lines)
 
 
-def _item(workspace: Workspace, tried: Try, item: Item) -> Markup:
+def _item(workspace: Workspace, tried: Try, item: Item) -> list[Markup]:
     layout = tried.layout
     known = workspace.maps.get(layout.name)
     kind = kind_of(known, item)
-    keys = [
-        key_line(key_pieces(layout.base, kind, item, name), kind.entity)
-        for name in layout.base.keys.names
-    ]
-    link = element("a", keys, class_="kl keys-2", href=item_url(layout, item), data_row="")
+    keys, href = key_lines(layout.base, kind, item), item_url(layout, item)
+    link = element("a.kl.keys-2", keys, href=href, data_row="")
     shown = kind_chip(kind) if known is not None else NOTHING
-    return element("li", shown, link, _what(workspace, tried))
+    return [shown, link, _what(workspace, tried)]
 
 
 def _collections(workspace: Workspace, found: Search) -> Markup:
     return _list("In other keys", [_collection(workspace, hit) for hit in found.collections])
 
 
-def _collection(workspace: Workspace, hit: Hit) -> Markup:
+def _collection(workspace: Workspace, hit: Hit) -> list[Markup]:
     tried = hit.tried
     known = workspace.maps.get(tried.layout.name)
     kinds = {kind_name(kind_of(known, item)): kind_of(known, item) for item in hit.found.items}
     chips = [kind_chip(kind) for kind in kinds.values()] if known is not None else []
     text = f"{hit.found.count} item{'s' * (hit.found.count != '1')}"
-    link = element(
-        "a", text, href=condition_url(tried.layout, tried.collection, tried.condition), data_row=""
-    )
-    place = element("code", tried.show(), class_="key wrap")
-    return element("li", chips, link, place, _what(workspace, tried))
+    href = condition_url(tried.layout, tried.collection, tried.condition)
+    link = element("a", text, href=href, data_row="")
+    return [*chips, link, element("code.key.wrap", tried.show()), _what(workspace, tried)]
 
 
 def _what(workspace: Workspace, tried: Try) -> Markup:
     """Return what the text was tried as; in a design of several tables, with the table."""
     table = f" in {tried.layout.name}" if len(workspace.maps) > 1 else ""
-    return element("span", f"{tried.what}{table}", class_="end")
+    return aside(f"{tried.what}{table}")
 
 
-def _list(title: str, lines: list[Markup]) -> Markup:
-    if not lines:
-        return NOTHING
-    head = element("header", element("h2", title))
-    body = element("ul", lines, class_="body rel hits")
-    return element("section", head, body, class_="panel")
+def _list(title: str, lines: list[list[Markup]]) -> Markup:
+    return parts.panel(title, parts.listed(lines, "body rel hits")) if lines else NOTHING
 
 
 def _needed(workspace: Workspace) -> Markup:
@@ -121,23 +112,20 @@ def _needed(workspace: Workspace) -> Markup:
             names = list(dict.fromkeys(part.attribute for part in entity.primary.parameters))
             if len(names) > 1:
                 words = element("code", " ".join(names))
-                lines.append(element("li", chip(entity), element("span", "type"), words))
+                lines.append([parts.chip(entity), element("span", "type"), words])
     return _list("Found by several words", lines)
 
 
 def _tried(found: Search) -> Markup:
     lines = [
-        element(
-            "li",
+        [
             element("span", f"{each.what} in {each.layout.name}"),
-            element("code", each.show(), class_="end key wrap"),
-        )
+            element("code.end.key.wrap", each.show()),
+        ]
         for each in found.tried
     ]
-    summary = element("summary", f"What was tried ({len(lines)})")
-    is_open = None if found.hits else ""
-    details = element("details", summary, element("ul", lines, class_="body rel"), open=is_open)
-    return element("section", details, class_="panel", aria_label="What was tried")
+    summary, shown = f"What was tried ({len(lines)})", parts.listed(lines, "body rel")
+    return parts.region("What was tried", parts.details(summary, shown, is_open=not found.hits))
 
 
 ROUTES = {("GET", "/find"): show}

@@ -8,77 +8,59 @@ lookup of one page for each relation.
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from tablewright.capacity import write_units
 from tablewright.encoding.items import item_size
 from tablewright.errors import InvalidValue
 from tablewright.limits import READ_UNIT_SIZE
 from tablewright.mapping.item_kind import ItemKind
+from tablewright.mapping.members import AttributeMap
 from tablewright.mapping.table import TableMap
-from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.items.key_parts import key_pieces, short_title
+from tablewright.publish.html.element import Child, Markup, element, join
+from tablewright.studio.items.item_page import RequestMeter
+from tablewright.studio.items.key_parts import short_title
 from tablewright.studio.items.key_values import key_value
 from tablewright.studio.items.kinds import kind_of, unreadable
-from tablewright.studio.items.meter import RequestMeter
-from tablewright.studio.items.places import places_of
-from tablewright.studio.markup.item_parts import (
-    item_url,
-    items_url,
-    key_line,
-    kind_chip,
-    partition_url,
-    size_text,
+from tablewright.studio.items.places import Subject, places_of
+from tablewright.studio.markup import item_parts, parts
+from tablewright.studio.markup.parts import NOTHING, button_link, note
+from tablewright.studio.views.item_panels import (
+    history_panels,
+    key_panel,
+    places_panels,
+    relations_panel,
 )
-from tablewright.studio.markup.parts import NOTHING, heading, json_code, note
-from tablewright.studio.views.inferred import inferred_note
-from tablewright.studio.views.item_attributes import attributes_panel
-from tablewright.studio.views.item_drawer import typed_view
-from tablewright.studio.views.item_places import key_panel, places_panels
-from tablewright.studio.views.item_relations import history_panels, relations_panel
+from tablewright.studio.views.table import inferred_note
 from tablewright.studio.web.frame import WebPage
 from tablewright.studio.web.http import WebRequest
+from tablewright.studio.web.problems import MissingPage
 from tablewright.studio.workspace import Workspace
-from tablewright.table_description import TableDescription
-from tablewright.values import Item
+from tablewright.values import Item, Value, tag_of
 
-
-class Subject(Struct, frozen=True):
-    """The item of a page."""
-
-    layout: TableDescription
-    known: TableMap | None
-    item: Item
-    kind: ItemKind
-
-    @property
-    def title(self) -> str:
-        """What tells the item from others of its kind: the last value in its key."""
-        base = self.layout.base
-        pieces = [
-            piece
-            for name in base.keys.names
-            for piece in key_pieces(base, self.kind, self.item, name)
-        ]
-        values = [piece.text for piece in pieces if piece.label]
-        return values[-1] if values else pieces[-1].text
-
-
-class NoSubject(Exception):
-    """There is no such item; the page says so."""
-
-    def __init__(self, page: WebPage) -> None:
-        super().__init__(page.title)
-        self.page = page
+TYPES = {
+    "S": "string",
+    "N": "number",
+    "B": "binary",
+    "BOOL": "boolean",
+    "NULL": "null",
+    "L": "list",
+    "M": "map",
+    "SS": "string set",
+    "NS": "number set",
+    "BS": "binary set",
+}
+UNKNOWN = "not in the design"
+_ROLES = {
+    "version": "counted",
+    "created_at": "set once",
+    "updated_at": "set with each write",
+    "ttl": "expires",
+}
 
 
 def show(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     """Show an item."""
     meter = RequestMeter(workspace.send)
-    try:
-        subject = find_subject(workspace, meter, request, table, infer=True)
-    except NoSubject as missing:
-        return missing.page
+    subject = find_subject(workspace, meter, request, table, infer=True)
     return WebPage(f"{subject.title} · {table}", _content(workspace, meter, subject), "Items")
 
 
@@ -90,102 +72,85 @@ def find_subject(
     *,
     infer: bool = False,
 ) -> Subject:
-    """Read the whole item that a URL names; `infer` its entity for a page. Raises NoSubject."""
+    """Read the whole item that a URL names; `infer` its entity for a page. Raises MissingPage."""
     layout = workspace.describe(table)
     if layout is None:
-        raise NoSubject(_missing(f"The target has no table {table}.", "/tables", "Tables", 404))
-    everything = items_url(layout, layout.base)
+        raise _missing(f"The target has no table {table}.", "/tables", "Tables", 404)
+    everything = item_parts.items_url(layout, layout.base)
     try:
         key = {
             attribute.name: key_value(request.query.get(name), attribute)
             for name, attribute in zip(("pk", "sk"), layout.base.keys, strict=False)
         }
     except InvalidValue as error:
-        raise NoSubject(_missing(f"{error}.", everything, "Items", 400)) from None
+        raise _missing(f"{error}.", everything, "Items", 400) from None
     answer = meter("GetItem", TableName=table, Key=key, ConsistentRead=True)
     if "Item" not in answer:
         text = "There is no item with this key: it was deleted, it expired, or it never existed."
-        raise NoSubject(_missing(text, everything, "Items", 404))
+        raise _missing(text, everything, "Items", 404)
     known = workspace.map_of(table) if infer else workspace.maps.get(table)
     return Subject(layout, known, answer["Item"], kind_of(known, answer["Item"]))
 
 
-def _missing(text: str, href: str, label: str, status: int) -> WebPage:
-    content = [heading("No such item"), note([text, " ", element("a", label, href=href)], "warn")]
-    return WebPage("No such item", content, "Items", status)
+def _missing(text: str, href: str, label: str, status: int) -> MissingPage:
+    title = "No such item"
+    message = note([text, " ", element("a", label, href=href)], "warn")
+    return MissingPage(WebPage(title, [parts.heading(title), message], "Items", status))
 
 
 def _content(workspace: Workspace, meter: RequestMeter, subject: Subject) -> list[Markup]:
-    layout, kind, item = subject.layout, subject.kind, subject.item
-    places = places_of(layout, kind, item)
-    reason = unreadable(kind, item)
-    warning = (
-        element("p", f"This item cannot be decoded: {reason}", class_="note bad", role="alert")
-        if reason
-        else NOTHING
-    )
+    places = places_of(subject.layout, subject.kind, subject.item)
+    reason = unreadable(subject.kind, subject.item)
+    warning = note(f"This item cannot be decoded: {reason}", "bad", role="alert")
     columns = element(
-        "div",
-        element("div", attributes_panel(subject.known, kind, item)),
-        element(
-            "div",
-            key_panel(meter, layout, kind, item, places[0]),
-            relations_panel(meter, layout, kind, item),
-        ),
-        element("div", *history_panels(meter, layout, kind, item), _raw(kind, item)),
-        class_="cols c3b",
+        "div.cols.c3b",
+        element("div", _attributes(subject)),
+        element("div", key_panel(meter, subject, places[0]), relations_panel(meter, subject)),
+        element("div", *history_panels(meter, subject), _raw(subject.kind, subject.item)),
     )
-    indexes = places_panels(meter, layout, kind, item, places[1:])
-    head = [subject_head(workspace, subject), inferred_note(workspace, layout.name)]
-    return [*head, warning, columns, indexes, _facts(meter, subject)]
+    return [
+        subject_head(workspace, subject),
+        inferred_note(workspace, subject.layout.name),
+        warning if reason else NOTHING,
+        columns,
+        places_panels(meter, subject, places[1:]),
+        _facts(meter, subject),
+    ]
 
 
 def subject_head(workspace: Workspace, subject: Subject, *, actions: bool = True) -> Markup:
     """Return the heading of a page about an item."""
     layout, kind, item = subject.layout, subject.kind, subject.item
-    keys = [
-        key_line(key_pieces(layout.base, kind, item, name), kind.entity)
-        for name in layout.base.keys.names
-    ]
-    crumbs = element(
-        "p",
-        join(
-            [
-                element("a", "Items", href=items_url(layout, layout.base)),
-                element("a", keys[0], href=partition_url(layout, layout.base, item)),
-                *keys[1:],
-            ],
-            " / ",
-        ),
-        class_="crumbs",
-    )
-    chip = kind_chip(kind) if subject.known is not None else NOTHING
+    partition, *sort = item_parts.key_lines(layout.base, kind, item)
+    items = element("a", "Items", href=item_parts.items_url(layout, layout.base))
+    within = element("a", partition, href=item_parts.partition_url(layout, layout.base, item))
+    crumbs = element("p.crumbs", join([items, within, *sort], " / "))
+    chip = item_parts.kind_chip(kind) if subject.known is not None else NOTHING
     about = short_title(kind.entity, item) if kind.entity is not None else ""
-    called = element("span", about, class_="muted") if about else NOTHING
-    title = element("div", chip, element("h1", subject.title), called, class_="row")
+    called = element("span.muted", about) if about else NOTHING
+    title = element("div.row", chip, element("h1", subject.title), called)
     shown = _actions(workspace, subject) if actions else NOTHING
-    return element("div", element("div", crumbs, title), shown, class_="head")
+    return element("div.head", element("div", crumbs, title), shown)
 
 
 def _actions(workspace: Workspace, subject: Subject) -> Markup:
     """Return what can be done with the item; nothing is written before a preview."""
-    links = [element("a", "Raw JSON", class_="btn", href="#raw")]
-    path, _, query = item_url(subject.layout, subject.item).partition("?")
+    links = [button_link("Raw JSON", "#raw")]
+    path, _, query = item_parts.item_url(subject.layout, subject.item).partition("?")
     if workspace.is_writable:
         if subject.kind.unique is None:
-            links.append(element("a", "Edit", class_="btn", href=f"{path}/edit?{query}"))
-        links.append(element("a", "Delete…", class_="btn bad", href=f"{path}/delete?{query}"))
-    return element("div", links, class_="row")
+            links.append(button_link("Edit", f"{path}/edit?{query}"))
+        links.append(button_link("Delete…", f"{path}/delete?{query}", "bad"))
+    return element("div.row", links)
 
 
 def _raw(kind: ItemKind, item: Item) -> Markup:
     """Return the item as it is stored, and as a program writes it."""
-    typed = typed_view(kind, item)
-    head = element("header", element("h2", "Stored item"))
-    parts = [element("details", element("summary", "DynamoDB JSON"), json_code(item), open="")]
+    typed = item_parts.typed_view(kind, item)
+    shown = [parts.details("DynamoDB JSON", parts.json_code(item), is_open=True)]
     if typed is not None:
-        parts.append(element("details", element("summary", "Python"), typed))
-    return element("section", head, parts, class_="panel wrapcode", id="raw")
+        shown.append(parts.details("Python", typed))
+    return parts.panel("Stored item", shown, class_="wrapcode", id="raw")
 
 
 def _facts(meter: RequestMeter, subject: Subject) -> Markup:
@@ -194,12 +159,75 @@ def _facts(meter: RequestMeter, subject: Subject) -> Markup:
     rows = sum(each.contains(subject.item) for each in subject.layout.indexes)
     read = -(-size // READ_UNIT_SIZE)
     text = [
-        f"{len(subject.item)} attributes, {size_text(size)}",
+        f"{len(subject.item)} attributes, {item_parts.size_text(size)}",
         f"read units: {read / 2:g}, consistent: {read:g}",
         f"write units: {write_units(size):g}, and those of {rows} index rows",
         f"this page took {meter.show()}",
     ]
-    return element("div", [element("span", each) for each in text], class_="note facts-line")
+    return element("div.note.facts-line", [element("span", each) for each in text])
+
+
+# --- attributes ---------------------------------------------------------------------------------
+
+
+def _attributes(subject: Subject) -> Markup:
+    """Return all attributes: those of the entity, its keys, and what the design does not know."""
+    entity, item = subject.kind.entity, subject.item
+    rows: list[list[Child]] = []
+    shown: set[str] = set()
+    if entity is not None and subject.kind.unique is None:
+        for attribute in entity.attributes.values():
+            if not attribute.is_key_only:
+                stored = attribute.stored if attribute.stored != attribute.name else ""
+                hue = item_parts.value_class(entity, attribute.name)
+                value = item.get(attribute.stored)
+                about = type_name(attribute)
+                rows.append(_row(attribute.name, stored, about, value, hue.replace("enum", "")))
+                shown.add(attribute.stored)
+    for name, value in item.items():
+        if name not in shown:
+            what = _role(subject.known, subject.kind, name)
+            warn = "tag warn" if what == UNKNOWN else "faint"
+            rows.append(_row(name, "", element("span", what, class_=warn), value))
+    columns, kinds = ("Attribute", "Type", "Value"), {"Type": "small", "Value": "mono"}
+    table = parts.data_table("Attributes", columns, rows, kinds=kinds, class_="attributes")
+    scrolled = element("div.scroll.flat", table)
+    return parts.panel("Attributes", scrolled, about=element("p", f"{len(item)} stored"))
+
+
+def type_name(attribute: AttributeMap) -> str:
+    """Return the type of an attribute as a program declares it, and what the library does."""
+    kind = attribute.converter.kind
+    name = kind.__name__ if isinstance(kind, type) else str(kind).replace("typing.", "")
+    optional = " | None" if attribute.converter.optional else ""
+    role = _ROLES.get(attribute.role)
+    return f"{name}{optional}" + (f", {role}" if role else "")
+
+
+def _role(known: TableMap | None, kind: ItemKind, name: str) -> str:
+    """Return what an attribute is that is not one of the entity: a key, the type, or unknown."""
+    if known is None:
+        return ""
+    if name == known.type_attribute:
+        return "type of the item"
+    indexes = known.indexes.values()
+    if name in known.attributes or any(name in index.attributes for index in indexes):
+        return "key"
+    if kind.unique is not None and any(each.stored == name for each in kind.unique.keeps):
+        return f"kept for {kind.unique.key.name}"
+    return UNKNOWN
+
+
+def _row(name: str, stored: str, about: str, value: Value | None, hue: str = "") -> list[Child]:
+    type_ = TYPES[tag_of(value)] if value is not None else ""
+    shown = parts.faint("absent")
+    if value is not None:
+        shown = element("span", parts.content(value), class_=f"v {hue}" if hue else "value")
+    return [
+        [element("code", name), element("small.faint", stored)],
+        [about, element("small.faint", type_)],
+        shown,
+    ]
 
 
 ROUTES = {("GET", "/item/{}"): show}

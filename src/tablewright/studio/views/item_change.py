@@ -1,5 +1,8 @@
 """A change of an item: its plan, its preview, and its page. Edits and deletions are changes.
 
+    GET   /item/{table}/delete?pk=…&sk=…     the preview of a deletion
+    POST  /item/{table}/delete?…             the deletion, if it is still what the preview has shown
+
 A change is previewed, and written only if the item is as it was shown; otherwise the page shows a
 new preview.
 """
@@ -10,21 +13,30 @@ from typing import Any
 
 from msgspec import Struct
 
-from tablewright.errors import InvalidValue, TablewrightError
+from tablewright.errors import DeclarationError, InvalidValue, TablewrightError
 from tablewright.plan.plan import Plan
+from tablewright.plan.writes.entry import delete
 from tablewright.publish.html.element import Child, Markup, element, join
+from tablewright.studio.items.item_page import RequestMeter
 from tablewright.studio.items.kinds import unreadable
-from tablewright.studio.markup import preview_parts
+from tablewright.studio.items.lookups import run
+from tablewright.studio.items.places import Subject
+from tablewright.studio.items.relations import relations_of
+from tablewright.studio.markup import parts, preview_parts
 from tablewright.studio.markup.item_parts import item_url, items_url
-from tablewright.studio.markup.parts import NOTHING, note
-from tablewright.studio.views.item import Subject, subject_head
+from tablewright.studio.markup.parts import NOTHING, button_link, note
+from tablewright.studio.markup.preview_parts import not_written
+from tablewright.studio.views.item import find_subject, subject_head
 from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.http import WebRequest
 from tablewright.studio.workspace import Workspace
 from tablewright.studio.writes.applying import ApplyOutcome, CannotGuard, apply
+from tablewright.studio.writes.editing import RawWrite
 from tablewright.studio.writes.preview import Preview, preview
 
 #: The input with the token of the preview.
 TOKEN = "~preview"
+CHANGED = "The item has changed since the preview."
 
 
 def is_edited_raw(subject: Subject) -> bool:
@@ -50,10 +62,11 @@ class ItemChange:
     def __init__(self, workspace: Workspace, subject: Subject) -> None:
         self.workspace = workspace
         self.subject = subject
+        self.item_url = item_url(subject.layout, subject.item)
 
     def url(self, route: str) -> str:
         """Return the URL of a page about the item."""
-        path, _, query = item_url(self.subject.layout, self.subject.item).partition("?")
+        path, _, query = self.item_url.partition("?")
         return f"{path}/{route}?{query}"
 
     def plan(self) -> tuple[Plan[Any] | None, dict[str, str]]:
@@ -73,13 +86,9 @@ class ItemChange:
 
     def page(self, *content: Child, status: int = 200) -> WebPage:
         """Return a page about the change."""
-        header = element("header", element("h2", self.title), element("p", self.about))
-        section = element(
-            "section", header, *content, class_="panel", id="edit", aria_label=self.title
-        )
+        section = parts.panel(self.title, *content, about=element("p", self.about), id="edit")
         head = subject_head(self.workspace, self.subject, actions=False)
-        name = f"{self.title} {self.subject.title}"
-        return WebPage(name, [head, section], "Items", status)
+        return WebPage(f"{self.title} {self.subject.title}", [head, section], "Items", status)
 
     def preview(self, notice: Markup = NOTHING) -> WebPage:
         """Return the page with what the change would do."""
@@ -90,42 +99,27 @@ class ItemChange:
             found = preview(self.workspace.database(), plan)
         except InvalidValue as error:
             return self.page(notice, self.form({"": str(error)}), status=400)
-        token = ""
-        if found.error is None and not found.is_empty and self.workspace.is_writable:
-            token = self.workspace.pending.add(found, self.asked())
-        right = element(
-            "div",
-            preview_parts.verdict(found),
-            self.aside(),
-            preview_parts.read_only(self.workspace.is_writable),
-            preview_parts.differences(found),
-            class_="pv",
-            aria_live="polite",
-        )
-        columns = element("div", element("div", self.form({}, token)), right, class_="cols split")
+        is_writable = self.workspace.is_writable
+        token = self.workspace.pending.add(found, self.asked(), is_writable=is_writable)
+        right = preview_parts.column(found, self.aside(), is_writable=is_writable)
+        columns = element("div.cols.split", element("div", self.form({}, token)), right)
         return self.page(notice, columns, preview_parts.touched(found))
 
     def write(self, token: str = "") -> WebPage:
         """Apply the preview of a token, or return a new preview that says why not."""
         pending = self.workspace.pending.take(token)
         if pending is None or pending.asked != self.asked():
-            return self.preview(
-                preview_parts.not_written("This is not what the preview has shown.")
-            )
+            return self.preview(not_written("This is not what the preview has shown."))
         if self._is_outdated(pending.preview):
-            return self.preview(
-                preview_parts.not_written("The item has changed since the preview.")
-            )
+            return self.preview(not_written(CHANGED))
         try:
             outcome = apply(pending.preview, self.workspace.transport)
         except CannotGuard as error:
-            return self.preview(preview_parts.not_written(str(error)))
+            return self.preview(not_written(str(error)))
         except TablewrightError as error:
             return self.preview(preview_parts.failed(error))
         if outcome.is_outdated:
-            return self.preview(
-                preview_parts.not_written("The item has changed since the preview.")
-            )
+            return self.preview(not_written(CHANGED))
         return self._written(pending.preview, outcome)
 
     def _is_outdated(self, found: Preview) -> bool:
@@ -137,33 +131,93 @@ class ItemChange:
         units = f"{preview_parts.totals(found)}, {outcome.write_units:g} write units, as previewed."
         text = note([element("b", self.done), element("span", units)], "good")
         layout = self.subject.layout
-        links = [
-            element("a", "Show the item", class_="btn go", href=self._item_url())
-            if any(each.after is not None for each in found.items)
-            else NOTHING,
-            element("a", "Items", class_="btn", href=items_url(layout, layout.base)),
-        ]
-        body = element("div", text, element("div", links, class_="row"), class_="body",
-                       role="status")  # fmt: skip
+        links = [button_link("Items", items_url(layout, layout.base))]
+        if any(each.after is not None for each in found.items):
+            links.insert(0, button_link("Show the item", self.item_url, "go"))
+        shown = [text, element("div.row", links)]
+        body = element("div.body", shown, role="status")
         return self.page(body, preview_parts.touched(found))
 
-    def _item_url(self) -> str:
-        return item_url(self.subject.layout, self.subject.item)
+    def post(self, *content: Child, action: str) -> Markup:
+        """Return a form that changes something when it is sent."""
+        return element("form.body", *content, method="post", action=action)
 
     def alert(self, problems: dict[str, str] | None) -> Markup:
         """Return what is wrong with the change as a whole."""
         text = (problems or {}).get("")
         return element("div", note(text, "bad"), role="alert") if text else NOTHING
 
-    def buttons(self, token: str, *, again: str, write: str, action: str, bad: bool = False
+    def buttons(self, token: str, *, again: str, write: str, action: str, kind: str = "go"
                  ) -> Markup:  # fmt: skip
         """Return the buttons of a form: those that preview and write, and the way back."""
-        shown = []
-        if again:
-            shown.append(element("button", again, class_="btn" if token else "btn go"))
+        shown = [parts.button(again, "" if token else "go")] if again else []
         if token:
-            class_ = "btn bad" if bad else "btn go"
-            shown.append(element("button", write, class_=class_, formaction=action))
-        shown.append(element("a", "Cancel", class_="btn", href=self._item_url()))
-        kept = element("input", type="hidden", name=TOKEN, value=token) if token else NOTHING
-        return join([kept, element("div", shown, class_="row")])
+            shown.append(parts.button(write, kind, formaction=action))
+        shown.append(button_link("Cancel", self.item_url))
+        kept = parts.hidden(TOKEN, token) if token else NOTHING
+        return join([kept, element("div.row", shown)])
+
+
+# --- deletion -----------------------------------------------------------------------------------
+
+
+def show_delete(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
+    """Show what a deletion would remove."""
+    return _deletion(workspace, request, table).preview()
+
+
+def write_delete(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
+    """Apply the preview of a deletion, or show a new one if something has changed."""
+    return _deletion(workspace, request, table).write(request.form.get(TOKEN))
+
+
+def _deletion(workspace: Workspace, request: WebRequest, table: str) -> _Deletion:
+    meter = RequestMeter(workspace.send)
+    return _Deletion(workspace, find_subject(workspace, meter, request, table))
+
+
+class _Deletion(ItemChange):
+    """A deletion."""
+
+    title = "Delete"
+    done = "Deleted"
+    about = "The item, its rows in indexes, and the unique values that it reserves."
+
+    def plan(self) -> tuple[Plan[Any] | None, dict[str, str]]:
+        subject = self.subject
+        if is_edited_raw(subject):
+            return RawWrite(subject.layout, subject.item), {}
+        assert subject.kind.entity is not None
+        try:
+            return delete(subject.kind.entity.decode(subject.item)), {}
+        except DeclarationError as error:
+            return None, {"": error.message}
+
+    def form(self, problems: dict[str, str] | None = None, token: str = "") -> Markup:
+        name, action = self.subject.title, self.url("delete")
+        text = element("p", f"Deletes {name}, if it is still as it is shown here.")
+        buttons = self.buttons(token, again="", write=f"Delete {name}", action=action, kind="bad")
+        return self.post(self.alert(problems), text, buttons, action=action)
+
+    def asked(self) -> AskedChange:
+        return AskedChange(self.url("delete"))
+
+    def aside(self) -> Markup:
+        """Return what stays without the item."""
+        kind, values = self.subject.kind, self.subject.values
+        if kind.unique is not None:
+            text = "This frees the unique value, also if its item still exists."
+            return element("div.body", note(text, "warn"))
+        if kind.entity is None or values is None:
+            return NOTHING
+        lines = []
+        for related in relations_of(self.subject.layout, kind.entity, values):
+            if related.direction == "has" and related.lookup is not None:
+                found = run(self.workspace.send, related.lookup)
+                if found.items:
+                    text = f"{found.count} stay, without their {kind.entity.name}"
+                    lines.append([parts.chip(related.entity), element("span", text)])
+        return parts.listed(lines, "body rel") if lines else NOTHING
+
+
+ROUTES = {("GET", "/item/{}/delete"): show_delete, ("POST", "/item/{}/delete"): write_delete}

@@ -11,7 +11,7 @@ is edited as DynamoDB's JSON.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -19,25 +19,18 @@ import msgspec
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.plan.plan import Plan
 from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.items.meter import RequestMeter
+from tablewright.studio.items.item_page import RequestMeter
+from tablewright.studio.items.places import Subject
+from tablewright.studio.markup import parts
 from tablewright.studio.markup.form_parts import FormState, form_fields
 from tablewright.studio.markup.parts import NOTHING, note
 from tablewright.studio.patterns.form_values import escape_invisible, read_form
-from tablewright.studio.views.item import NoSubject, Subject, find_subject
+from tablewright.studio.views.item import find_subject
 from tablewright.studio.views.item_change import TOKEN, AskedChange, ItemChange, is_edited_raw
 from tablewright.studio.web.frame import WebPage
 from tablewright.studio.web.http import Fields, WebRequest
 from tablewright.studio.workspace import Workspace
-from tablewright.studio.writes.editing import (
-    RawUpdate,
-    changes_of,
-    complete,
-    edit_fields,
-    edit_plan,
-    filled_in,
-    item_changes,
-    parse_item,
-)
+from tablewright.studio.writes import editing
 
 #: The inputs with what the form had at first, with an item, and with what histories record.
 WAS, JSON = "~was", "json"
@@ -46,32 +39,24 @@ BY, REASON = "~by", "~reason"
 
 def edit(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     """Show the form of an item, with its stored values."""
-    return _with_editor(workspace, request, table, None, lambda editor: editor.page(editor.form()))
+    editor = _editor(workspace, request, table, None)
+    return editor.page(editor.form())
 
 
 def preview_edit(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     """Show what an edit would change."""
-    return _with_editor(workspace, request, table, request.form, lambda editor: editor.preview())
+    return _editor(workspace, request, table, request.form).preview()
 
 
 def write_edit(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     """Apply the preview of an edit, or show a new one if something has changed."""
-    return _with_editor(workspace, request, table, request.form, lambda editor: editor.write())
+    return _editor(workspace, request, table, request.form).write()
 
 
-def _with_editor(
-    workspace: Workspace,
-    request: WebRequest,
-    table: str,
-    given: Fields | None,
-    show: Callable[[_Editor], WebPage],
-) -> WebPage:
-    try:
-        subject = find_subject(workspace, RequestMeter(workspace.send), request, table)
-    except NoSubject as missing:
-        return missing.page
-    is_raw = is_edited_raw(subject)
-    return show((_RawEditor if is_raw else _TypedEditor)(workspace, subject, given))
+def _editor(workspace: Workspace, request: WebRequest, table: str, given: Fields | None) -> _Editor:
+    subject = find_subject(workspace, RequestMeter(workspace.send), request, table)
+    editor = _RawEditor if is_edited_raw(subject) else _TypedEditor
+    return editor(workspace, subject, given)
 
 
 class _Editor(ItemChange):
@@ -129,22 +114,10 @@ class _Editor(ItemChange):
         # What was typed wrong stays as it is, and so does what it is compared with.
         first = self.was() if self.problems else self.stored()
         was = base64.b64encode(msgspec.json.encode(first)).decode()
-        buttons = self.buttons(
-            token,
-            again="Preview again" if token else "Preview",
-            write="Save",
-            action=self.url("edit/write"),
-        )
-        return element(
-            "form",
-            element("input", type="hidden", name=WAS, value=was),
-            self.alert(problems),
-            self.inputs(problems or {}),
-            buttons,
-            class_="body",
-            method="post",
-            action=self.url("edit"),
-        )
+        again = "Preview again" if token else "Preview"
+        buttons = self.buttons(token, again=again, write="Save", action=self.url("edit/write"))
+        kept, inputs = parts.hidden(WAS, was), self.inputs(problems or {})
+        return self.post(kept, self.alert(problems), inputs, buttons, action=self.url("edit"))
 
 
 class _TypedEditor(_Editor):
@@ -156,11 +129,11 @@ class _TypedEditor(_Editor):
         assert subject.kind.entity is not None
         self.entity = subject.kind.entity
         self.values = vars(self.entity.decode(subject.item))
-        self.fields = edit_fields(self.entity)
+        self.fields = editing.edit_fields(self.entity)
         super().__init__(workspace, subject, given)
 
     def stored(self) -> list[tuple[str, str]]:
-        return filled_in(self.fields, self.values)
+        return editing.filled_in(self.fields, self.values)
 
     def read(self) -> tuple[dict[str, Any], dict[str, str]]:
         submitted = read_form(self.fields, self.given)
@@ -168,45 +141,37 @@ class _TypedEditor(_Editor):
             return {}, submitted.problems
         stored, was = self.values, self.was()
         first = stored if was == self.stored() else read_form(self.fields, Fields(was)).values
-        changed = changes_of(complete(self.fields, submitted.values), complete(self.fields, first))
-        return changes_of(changed, stored), {}
+        changed = editing.changes_of(
+            editing.complete(self.fields, submitted.values), editing.complete(self.fields, first)
+        )
+        return editing.changes_of(changed, stored), {}
 
     def inputs(self, problems: dict[str, str]) -> Markup:
         if not self.fields:
             return note(f"Nothing of {self.entity.name} can be changed.")
         typed = self.given
         if not self.problems:
-            typed = Fields(filled_in(self.fields, self.values | self.changes))
+            typed = Fields(editing.filled_in(self.fields, self.values | self.changes))
         names = ", ".join(dict.fromkeys(part.attribute for part in self.entity.primary.parameters))
         hint = f"Parts of the key cannot change: {names}. Make a new item instead."
-        return join(
-            [
-                form_fields(self.fields, FormState(typed, problems)),
-                self._audit(),
-                element("p", hint, class_="hint field"),
-            ]
-        )
+        inputs = form_fields(self.fields, FormState(typed, problems))
+        return join([inputs, self._audit(), element("p.hint.field", hint)])
 
     def _audit(self) -> Markup:
         """Return the inputs of what histories record: by whom and why."""
         if not self.entity.histories:
             return NOTHING
-        fields = [
-            element(
-                "div",
-                element("label", label, for_=f"f-{name}"),
-                element("input", id=f"f-{name}", name=name, value=self.given.get(name),
-                        autocomplete="off"),
-                class_="field",
-            )
-            for name, label in ((BY, "changed by"), (REASON, "reason"))
-        ]  # fmt: skip
-        return element("div", fields, class_="inputs")
+        fields = []
+        for name, label in ((BY, "changed by"), (REASON, "reason")):
+            id_, typed = f"f-{name}", self.given.get(name)
+            control = element("input", id=id_, name=name, value=typed, autocomplete="off")
+            fields.append(parts.field(label, control, id_, "field"))
+        return element("div.inputs", fields)
 
     def plan_of_changes(self) -> Plan[Any]:
         by, reason = self.given.get(BY), self.given.get(REASON)
         instance = self.entity.decode(self.subject.item)  # the plan changes it
-        return edit_plan(instance, self.changes, by=by, reason=reason)
+        return editing.edit_plan(instance, self.changes, by=by, reason=reason)
 
 
 class _RawEditor(_Editor):
@@ -220,11 +185,11 @@ class _RawEditor(_Editor):
     def read(self) -> tuple[dict[str, Any], dict[str, str]]:
         layout, stored = self.subject.layout, self.subject.item
         try:
-            item = parse_item(layout, stored, self.given.get(JSON))
-            was = parse_item(layout, stored, Fields(self.was()).get(JSON))
+            item = editing.parse_item(layout, stored, self.given.get(JSON))
+            was = editing.parse_item(layout, stored, Fields(self.was()).get(JSON))
         except InvalidValue as error:
             return {}, {"": str(error)}
-        changed = item_changes(item, was)
+        changed = editing.item_changes(item, was)
         return {name: value for name, value in changed.items() if stored.get(name) != value}, {}
 
     def inputs(self, problems: dict[str, str]) -> Markup:
@@ -236,21 +201,12 @@ class _RawEditor(_Editor):
         if self.subject.kind.entity is not None:
             remark = "Index keys, versions and unique values stay as they are typed here."
             warning = note(remark, "warn")
-        area = element(
-            "textarea",
-            text,
-            id="f-json",
-            name=JSON,
-            rows=min(30, max(8, text.count("\n") + 1)),
-            spellcheck="false",
-            class_="mono",
-        )
-        label = element("label", "DynamoDB JSON", for_="f-json")
-        return join([warning, element("div", label, area, class_="field")])
+        rows = min(30, max(8, text.count("\n") + 1))
+        area = element("textarea.mono", text, id="f-json", name=JSON, rows=rows, spellcheck="false")
+        return join([warning, parts.field("DynamoDB JSON", area, "f-json", "field")])
 
     def plan_of_changes(self) -> Plan[Any]:
-        layout = self.subject.layout
-        return RawUpdate(layout, layout.key(self.subject.item), self.changes)
+        return editing.RawWrite(self.subject.layout, self.subject.item, self.changes)
 
 
 def _json_text(item: Mapping[str, Any]) -> str:

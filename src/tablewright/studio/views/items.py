@@ -1,4 +1,4 @@
-"""Items: a table or an index as item collections, one page at a time.
+"""Items: a table or an index as item collections, one page at a time, and a drawer for one item.
 
     /items                          the first table
     /items/{table}?index=…&pk=…&op=…&sk=…&sk2=…&entity=…&order=desc&cursor=…&back=…&item=…
@@ -12,26 +12,43 @@ nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from tablewright.encoding.items import item_size
 from tablewright.errors import InvalidValue
+from tablewright.mapping.item_kind import ItemKind
+from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element, join
+from tablewright.studio.items.exporting import export_response
 from tablewright.studio.items.item_page import PAGE_SIZE, ItemPage, prepare
-from tablewright.studio.items.key_values import encode_cursor
+from tablewright.studio.items.key_values import decode_cursor, encode_cursor
+from tablewright.studio.items.kinds import kind_of
+from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.item_parts import items_url
-from tablewright.studio.markup.parts import NOTHING, heading, note, panel
-from tablewright.studio.views.inferred import inferred_note
-from tablewright.studio.views.item_drawer import drawer
-from tablewright.studio.views.items_asked import AskedItems, read_asked, read_asked_page
-from tablewright.studio.views.items_export import MAX_EXPORTED, MAX_EXPORTED_BYTES
-from tablewright.studio.views.items_filter import filter_form, planned_line, read_line
+from tablewright.studio.markup.parts import NOTHING, heading, note
+from tablewright.studio.views.items_filter import (
+    AskedItems,
+    filter_form,
+    planned_line,
+    read_asked,
+    read_asked_page,
+    read_line,
+)
 from tablewright.studio.views.items_grid import grid
+from tablewright.studio.views.table import inferred_note
 from tablewright.studio.web.frame import WebPage
-from tablewright.studio.web.http import WebRequest, WebResponse, redirect
-from tablewright.studio.web.url import url
+from tablewright.studio.web.http import WebRequest, WebResponse, redirect, url
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import IndexDescription, TableDescription
+from tablewright.values import Item
 
 #: The characters of all cursors before a page; older ones are dropped. A URL may have 16 KB.
 MAX_BACK = 6000
+#: The limits of an export; the page of a table exports all of it.
+MAX_EXPORTED = 10_000
+MAX_EXPORTED_BYTES = 64 << 20
 
 
 def first(workspace: Workspace, _: WebRequest) -> WebPage | WebResponse:
@@ -65,18 +82,17 @@ def show(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
             raise InvalidValue(f"{collection.name} is being built, so it cannot be read yet")
         reading, page = read_asked_page(workspace, asked, known)
     except InvalidValue as error:
-        problem = element("p", str(error), id="line", class_="note bad", role="alert")
+        problem = note(str(error), "bad", id="line", role="alert")
         return WebPage("Items", [head, filter_form(asked, known, problem)], "Items", status=400)
     is_static = bool(workspace.static_views)  # then there is nothing to submit
     line = read_line(asked, reading, page, known)
-    items = grid(layout, collection, known, page, lambda token: asked.url(item=token), asked.item)
+    items = grid(asked, known, page)
     body = element(
-        "div",
-        panel("Items", items, _pager(asked, page, is_static=is_static)),
-        drawer(workspace, asked.layout, known, asked.item, close=asked.url()),
-        class_="cols drawer",
+        "div.cols.drawer",
+        parts.region("Items", items, _pager(asked, page, is_static=is_static)),
+        _drawer(workspace, asked.layout, known, asked.item, close=asked.url()),
     )
-    filtered = panel("What was read", line) if is_static else filter_form(asked, known, line)
+    filtered = parts.region("What was read", line) if is_static else filter_form(asked, known, line)
     content = [head, inferred_note(workspace, table), filtered, body]
     return WebPage(f"{table} items", content, "Items")
 
@@ -87,55 +103,39 @@ def _tables(workspace: Workspace, current: str) -> Markup:
         element("a", name, href=url("/items/{}", name)) if name != current else element("b", name)
         for name in dict.fromkeys((current, *workspace.maps))
     ]
-    return element("span", join(links, " · "), class_="mono")
+    return element("span.mono", join(links, " · "))
 
 
 def _switch(layout: TableDescription, current: IndexDescription) -> Markup:
     """Return the links to the table and its indexes."""
-    links = [
-        element(
-            "a",
-            each.title,
-            href=items_url(layout, each),
-            aria_current="page" if each == current else None,
-        )
-        for each in layout.collections
-    ]
-    return element("nav", links, class_="seg", aria_label="Table or index")
+    links = []
+    for each in layout.collections:
+        here = "page" if each == current else None
+        links.append(element("a", each.title, href=items_url(layout, each), aria_current=here))
+    return element("nav.seg", links, aria_label="Table or index")
 
 
 def _pager(asked: AskedItems, page: ItemPage, *, is_static: bool) -> Markup:
     partitions = len({repr(asked.collection.partition_of(item)) for item in page.items})
-    count = (
-        f"{partitions} partition{'s' * (partitions != 1)}, "
-        f"{len(page.items)} item{'s' * (len(page.items) != 1)}"
-    )
-    keys = element("span", element("kbd", "j"), " ", element("kbd", "k"), " move  ",
-                   element("kbd", "↵"), " open", class_="keys faint")  # fmt: skip
-    previous = NOTHING
+    count = f"{parts.plural(partitions, 'partition')}, {parts.plural(len(page.items), 'item')}"
+    keys = element("span.keys.faint", element("kbd", "j"), " ", element("kbd", "k"), " move  ",
+                   element("kbd", "↵"), " open")  # fmt: skip
+    links = [NOTHING if is_static else _exports(asked)]
     if asked.cursor:
         *before, cursor = asked.back or ("",)
         target = asked.url(cursor=cursor or None, back=tuple(before) or None)
-        previous = element(
-            "a",
-            "Previous" if asked.back else "First page",
-            class_="btn sm",
-            href=target,
-            rel="prev",
-        )
-    following = NOTHING
+        text = "Previous" if asked.back else "First page"
+        links.append(parts.button_link(text, target, "sm", rel="prev"))
     if page.next is not None:
         target = asked.url(cursor=encode_cursor(page.next), back=_chain(asked))
-        following = element("a", f"Next {PAGE_SIZE}", class_="btn sm", href=target, rel="next")
-    exports = NOTHING if is_static else _exports(asked)
-    end = element("span", exports, previous, following, class_="end")
-    hints = NOTHING if is_static else keys
-    return element("div", element("span", count), hints, end, class_="pager")
+        links.append(parts.button_link(f"Next {PAGE_SIZE}", target, "sm", rel="next"))
+    shown = [element("span", count), NOTHING if is_static else keys, parts.aside(links)]
+    return element("div.pager", shown)
 
 
 def _exports(asked: AskedItems) -> Markup:
     links = [
-        element("a", label, class_="btn sm", href=asked.export_url(form, pages))
+        parts.button_link(label, asked.export_url(form, pages), "sm")
         for label, form, pages in (
             ("JSON", "json", "one"),
             ("CSV", "csv", "one"),
@@ -144,9 +144,9 @@ def _exports(asked: AskedItems) -> Markup:
         )
     ]
     limit = f"All: at most {MAX_EXPORTED:,} items or {MAX_EXPORTED_BYTES >> 20} MB."
-    summary = element("summary", "Export", class_="btn sm")
-    return element("details", summary, element("div", links, element("p", limit), class_="menu"),
-                   class_="export")  # fmt: skip
+    summary = element("summary.btn.sm", "Export")
+    menu = element("div.menu", links, element("p", limit))
+    return element("details.export", summary, menu)
 
 
 def _chain(asked: AskedItems) -> tuple[str, ...] | None:
@@ -157,7 +157,110 @@ def _chain(asked: AskedItems) -> tuple[str, ...] | None:
     return chain
 
 
-ROUTES = {
-    ("GET", "/items"): first,
-    ("GET", "/items/{}"): show,
-}
+# --- the drawer ---------------------------------------------------------------------------------
+
+
+def _drawer(
+    workspace: Workspace,
+    layout: TableDescription,
+    known: TableMap | None,
+    token: str,
+    *,
+    close: str,
+) -> Markup:
+    """Return the drawer with the item of a key; without one, an empty place for it."""
+    if not token:
+        return element("aside.drawer-p", id="drawer", aria_label="Selected item")
+    try:
+        key = decode_cursor(token)
+    except InvalidValue as error:
+        return _aside(close, [], [note(str(error), "bad")])
+    found = workspace.send(
+        "GetItem", TableName=layout.name, Key=key, ReturnConsumedCapacity="TOTAL"
+    )
+    if "Item" not in found:
+        text = "The item does not exist any more: it was deleted, or it expired."
+        return _aside(close, [], [note(text, "warn")])
+    item: Item = found["Item"]
+    kind = kind_of(known, item)
+    units = found.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
+    facts = [
+        f"{len(item)} attributes",
+        item_parts.size_text(item_size(item)),
+        f"{units:g} read units",
+    ]
+    line = element("div.pager", [element("span", each) for each in facts])
+    opened = parts.button_link("Open", item_parts.item_url(layout, item), "sm")
+    name = element("b.mono", layout.name)
+    chip = item_parts.kind_chip(kind) if known is not None else name
+    tabs = {"DynamoDB JSON": parts.json_code(item)}
+    if (typed := item_parts.typed_view(kind, item)) is not None:
+        tabs["Typed"] = typed
+    shown = [parts.tabs("form", tabs), _also(layout, kind, item), line]
+    return _aside(close, [chip, opened], shown)
+
+
+def _aside(close: str, head: list[Markup], content: list[Markup]) -> Markup:
+    swap = parts.swap("#drawer", hx_get=close)
+    text = ["Close ", element("kbd", "Esc")]
+    closing = parts.button_link(text, close, "sm", data_close="", **swap)
+    header = element("header", head[:1], parts.aside(head[1:], closing))
+    class_, label = "panel drawer-p wrapcode", "Selected item"
+    return element("aside", header, content, id="drawer", class_=class_, aria_label=label)
+
+
+def _also(layout: TableDescription, kind: ItemKind, item: Item) -> Markup:
+    """Return the links to the partitions of the item in the table and in the indexes."""
+    lines = []
+    for each in layout.collections:
+        if each.contains(item):
+            names = [attribute.name for attribute in each.keys.partition]
+            place = parts.aside("in ", item_parts.key_lines(each, kind, item, names))
+            href = item_parts.partition_url(layout, each, item)
+            link = element("a.idx", each.title, href=href)
+        else:
+            place = parts.aside("not in it")
+            link = element("span.idx", each.title)
+        lines.append([link, place])
+    shown = [element("h2", "Its partitions"), parts.listed(lines, "rel")]
+    return element("div.body.also.top-line", shown)
+
+
+# --- export -------------------------------------------------------------------------------------
+
+
+def export(workspace: Workspace, request: WebRequest, table: str) -> WebResponse:
+    """Send the items of the page, or of all pages after it, as a file."""
+    layout = workspace.describe(table)
+    collection = None if layout is None else layout.find(request.query.get("index"))
+    if layout is None or collection is None:
+        return redirect(url("/items/{}", table))  # says what is missing
+    asked, known = read_asked(layout, collection, request.query), workspace.map_of(table)
+    form = "csv" if request.query.get("format") == "csv" else "json"
+    try:
+        _, first_page = read_asked_page(workspace, asked, known)
+    except InvalidValue:
+        return redirect(asked.url())  # says what is wrong
+    whole = request.query.get("pages") == "all"
+    pages = _pages(workspace, asked, known, first_page) if whole else iter([first_page.items])
+    name = f"{table}-{collection.title}"
+    return export_response(name, form, pages, layout.base.keys.names)
+
+
+def _pages(
+    workspace: Workspace, asked: AskedItems, known: TableMap | None, page: ItemPage
+) -> Iterator[list[Item]]:
+    """Return the items of a page and of those after it, up to the limits of an export."""
+    count = size = 0
+    while True:
+        items = page.items[: MAX_EXPORTED - count]
+        count += len(items)
+        size += sum(map(item_size, items))
+        yield items
+        if page.next is None or count >= MAX_EXPORTED or size >= MAX_EXPORTED_BYTES:
+            return
+        following = replace(asked, cursor=encode_cursor(page.next))
+        _, page = read_asked_page(workspace, following, known)
+
+
+ROUTES = {("GET", "/items"): first, ("GET", "/items/{}"): show, ("GET", "/items/{}/export"): export}

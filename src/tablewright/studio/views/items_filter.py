@@ -1,87 +1,148 @@
-"""The filter of the items view, and the line below it: what it is for DynamoDB, what it read."""
+"""The filter of the items view: what its URL asks for, its form, and the line below it.
+
+The line says what the filter is for DynamoDB, and what it read.
+"""
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from tablewright.mapping.table import TableMap
 from tablewright.publish.html.element import Markup, element
-from tablewright.studio.items.item_page import (
-    FILTERED_LIMIT,
-    MAX_REQUESTS,
-    OPERATORS,
-    PAGE_SIZE,
-    ItemPage,
-    Reading,
+from tablewright.studio.items import item_page
+from tablewright.studio.items.item_page import ItemChoice, ItemPage, Reading
+from tablewright.studio.items.key_values import decode_cursor
+from tablewright.studio.items.kinds import (
+    INDEX_RECORD,
+    UNIQUE_VALUES,
+    UNKNOWN_ITEMS,
+    kind_name,
+    kind_of,
 )
-from tablewright.studio.items.kinds import INDEX_RECORD, UNIQUE_VALUES, UNKNOWN_ITEMS, kind_of
-from tablewright.studio.markup.item_parts import field
-from tablewright.studio.markup.parts import NOTHING, panel
-from tablewright.studio.views.items_asked import AskedItems
-from tablewright.studio.web.url import url
-from tablewright.table_description import IndexDescription
+from tablewright.studio.markup import parts
+from tablewright.studio.markup.item_parts import items_url
+from tablewright.studio.markup.parts import NOTHING, choice, field, plural
+from tablewright.studio.web.http import Fields, url
+from tablewright.studio.workspace import Workspace
+from tablewright.table_description import IndexDescription, TableDescription
+from tablewright.values import Item
 
 _SIGNS = {"<=": "≤", ">=": "≥"}
 
 
+class AskedItems(Struct, frozen=True):
+    """What the URL of a page asks for."""
+
+    layout: TableDescription
+    collection: IndexDescription
+    choice: ItemChoice
+    entity: str
+    cursor: str
+    back: tuple[str, ...]
+    item: str
+
+    def url(self, **changed: str | tuple[str, ...] | None) -> str:
+        """Return the URL of this page, with some fields changed."""
+        choice = self.choice
+        fields: dict[str, str | tuple[str, ...] | None] = {
+            "entity": self.entity or None,
+            "pk": choice.partition if any(choice.partition) else None,
+            "op": None if choice.operator == "any" else choice.operator,
+            "sk": choice.sort if any(choice.sort) else None,
+            "sk2": choice.upper or None,
+            "order": "desc" if choice.descending else None,
+            "cursor": self.cursor or None,
+            "back": self.back or None,
+        }
+        return items_url(self.layout, self.collection, **(fields | changed))
+
+    def export_url(self, form: str, pages: str) -> str:
+        """Return the URL of the items of this page, or of all pages from it, as a file."""
+        path, _, query = self.url(format=form, pages=pages, back=None).partition("?")
+        return f"{path}/export?{query}"
+
+
+def read_asked(layout: TableDescription, collection: IndexDescription, query: Fields) -> AskedItems:
+    """Read the fields of a URL."""
+    choice = ItemChoice(
+        partition=tuple(query.all("pk")),
+        operator=query.get("op", "any"),
+        sort=tuple(query.all("sk")),
+        upper=query.get("sk2"),
+        descending=query.get("order") == "desc",
+    )
+    return AskedItems(
+        layout,
+        collection,
+        choice,
+        query.get("entity"),
+        query.get("cursor"),
+        tuple(query.all("back")),
+        query.get("item"),
+    )
+
+
+def read_asked_page(
+    workspace: Workspace, asked: AskedItems, known: TableMap | None
+) -> tuple[Reading, ItemPage]:
+    """Read the page that a URL asks for. Raises InvalidValue if a field is malformed."""
+    reading = item_page.prepare(asked.layout, asked.collection, asked.choice)
+    start: Item | None = decode_cursor(asked.cursor) if asked.cursor else None
+    wanted = asked.entity
+    page = item_page.read_page(
+        workspace.send,
+        asked.layout,
+        asked.collection,
+        reading,
+        start,
+        accepts=(lambda item: kind_name(kind_of(known, item)) == wanted) if wanted else None,
+    )
+    return reading, page
+
+
+# --- the form -----------------------------------------------------------------------------------
+
+
 def filter_form(asked: AskedItems, known: TableMap | None, line: Markup) -> Markup:
     """Return the filter with the line below it."""
-    collection, choice = asked.collection, asked.choice
+    collection, wanted = asked.collection, asked.choice
     controls = [
-        element("input", type="hidden", name="index", value=collection.name)
-        if collection.name
-        else NOTHING,
+        parts.hidden("index", collection.name) if collection.name else NOTHING,
         _entities(asked, known) if known is not None else NOTHING,
     ]
     for number, attribute in enumerate(collection.keys.partition):
-        value = choice.partition[number] if number < len(choice.partition) else ""
+        value = wanted.partition[number] if number < len(wanted.partition) else ""
         name = f"{attribute.name} ="
         controls.append(_text(f"f-pk{number}", name, "pk", value, "every partition"))
     if collection.keys.sort:
         sort = ", ".join(each.name for each in collection.keys.sort)
-        controls.append(field(sort, _operators(sort, choice.operator)))
+        controls.append(field(sort, _operators(sort, wanted.operator)))
         several = len(collection.keys.sort) > 1
         for number, attribute in enumerate(collection.keys.sort):
-            value = choice.sort[number] if number < len(choice.sort) else ""
+            value = wanted.sort[number] if number < len(wanted.sort) else ""
             label = attribute.name if several else "value"
             controls.append(_text(f"f-sk{number}", label, "sk", value))
-        controls.append(_text("f-sk2", "to", "sk2", choice.upper, class_="f upper"))
-        controls.append(_order(choice.descending))
+        controls.append(_text("f-sk2", "to", "sk2", wanted.upper, class_="f upper"))
+        orders, chosen = (("", "ascending"), ("desc", "descending")), "desc" * wanted.descending
+        order = choice(orders, chosen, id="f-order", name="order")
+        controls.append(field("order", order, "f-order"))
     controls += [
-        element("button", "Show ", element("kbd", "↵"), class_="btn go", type="submit"),
-        element("button", "Explain", class_="btn", type="submit", name="plan", value="1"),
+        parts.button(["Show ", element("kbd", "↵")], "go", type="submit"),
+        parts.button("Explain", type="submit", name="plan", value="1"),
     ]
-    action = url("/items/{}", asked.layout.name)
-    form = element(
-        "form",
-        controls,
-        class_="filters",
-        action=action,
-        hx_get=url("/items/{}", asked.layout.name, plan="1"),
-        hx_trigger="input delay:300ms",
-        hx_select="#line",
-        hx_target="#line",
-        hx_swap="outerHTML",
-    )
-    return panel("Filter", form, line)
+    action, plan = (url("/items/{}", asked.layout.name, plan=each) for each in (None, "1"))
+    swap = parts.swap("#line", push=False, hx_get=plan, hx_trigger="input delay:300ms")
+    form = element("form.filters", controls, action=action, **swap)
+    return parts.region("Filter", form, line)
 
 
 def _text(
-    id_: str,
-    label: str,
-    name: str,
-    value: str,
-    placeholder: str | None = None,
-    class_: str = "f",
+    id_: str, label: str, name: str, value: str, hint: str | None = None, class_: str = "f"
 ) -> Markup:
     control = element(
-        "input",
-        id=id_,
-        name=name,
-        class_="mono",
-        value=value,
-        placeholder=placeholder,
-        size=16,
+        "input.mono", id=id_, name=name, value=value, placeholder=hint, size=16,
         autocomplete="off",
-    )
+    )  # fmt: skip
     return field(label, control, id_, class_)
 
 
@@ -90,51 +151,28 @@ def _entities(asked: AskedItems, known: TableMap) -> Markup:
     if any(each.uniques for each in known.entities):
         names.append((UNIQUE_VALUES, "unique values"))
     names += [(INDEX_RECORD, "index record"), (UNKNOWN_ITEMS, "not in the design")]
-    options = [
-        element("option", label, value=name, selected="" if name == asked.entity else None)
-        for name, label in names
-    ]
-    return field("entity", element("select", options, id="f-entity", name="entity"), "f-entity")
+    return field("entity", choice(names, asked.entity, id="f-entity", name="entity"), "f-entity")
 
 
 def _operators(label: str, current: str) -> Markup:
-    choices = [
-        element(
-            "label",
-            element(
-                "input",
-                type="radio",
-                name="op",
-                value=each,
-                checked="" if each == current else None,
-            ),
-            _SIGNS.get(each, each),
-        )
-        for each in OPERATORS
-    ]
-    return element(
-        "div", choices, class_="seg ops", role="radiogroup", aria_label=f"Operator of {label}"
-    )
+    choices = []
+    for each in item_page.OPERATORS:
+        checked = "" if each == current else None
+        button = element("input", type="radio", name="op", value=each, checked=checked)
+        choices.append(element("label", button, _SIGNS.get(each, each)))
+    named = f"Operator of {label}"
+    return element("div.seg.ops", choices, role="radiogroup", aria_label=named)
 
 
-def _order(descending: bool) -> Markup:
-    options = [
-        element("option", label, value=value, selected="" if chosen else None)
-        for value, label, chosen in (
-            ("", "ascending", not descending),
-            ("desc", "descending", descending),
-        )
-    ]
-    control = element("select", options, id="f-order", name="order")
-    return field("order", control, "f-order")
+# --- the line -----------------------------------------------------------------------------------
 
 
 def planned_line(asked: AskedItems, reading: Reading) -> Markup:
     """Return what the filter will be for DynamoDB, and how much it will read at most."""
     if asked.entity or reading.is_filtered:
-        most = f"at most {MAX_REQUESTS} requests of {FILTERED_LIMIT} items"
+        most = f"at most {item_page.MAX_REQUESTS} requests of {item_page.FILTERED_LIMIT} items"
     else:
-        most = f"one request of at most {PAGE_SIZE} items"
+        most = f"one request of at most {item_page.PAGE_SIZE} items"
     text = element("span", f"{most}; nothing is read yet")
     return _condition_line(reading, [_described(asked, reading), text])
 
@@ -146,28 +184,30 @@ def read_line(
     total = asked.layout.state.items or 0
     about = f" (about {total:,} in the table)" if total and not reading.is_query else ""
     requests = f", {page.requests} requests" if page.requests > 1 else ""
-    returned = f"{len(page.items)} of {page.read} items read{about}, {_units(page.units)}{requests}"
+    units = plural(page.units, "read unit")
+    returned = f"{len(page.items)} of {page.read} items read{about}, {units}{requests}"
     what = [_described(asked, reading), element("span", returned)]
-    if page.next is not None and len(page.items) < PAGE_SIZE and page.requests == MAX_REQUESTS:
-        text = f"stopped after {MAX_REQUESTS} requests: Next continues"
-        what.append(element("span", text, class_="tag warn"))
+    is_cut = len(page.items) < item_page.PAGE_SIZE and page.requests == item_page.MAX_REQUESTS
+    if page.next is not None and is_cut:
+        text = f"stopped after {item_page.MAX_REQUESTS} requests: Next continues"
+        what.append(parts.tag(text, "warn"))
     unknown = sum(kind_of(known, item).is_unknown for item in page.items)
     if known is not None and unknown:
-        text = f"{unknown} item{'s' * (unknown != 1)} the design does not know"
-        what.append(element("span", text, class_="tag warn"))
+        text = f"{plural(unknown, 'item')} the design does not know"
+        what.append(parts.tag(text, "warn"))
     if asked.collection.projection.type != "ALL":
         text = f"projection: {_projection(asked.collection)}"
-        what.append(element("span", text, class_="tag"))
+        what.append(parts.tag(text))
     return _condition_line(reading, what)
 
 
 def _condition_line(reading: Reading, what: list[Markup]) -> Markup:
-    operation = element("span", reading.request.operation, class_="op")
-    return element("div", operation, what, id="line", class_="cond-line last", aria_live="polite")
+    operation = element("span.op", reading.request.operation)
+    return element("div.cond-line.last", operation, what, id="line", aria_live="polite")
 
 
 def _described(asked: AskedItems, reading: Reading) -> Markup:
-    condition = element("code", reading.show(), class_="key")
+    condition = element("code.key", reading.show())
     entity = f", and only {asked.entity.strip('-')} items are shown" if asked.entity else ""
     if reading.is_query:
         return element("span", condition, entity)
@@ -178,11 +218,8 @@ def _described(asked: AskedItems, reading: Reading) -> Markup:
     return element("span", f"every partition of {whole}, in the order of DynamoDB{entity}")
 
 
-def _units(units: float) -> str:
-    return f"{units:g} read unit{'s' * (units != 1)}"
-
-
 def _projection(collection: IndexDescription) -> str:
-    if collection.projection.type == "INCLUDE":
-        return f"keys and {', '.join(collection.projection.include)}"
-    return "keys only" if collection.projection.type == "KEYS_ONLY" else collection.projection.type
+    projection = collection.projection
+    if projection.type == "INCLUDE":
+        return f"keys and {', '.join(projection.include)}"
+    return "keys only" if projection.type == "KEYS_ONLY" else projection.type

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 
 from msgspec import Struct
@@ -16,19 +16,11 @@ from tablewright.studio.items.item_page import ItemPage
 from tablewright.studio.items.key_parts import KeyPiece, column_widths, key_pieces
 from tablewright.studio.items.key_values import encode_cursor
 from tablewright.studio.items.kinds import kind_name, kind_of, unreadable
+from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.hues import entity_hue
-from tablewright.studio.markup.item_parts import (
-    items_url,
-    key_line,
-    kind_chip,
-    partition_url,
-    short_value,
-    size_text,
-    strip,
-    value_class,
-)
-from tablewright.studio.markup.parts import NOTHING, scroll
-from tablewright.table_description import IndexDescription, TableDescription
+from tablewright.studio.markup.item_parts import key_line, short_value, value_class
+from tablewright.studio.markup.parts import NOTHING, faint
+from tablewright.studio.views.items_filter import AskedItems
 from tablewright.values import Item
 
 #: The attributes of one row, and the columns of a table without a design.
@@ -47,63 +39,38 @@ class Row(Struct, frozen=True):
     keys: dict[str, list[KeyPiece]]
 
 
-def grid(
-    layout: TableDescription,
-    collection: IndexDescription,
-    known: TableMap | None,
-    page: ItemPage,
-    select: Callable[[str], str],
-    selected: str,
-) -> Markup:
-    """Return the items of a page; `select` returns the URL that shows an item in the drawer."""
-    rows = [_row(layout, collection, known, item) for item in page.items]
-    if not rows:
-        return _empty(layout, collection, page)
-    label = f"Items of {collection.title}"
-    grid = _Grid(layout, collection, known, select, selected, rows)
-    table = element("table", grid.head(), grid.body(page.next is not None), class_="items")
-    return scroll(label, table, "tall round-t")
+def grid(asked: AskedItems, known: TableMap | None, page: ItemPage) -> Markup:
+    """Return the items of a page; each row leads to the same page with its item in the drawer."""
+    if not page.items:
+        return _empty(asked, page)
+    grid = _Grid(asked, known, [_row(asked, known, item) for item in page.items])
+    table = element("table.items", grid.head(), grid.body(page.next is not None))
+    return parts.scroll(f"Items of {asked.collection.title}", table, "tall round-t")
 
 
-def _row(
-    layout: TableDescription, collection: IndexDescription, known: TableMap | None, item: Item
-) -> Row:
-    kind = kind_of(known, item)
-    keys = {name: key_pieces(collection, kind, item, name) for name in collection.keys.names}
-    return Row(item, kind, encode_cursor(layout.key(item)), keys)
+def _row(asked: AskedItems, known: TableMap | None, item: Item) -> Row:
+    kind, place = kind_of(known, item), asked.collection
+    keys = {name: key_pieces(place, kind, item, name) for name in place.keys.names}
+    return Row(item, kind, encode_cursor(asked.layout.key(item)), keys)
 
 
-def _empty(layout: TableDescription, collection: IndexDescription, page: ItemPage) -> Markup:
+def _empty(asked: AskedItems, page: ItemPage) -> Markup:
     more = " in what was read; Next continues" if page.next is not None else ""
-    everything = element("a", "Clear the filter", class_="btn", href=items_url(layout, collection))
-    return element(
-        "div",
-        element(
-            "div",
-            element("h2", f"No items{more}"),
-            element("p", f"{page.read} items were read. Change the filter to see others."),
-            everything,
-            class_="empty",
-        ),
-        class_="body",
-    )
+    message = [
+        element("h2", f"No items{more}"),
+        element("p", f"{page.read} items were read. Change the filter to see others."),
+        parts.button_link("Clear the filter", item_parts.items_url(asked.layout, asked.collection)),
+    ]
+    return element("div.body", element("div.empty", message))
 
 
 class _Grid:
-    def __init__(
-        self,
-        layout: TableDescription,
-        collection: IndexDescription,
-        known: TableMap | None,
-        select: Callable[[str], str],
-        selected: str,
-        rows: list[Row],
-    ) -> None:
-        self.layout, self.collection, self.known = layout, collection, known
-        self.select, self.selected, self.rows = select, selected, rows
+    def __init__(self, asked: AskedItems, known: TableMap | None, rows: list[Row]) -> None:
+        self.asked, self.known, self.rows = asked, known, rows
+        self.layout, self.collection = asked.layout, asked.collection
         self.widths = {
             each.name: column_widths(row.keys[each.name] for row in rows)
-            for each in collection.keys.sort
+            for each in self.collection.keys.sort
         }
         self.cells = [list(self._attributes(row)) for row in rows]
         #: Without a design: one column for each attribute.
@@ -115,7 +82,7 @@ class _Grid:
 
     def head(self) -> Markup:
         """Return the head of the table."""
-        first = element("th", "Entity", scope="col", class_="fix") if self.known else NOTHING
+        first = element("th.fix", "Entity", scope="col") if self.known else NOTHING
         sort = [each.name for each in self.collection.keys.sort]
         names = ", ".join(sort or self.layout.base.keys.names)
         second = element("th", names, scope="col", class_="fix2" if self.known else "fix")
@@ -123,26 +90,18 @@ class _Grid:
             more = [f"and {self.left_out} more"] * (self.left_out > 0)
             rest = join([element("th", name, scope="col") for name in [*self.columns, *more]])
         else:
-            rest = (
-                element("th", "Attributes", scope="col", colspan=self.width)
-                if self.width
-                else NOTHING
-            )
-        return join(
-            [
-                element("caption", "Items by partition", class_="vh"),
-                element("thead", element("tr", first, second, rest)),
-            ]
-        )
+            named = element("th", "Attributes", scope="col", colspan=self.width)
+            rest = named if self.width else NOTHING
+        caption = element("caption.vh", "Items by partition")
+        return join([caption, element("thead", element("tr", first, second, rest))])
 
     def body(self, continues: bool) -> list[Markup]:
         """Return the rows, those of each partition after its header."""
         numbered = list(enumerate(self.rows))
         if self.collection.kind == "table" and not self.collection.keys.sort:
             return [element("tbody", [self._line(number, row) for number, row in numbered])]
-        groups = [
-            list(group) for _, group in groupby(numbered, lambda each: self._partition(each[1]))
-        ]
+        found = groupby(numbered, lambda each: self._partition(each[1]))
+        groups = [list(group) for _, group in found]
         return [
             element(
                 "tbody",
@@ -160,92 +119,61 @@ class _Grid:
         first = rows[0]
         keys: list[Markup] = []
         for each in self.collection.keys.partition:
-            keys.append(element("span", each.name, class_="faint"))
-            keys.append(key_line(first.keys[each.name], first.kind.entity))
+            keys += [faint(each.name), key_line(first.keys[each.name], first.kind.entity)]
         hues = [entity_hue(row.kind.entity) for row in rows]
         size = sum(item_size(row.item) for row in rows)
         count = f"{len(rows)}{'+' * continues} item{'s' * (len(rows) != 1 or continues)}"
-        names = ", ".join(f"{many} {name}" for name, many in _counts(rows).items())
-        inside = element(
-            "span",
-            element(
-                "a", keys, class_="kl", href=partition_url(self.layout, self.collection, first.item)
-            ),
-            strip(hues) if self.known else NOTHING,
-            element("span", names, class_="vh") if self.known else NOTHING,
-            element("span", f"{count} · {size_text(size)}", class_="faint nowrap"),
-            class_="in",
-        )
+        kinds = Counter(kind_name(row.kind).strip("-") for row in rows)
+        names = ", ".join(f"{many} {name}" for name, many in kinds.items())
+        href = item_parts.partition_url(self.layout, self.collection, first.item)
+        inside = [
+            element("a.kl", keys, href=href),
+            join([item_parts.strip(hues), parts.spoken(names)]) if self.known else NOTHING,
+            element("span.faint.nowrap", f"{count} · {item_parts.size_text(size)}"),
+        ]
         columns = self.width + (2 if self.known else 1)
-        cell = element("th", inside, colspan=columns, scope="rowgroup")
-        return element("tr", cell, class_="part-h")
+        shown = element("span.in", inside)
+        return element("tr.part-h", element("th", shown, colspan=columns, scope="rowgroup"))
 
     def _line(self, number: int, row: Row) -> Markup:
         """Return the row of one item."""
-        target = self.select(row.token)
+        target = self.asked.url(item=row.token)
         keys = [
             key_line(row.keys[each.name], row.kind.entity, self.widths[each.name])
             for each in self.collection.keys.sort
-        ]
-        if not keys:
-            keys = [
-                key_line(key_pieces(self.layout.base, row.kind, row.item, name), row.kind.entity)
-                for name in self.layout.base.keys.names
-            ]
-        link = element(
-            "a",
-            join(keys, " · "),
-            class_="kl",
-            id=f"row{number}",
-            href=target,
-            data_row="",
-            hx_get=target,
-            hx_select="#drawer",
-            hx_target="#drawer",
-            hx_swap="outerHTML",
-            hx_push_url="true",
-        )
-        class_ = "fix2 sk" if self.known else "fix sk"
-        cells = [element("td", link, class_=class_)]
+        ] or item_parts.key_lines(self.layout.base, row.kind, row.item)
+        swap = parts.swap("#drawer", hx_get=target)
+        named = {"class_": "kl", "id": f"row{number}", "href": target, "data_row": ""}
+        link = element("a", join(keys, " · "), **named, **swap)
+        cells = [element("td", link, class_="fix2 sk" if self.known else "fix sk")]
         if self.known is not None:
-            cells.insert(0, element("td", kind_chip(row.kind), class_="fix"))
-        return element(
-            "tr",
-            cells,
-            self._values(number, row),
-            class_="sel" if row.token == self.selected else None,
-        )
+            cells.insert(0, element("td.fix", item_parts.kind_chip(row.kind)))
+        selected = "sel" if row.token == self.asked.item else None
+        return element("tr", cells, self._values(number, row), class_=selected)
 
     def _values(self, number: int, row: Row) -> list[Markup]:
         names = self.cells[number]
         if self.known is None:
             return [
-                element("td", short_value(row.item[name]), class_="at", data_l=name)
+                element("td.at", short_value(row.item[name]), data_l=name)
                 if name in row.item
-                else element("td", element("span", "absent", class_="faint"), data_l=name)
+                else element("td", faint("absent"), data_l=name)
                 for name in self.columns
             ]
         shown = names[:MAX_CELLS] if len(names) <= MAX_CELLS else names[: MAX_CELLS - 1]
-        cells = [
-            element("td", element("small", name), self._value(row, name), class_="at")
-            for name in shown
-        ]
+        cells = [element("td.at", element("small", name), self._value(row, name)) for name in shown]
         if len(shown) < len(names):
             more = f"{len(names) - len(shown)} more"
-            cells.append(element("td", element("small", "…"), element("span", more), class_="at"))
+            cells.append(element("td.at", element("small", "…"), element("span", more)))
         if self.collection.projection.type == "ALL" and (reason := unreadable(row.kind, row.item)):
-            tag = element("span", "cannot be decoded", class_="tag bad", title=reason)
-            cells.insert(0, element("td", tag, element("small", reason), class_="at why"))
+            tag = parts.tag("cannot be decoded", "bad", title=reason)
+            cells.insert(0, element("td.at.why", tag, element("small", reason)))
         if len(cells) < self.width:
             cells.append(element("td", colspan=self.width - len(cells)))
         return cells
 
     def _value(self, row: Row, name: str) -> Markup:
-        entity = row.kind.entity
-        hue = ""
-        if entity is not None:
-            found = next((each for each in entity.attributes.values() if each.stored == name), None)
-            hue = value_class(entity, found.name) if found is not None else ""
+        hue = value_class(row.kind.entity, row.kind.attribute(name))
         return short_value(row.item[name], hue)
 
     def _attributes(self, row: Row) -> Iterator[str]:
@@ -268,8 +196,3 @@ class _Grid:
         )
         names = {each.stored for each in declared}
         yield from (name for name in row.item if name not in names and name not in hidden)
-
-
-def _counts(rows: list[Row]) -> dict[str, int]:
-    """Return how many rows of each kind there are."""
-    return Counter(kind_name(row.kind).strip("-") for row in rows)

@@ -10,28 +10,26 @@ The filter is part of the URL, and the studio applies it. A page shows a bounded
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from threading import BoundedSemaphore
 
 from tablewright.errors import InvalidValue
-from tablewright.mapping.keys import KeyMap
-from tablewright.publish.html.element import Markup, element, join
+from tablewright.publish.html.element import Child, Markup, element, join
+from tablewright.studio.items.key_parts import take_apart
 from tablewright.studio.items.kinds import side_of
-from tablewright.studio.markup.item_parts import key_url, kind_chip
-from tablewright.studio.markup.parts import (
-    NOTHING,
-    chip,
-    content,
-    data_table,
-    heading,
-    note,
-    scroll,
-    stored_key,
+from tablewright.studio.markup import parts
+from tablewright.studio.markup.item_parts import key_line, key_url, kind_chip
+from tablewright.studio.markup.parts import NOTHING, faint, note
+from tablewright.studio.target.changes import (
+    KINDS,
+    POLL_SECONDS,
+    ChangedAttribute,
+    Feed,
+    LiveChange,
+    open_feed,
 )
-from tablewright.studio.target.changes import KINDS, POLL_SECONDS, Feed, LiveChange, open_feed
 from tablewright.studio.web.frame import WebPage, static_url
-from tablewright.studio.web.http import EVENTS, Fields, WebRequest, WebResponse, redirect
-from tablewright.studio.web.url import url
+from tablewright.studio.web.http import EVENTS, Fields, WebRequest, WebResponse, redirect, url
 from tablewright.studio.workspace import MAX_LIVE_VIEWS, Workspace
 from tablewright.table_description import TableDescription
 from tablewright.values import Item, Value
@@ -44,14 +42,6 @@ MAX_TABLES = 20
 MAX_VALUE = 60
 MAX_ATTRIBUTES = 6
 VIEW = "NEW_AND_OLD_IMAGES"
-MINUS = "\u2212"
-SIGNS = {
-    "created": ("+", "add"),
-    "updated": ("~", "mod"),
-    "moved": ("→", "mov"),
-    "deleted": (MINUS, "del"),
-    "expired": (MINUS, "del"),
-}
 
 
 def show(workspace: Workspace, request: WebRequest) -> WebPage:
@@ -61,18 +51,19 @@ def show(workspace: Workspace, request: WebRequest) -> WebPage:
     live = {name: each for name, each in found.items() if each.stream}
     others = {name: each for name, each in found.items() if name not in live}
     about = "Changes as they come, from the streams of the tables; the newest first."
-    parts: list[Markup] = [heading("Live", about)]
+    content = [parts.heading("Live", about)]
     if query.get("table") and not found:
-        parts.append(note(f"The target has no table {query.get('table')}.", "warn"))
+        content.append(note(f"The target has no table {query.get('table')}.", "warn"))
     if live:
         feed = open_feed(workspace, live)
         feed.poll(at_once=True)
-        parts += [_panel(workspace, feed, live, query), _script()]
+        script = element("script", src=static_url("live.js"), defer="")
+        content += [_panel(workspace, feed, live, query), script]
     if others and not (live and workspace.design is None):
-        parts += [_without_stream(workspace, name, each) for name, each in others.items()]
+        content += [_without_stream(workspace, name, each) for name, each in others.items()]
     if not found and not query.get("table"):
-        parts.append(note("The target has no tables."))
-    return WebPage("Live", parts, "Live")
+        content.append(note("The target has no tables."))
+    return WebPage("Live", content, "Live")
 
 
 def _describe(workspace: Workspace, table: str) -> dict[str, TableDescription]:
@@ -93,41 +84,28 @@ def _panel(
     several = len(live) > 1
     names = ("Time", "Kind", *(("Table",) if several else ()), "Entity", "Key", "Change")
     rows = [row(change, several) for change in reversed(shown)]
-    table = data_table("Changes as they come, newest first", names, rows, body="changes")
-    source = url(
-        "/live/events",
-        after=last,
-        **{name: query.get(name) or None for name in ("table", "entity", "kind", "q")},
-    )
-    header = element(
-        "header",
-        element("h2", "Changes"),
-        element("span", "reload the page to see new ones", class_="tag", id="state",
-                aria_live="polite"),
+    table = parts.data_table("Changes as they come, newest first", names, rows, body="changes")
+    filters = {name: query.get(name) or None for name in ("table", "entity", "kind", "q")}
+    pause = ["Pause ", element("kbd", "p")]
+    about = [
+        parts.tag("reload the page to see new ones", id="state", aria_live="polite"),
         element("p", id="count", data_shown=SHOWN),
-        element("svg", class_="spark", viewBox="0 0 120 20", role="img", id="rate", hidden="",
+        element("svg.spark", viewBox="0 0 120 20", role="img", id="rate", hidden="",
                 aria_label="Changes of the last minute, two seconds a bar"),
-        element("span", element("button", "Pause ", element("kbd", "p"), class_="btn",
-                                type="button", id="pause", hidden=""), class_="end"),
-    )  # fmt: skip
-    empty = element(
-        "p",
-        f"Nothing has changed since the studio began to look. It follows {', '.join(live)}.",
-        class_="empty",
-        id="nothing",
-        hidden="" if shown else None,
-    )
+        parts.aside(parts.button(pause, type="button", id="pause", hidden="")),
+    ]  # fmt: skip
+    text = f"Nothing has changed since the studio began to look. It follows {', '.join(live)}."
+    empty = element("p.empty", text, id="nothing", hidden="" if shown else None)
     views = {each.stream for each in live.values() if each.stream} - {VIEW}
-    return element(
-        "section",
-        header,
+    return parts.panel(
+        "Changes",
         _filters(workspace, live, query),
-        *[element("div", _view_note(view), class_="body") for view in sorted(views)],
-        scroll("Changes", [table, empty]),
-        element("p", f"At most {SHOWN} changes are shown.", class_="pager"),
-        class_="panel live",
-        aria_label="Changes",
-        data_source=source,
+        *[element("div.body", _view_note(view)) for view in sorted(views)],
+        parts.scroll("Changes", [table, empty]),
+        element("p.pager", f"At most {SHOWN} changes are shown."),
+        about=about,
+        class_="live",
+        data_source=url("/live/events", after=last, **filters),
         id="live",
     )
 
@@ -146,39 +124,18 @@ def _filters(workspace: Workspace, live: dict[str, TableDescription], query: Fie
     entities = [
         entity.name for name in live for entity in getattr(workspace.map_of(name), "entities", ())
     ]
-    fields = [
-        _select("entity", "Entity", [*dict.fromkeys(entities), "unknown"], query.get("entity")),
-        _select("kind", "Kind", KINDS, query.get("kind")),
-        element(
-            "span",
-            element("label", "Text", for_="live-q"),
-            element("input", id="live-q", name="q", value=query.get("q"), type="search",
-                    placeholder="in a key or a value"),
-            class_="f",
-        ),
-        element("button", "Filter", class_="btn", type="submit"),
-    ]  # fmt: skip
+    kinds = {"entity": [*dict.fromkeys(entities), "unknown"], "kind": KINDS}
+    fields = []
+    for name, choices in kinds.items():
+        options = [("", "any"), *((each, each) for each in choices)]
+        control = parts.choice(options, query.get(name), id=f"live-{name}", name=name)
+        fields.append(parts.field(name.capitalize(), control, f"live-{name}"))
+    text = element("input", id="live-q", name="q", value=query.get("q"), type="search",
+                   placeholder="in a key or a value")  # fmt: skip
+    fields += [parts.field("Text", text, "live-q"), parts.button("Filter", type="submit")]
     if query.get("table"):
-        fields.append(element("input", type="hidden", name="table", value=query.get("table")))
-    return element("form", fields, action="/live", class_="filters", aria_label="Filter")
-
-
-def _select(name: str, label: str, options: Iterable[str], chosen: str) -> Markup:
-    choices = [element("option", "any", value="")]
-    choices += [
-        element("option", each, value=each, selected="" if each == chosen else None)
-        for each in options
-    ]
-    return element(
-        "span",
-        element("label", label, for_=f"live-{name}"),
-        element("select", choices, id=f"live-{name}", name=name),
-        class_="f",
-    )
-
-
-def _script() -> Markup:
-    return element("script", src=static_url("live.js"), defer="")
+        fields.append(parts.hidden("table", query.get("table")))
+    return element("form.filters", fields, action="/live", aria_label="Filter")
 
 
 # --- changes ------------------------------------------------------------------------------------
@@ -186,47 +143,39 @@ def _script() -> Markup:
 
 def row(change: LiveChange, with_table: bool = False) -> Markup:
     """Return a change as a row."""
-    sign, style = SIGNS[change.kind]
-    kind = element(
-        "td", element("span", sign, class_=f"sg {style}", aria_hidden="true"), f" {change.kind}"
-    )
-    role = change.role
-    what = [kind_chip(role) if role.is_record else chip(role.entity)]
+    role, at = change.role, change.at
+    what = [kind_chip(role) if role.is_record else parts.chip(role.entity)]
     if side := side_of(role):
-        what += [element("small", f" {side}", class_="faint")]
+        what += [element("small.faint", f" {side}")]
     key = [_key(change, change.key)]
     if change.kind not in ("deleted", "expired"):
-        key = [element("a", key, class_="kl", href=key_url(change.table, change.key))]
+        key = [element("a.kl", key, href=key_url(change.table, change.key))]
     if change.old_key is not None:
         key = [element("del", _key(change, change.old_key)), element("br"), *key]
-    return element(
-        "tr",
-        element("td", element("time", f"{change.at:%H:%M:%S}",
-                              datetime=change.at.isoformat(timespec="seconds"),
-                              title=f"{change.at:%Y-%m-%d %H:%M:%S} UTC"), class_="mono faint"),
-        kind,
-        element("td", change.table, class_="mono") if with_table else NOTHING,
-        element("td", what),
-        element("td", key),
-        element("td", _changed(change), class_="chg"),
-    )  # fmt: skip
+    title, when = f"{at:%Y-%m-%d %H:%M:%S} UTC", at.isoformat(timespec="seconds")
+    cells: list[tuple[Child, str | None]] = [
+        (element("time", f"{at:%H:%M:%S}", datetime=when, title=title), "mono faint"),
+        ([parts.sign(*parts.CHANGES[change.kind]), f" {change.kind}"], None),
+        *([(change.table, "mono")] if with_table else []),
+        (what, None),
+        (key, None),
+        (_changed(change), "chg"),
+    ]
+    return element("tr", [element("td", cell, class_=class_) for cell, class_ in cells])
 
 
 def _key(change: LiveChange, key: Item) -> Markup:
-    entity, unique = change.role.entity, change.role.unique
-    place: KeyMap | None = None
-    if unique is not None:
-        place = unique.key
-    elif entity is not None:
-        place = entity.primary
-    parts = [stored_key(value, place, name, entity) for name, value in key.items()]
-    return join(parts, element("span", " / ", class_="faint"))
+    entity, place = change.role.entity, change.role.key
+    shown = [
+        key_line(take_apart(value, place, name, entity), entity) for name, value in key.items()
+    ]
+    return join(shown, faint(" / "))
 
 
 def _changed(change: LiveChange) -> Markup:
     """Return what changed: old and new values, or what the stream has of them."""
     if change.old is None and change.new is None:
-        return element("span", f"the stream has no item ({change.view})", class_="muted")
+        return element("span.muted", f"the stream has no item ({change.view})")
     if change.kind == "updated" and (change.old is None or change.new is None):
         word, image = ("now", change.new) if change.old is None else ("before", change.old)
         return _listed([_pair(f"{word}: {name}", (image or {})[name]) for name in change.names])
@@ -234,27 +183,20 @@ def _changed(change: LiveChange) -> Markup:
     if change.kind in ("created", "deleted", "expired"):
         return _listed([_pair(each.name, each.new or each.old) for each in found])
     if not found:
-        return element("span", "no attribute changed", class_="muted")
-    return _listed(
-        [
-            element(
-                "code",
-                f"{each.name} ",
-                element("del", _short(each.old)) if each.old is not None else NOTHING,
-                " → ",
-                element("ins", _short(each.new))
-                if each.new is not None
-                else element("span", "removed", class_="faint"),
-            )
-            for each in found
-        ]
-    )
+        return element("span.muted", "no attribute changed")
+    return _listed([_difference(each) for each in found])
 
 
-def _listed(parts: list[Markup]) -> Markup:
-    rest = len(parts) - MAX_ATTRIBUTES
-    more = [element("span", f"and {rest} more", class_="faint")] if rest > 0 else []
-    return element("span", [*parts[:MAX_ATTRIBUTES], *more], class_="chgs")
+def _difference(each: ChangedAttribute) -> Markup:
+    was = element("del", _short(each.old)) if each.old is not None else NOTHING
+    now = element("ins", _short(each.new)) if each.new is not None else faint("removed")
+    return element("code", f"{each.name} ", was, " → ", now)
+
+
+def _listed(shown: list[Markup]) -> Markup:
+    rest = len(shown) - MAX_ATTRIBUTES
+    more = [faint(f"and {rest} more")] if rest > 0 else []
+    return element("span.chgs", [*shown[:MAX_ATTRIBUTES], *more])
 
 
 def _pair(name: str, value: Value | None) -> Markup:
@@ -262,7 +204,7 @@ def _pair(name: str, value: Value | None) -> Markup:
 
 
 def _short(value: Value | None) -> str:
-    text = "" if value is None else content(value)
+    text = "" if value is None else parts.content(value)
     return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
 
 
@@ -340,15 +282,10 @@ def _without_stream(workspace: Workspace, name: str, description: TableDescripti
             f"enable it with UpdateTable and the view type {VIEW}.",
             "warn",
         )
-    header = element(
-        "header", element("h2", name, class_="mono"), element("span", "no stream", class_="tag")
-    )
+    header = element("header", element("h2.mono", name), parts.tag("no stream"))
     text = "Changes are shown from the stream of a table, and this one has none."
-    return element(
-        "section", header,
-        element("div", element("p", text, class_="muted"), body, class_="body stack"),
-        class_="panel", aria_label=f"{name} has no stream",
-    )  # fmt: skip
+    message = element("div.body.stack", element("p.muted", text), body)
+    return parts.region(f"{name} has no stream", header, message)
 
 
 def _offer(workspace: Workspace, name: str) -> Markup:
@@ -360,15 +297,12 @@ def _offer(workspace: Workspace, name: str) -> Markup:
         )
     else:
         cost = "Each change is stored a second time in the file, and removed after 24 hours."
-    return element(
-        "form",
-        element("input", type="hidden", name="table", value=name),
-        element("button", "Enable the stream", class_="btn go", type="submit"),
-        element("span", f"UpdateTable with the view type {VIEW}. {cost}", class_="hint"),
-        method="post",
-        action="/live/enable",
-        class_="row",
-    )
+    shown = [
+        parts.hidden("table", name),
+        parts.button("Enable the stream", "go", type="submit"),
+        element("span.hint", f"UpdateTable with the view type {VIEW}. {cost}"),
+    ]
+    return element("form.row", shown, method="post", action="/live/enable")
 
 
 def enable(workspace: Workspace, request: WebRequest) -> WebResponse:
@@ -379,8 +313,4 @@ def enable(workspace: Workspace, request: WebRequest) -> WebResponse:
     return redirect("/live" if name in workspace.maps else url("/live", table=name))
 
 
-ROUTES = {
-    ("GET", "/live"): show,
-    ("GET", "/live/events"): events,
-    ("POST", "/live/enable"): enable,
-}
+ROUTES = {("GET", "/live"): show, ("GET", "/live/events"): events, ("POST", "/live/enable"): enable}

@@ -1,4 +1,4 @@
-"""The form of a pattern: its inputs, what they ask for, and the same as code.
+"""The list of patterns, and the form of one: its inputs, what they ask for, and the same as code.
 
 Reads and writes of `patterns` add their results. The names of inputs that are no parameters begin
 with `~`.
@@ -17,10 +17,12 @@ from tablewright.model.pattern import AccessPattern
 from tablewright.model.tenancy import Tenancy
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query
-from tablewright.publish.html.element import Child, Markup, element
-from tablewright.studio.markup.code_parts import code_tabs
+from tablewright.plan.shape import READS
+from tablewright.publish.html.element import Child, Markup, element, join
+from tablewright.studio.markup import parts
 from tablewright.studio.markup.form_parts import FormState, form_fields
 from tablewright.studio.markup.parts import NOTHING, note
+from tablewright.studio.markup.run_parts import code_tabs
 from tablewright.studio.patterns.code.partiql import keys_in, partiql_code
 from tablewright.studio.patterns.code.python import python_code
 from tablewright.studio.patterns.code.requests import boto3_code, cli_code
@@ -28,12 +30,19 @@ from tablewright.studio.patterns.form_values import Submitted, read_form
 from tablewright.studio.patterns.forms import Field, call, fields_of
 from tablewright.studio.patterns.offers import first_values, offers
 from tablewright.studio.patterns.shapes import shape_of
-from tablewright.studio.views.pattern_list import operation_badge
-from tablewright.studio.web.http import Fields
-from tablewright.studio.web.url import url
+from tablewright.studio.web.http import Fields, url
 from tablewright.studio.workspace import Workspace
+from tablewright.verify import Design
 from tablewright.verify.failure import describe_failure
 
+#: Short names of operations in the list.
+_SHORT = {
+    "TransactWriteItems": "Transact",
+    "PutItem": "Put",
+    "UpdateItem": "Update",
+    "DeleteItem": "Delete",
+    "BatchWriteItem": "Batch",
+}
 RUN, AFTER, TENANT, PREVIEW = "~run", "~after", "~tenant", "~preview"
 
 
@@ -73,69 +82,58 @@ class PatternForm:
         return self.article(self.inputs(problems or {}))
 
     def article(self, *content: Child, units: str = "") -> Markup:
-        tag = element("span", element("span", units, class_="tag"), class_="end")
+        name, about = self.pattern.name, self.pattern.doc.partition("\n")[0]
         header = element(
             "header",
-            element("h2", self.pattern.name, class_="mono"),
+            element("h2.mono", name),
             operation_badge(self.pattern),
-            element("p", self.pattern.doc.partition("\n")[0]),
-            tag if units else NOTHING,
+            element("p", about),
+            parts.aside(parts.tag(units)) if units else NOTHING,
         )
-        return element("article", header, *content, class_="panel", aria_label=self.pattern.name)
+        return element("article.panel", header, *content, aria_label=name)
 
     def inputs(
         self, problems: dict[str, str], token: str = "", button: str = "", *, is_open: bool = True
     ) -> Markup:
         state = FormState(self.given, problems, self.offers, self.remarks)
         whole = problems.get("")
-        content = [
+        target = url("/patterns/{}", self.pattern.label)
+        keys = element("kbd", "Ctrl ↵")
+        if not shape_of(self.pattern).writes:
+            kept = parts.hidden(RUN, "1")
+            shown = [parts.button(["Run ", keys], "go", id="run")]
+            sent = parts.swap("#pattern", hx_get=target)
+        else:
+            kept = parts.hidden(PREVIEW, token) if token else NOTHING
+            again = "Preview again" if token or not is_open else "Preview"
+            shown = [parts.button(again, "" if button else "go", id="run")]
+            if button:
+                write = f"{target}/write"
+                swap = parts.swap("#pattern", push=False, hx_post=write)
+                text = [f"{button} ", keys]
+                shown.append(parts.button(text, "go", id="write", formaction=write, **swap))
+            sent = {"method": "post", **parts.swap("#pattern", push=False, hx_post=target)}
+        return element(
+            "form.body",
+            kept,
             note(whole, "bad") if whole else NOTHING,
             form_fields(self.fields, state),
             self._tenant(),
-        ]
-        target = url("/patterns/{}", self.pattern.label)
-        if not shape_of(self.pattern).writes:
-            hidden = element("input", type="hidden", name=RUN, value="1")
-            buttons = element("button", "Run ", element("kbd", "Ctrl ↵"), class_="btn go", id="run")
-            return element(
-                "form", hidden, content, element("div", buttons, class_="row"),
-                class_="body", action=target, **_swap("get", target),
-            )  # fmt: skip
-        again = "Preview again" if token or not is_open else "Preview"
-        shown = [element("button", again, class_="btn" if button else "btn go", id="run")]
-        if button:
-            write = f"{target}/write"
-            keys = element("kbd", "Ctrl ↵")
-            shown.append(
-                element(
-                    "button",
-                    f"{button} ",
-                    keys,
-                    class_="btn go",
-                    id="write",
-                    formaction=write,
-                    **_swap("post", write),
-                )
-            )
-        kept = element("input", type="hidden", name=PREVIEW, value=token) if token else NOTHING
-        return element(
-            "form", kept, content, element("div", shown, class_="row"),
-            class_="body", method="post", action=target, **_swap("post", target),
-        )  # fmt: skip
+            element("div.row", shown),
+            action=target,
+            **sent,
+        )
 
     def _tenant(self) -> Markup:
         """Return the field of the tenant, if the design has tenants."""
         tenancy = _tenancy(self.workspace)
         if tenancy is None:
             return NOTHING
-        return element(
-            "div",
-            element("label", "run for one tenant: ", tenancy.tenant, for_="tenant"),
-            element("input", id="tenant", name=TENANT, class_="mono", autocomplete="off",
-                    value=self.given.get(TENANT), aria_describedby="tenant-h"),
-            element("span", "empty: without restriction", class_="hint", id="tenant-h"),
-            class_="field tenant",
-        )  # fmt: skip
+        label = element("label", "run for one tenant: ", tenancy.tenant, for_="tenant")
+        box = element("input.mono", id="tenant", name=TENANT, autocomplete="off",
+                      value=self.given.get(TENANT), aria_describedby="tenant-h")  # fmt: skip
+        hint = element("span.hint", "empty: without restriction", id="tenant-h")
+        return element("div.field.tenant", label, box, hint)
 
     # --- what the form asks for ------------------------------------------------------------------
 
@@ -205,16 +203,87 @@ def _tenancy(workspace: Workspace) -> Tenancy | None:
     return found[0] if found else None
 
 
-def _swap(method: str, target: str) -> dict[str, str]:
-    """Return what lets htmx replace the pattern alone."""
-    return {
-        f"hx_{method}": target,
-        "hx_select": "#pattern",
-        "hx_target": "#pattern",
-        "hx_swap": "outerHTML",
-        **({"hx_push_url": "true"} if method == "get" else {}),
-    }
-
-
 def described(error: TablewrightError) -> str:
     return f"{type(error).__name__}: {error}"
+
+
+# --- the list -----------------------------------------------------------------------------------
+
+
+def pattern_list(design: Design, current: str, wanted: str) -> Markup:
+    """Return the patterns whose names or texts contain what is wanted."""
+    found = [each for each in design.patterns if _matches(each, wanted)]
+    page = url("/patterns/{}", current) if current else "/patterns"
+    swap = parts.swap("#plist", push=False, hx_get=page, hx_trigger="input delay:150ms")
+    box = element(
+        "input.mono", id="pf", name="filter", type="search", value=wanted,
+        placeholder=f"Filter {len(design.patterns)} patterns", autocomplete="off", **swap,
+    )  # fmt: skip
+    label = element("label.vh", "Filter patterns", for_="pf")
+    form = element("form.body.pf", label, box, action="/patterns")
+    reads = [each for each in found if not shape_of(each).writes]
+    writes = [each for each in found if shape_of(each).writes]
+    lists = [_group("Reads", reads, current), _group("Writes", writes, current)]
+    none = element("p.body.muted", "No pattern has this name.")
+    listed = element("div.plist", lists if found else none, id="plist")
+    return element("aside.panel", form, listed, aria_label="Patterns")
+
+
+def _matches(pattern: AccessPattern, wanted: str) -> bool:
+    text = f"{pattern.label} {pattern.doc} {shape_of(pattern).operation}".lower()
+    return all(word in text for word in wanted.lower().split())
+
+
+def _group(title: str, found: list[AccessPattern], current: str) -> Markup:
+    """Return the patterns, by their modules if they are of several."""
+    if not found:
+        return NOTHING
+    modules = dict.fromkeys(each.function.__module__ for each in found)
+    lists = []
+    for module in modules:
+        if len(modules) > 1:
+            lists.append(element("h3", module.rpartition(".")[2]))
+        own = [each for each in found if each.function.__module__ == module]
+        lists.append(parts.listed(_link(each, current) for each in own))
+    return join([element("h2", f"{title} · {len(found)}"), *lists])
+
+
+def _link(pattern: AccessPattern, current: str) -> Markup:
+    return element(
+        "a",
+        element("span", breakable(pattern.name)),
+        operation_badge(pattern, is_short=True),
+        href=url("/patterns/{}", pattern.label),
+        aria_current="page" if pattern.label == current else None,
+    )
+
+
+def breakable(name: str) -> Markup:
+    """Return a name that may be broken after each underscore."""
+    pieces = name.split("_")
+    return join([each + "_" * (n < len(pieces) - 1) for n, each in enumerate(pieces)],
+                element("wbr"))  # fmt: skip
+
+
+def operation_badge(pattern: AccessPattern, *, is_short: bool = False) -> Markup:
+    """Return the operation of a pattern."""
+    shape = shape_of(pattern)
+    names = shape.operation.split(" + ")
+    if is_short:
+        wanted = [name for name in names if (name not in READS) == shape.writes]
+        names = [_SHORT.get(name, name) for name in wanted[:1]]
+    return element("span", " + ".join(names), class_="op w" if shape.writes else "op")
+
+
+def overview(design: Design, wanted: str) -> Markup:
+    """Return what each wanted pattern does, for the page without a chosen one."""
+    rows = []
+    for each in design.patterns:
+        if _matches(each, wanted):
+            href = url("/patterns/{}", each.label)
+            link = element("a.mono", breakable(each.name), href=href)
+            about, index = each.doc.partition("\n")[0], shape_of(each).index or ""
+            rows.append([link, about, operation_badge(each), index])
+    caption, columns = "Access patterns", ("Pattern", "What it does", "Operation", "Index")
+    table = parts.data_table(caption, columns, rows, kinds={"Index": "mono"})
+    return parts.region(caption, parts.scroll(caption, table, "flat"))

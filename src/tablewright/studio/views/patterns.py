@@ -13,6 +13,7 @@ database to one tenant.
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlencode
 
 from tablewright.errors import TablewrightError, WriteRejected
@@ -21,17 +22,24 @@ from tablewright.plan.inspection import entities_of
 from tablewright.plan.reads.page import Page
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio.markup import preview_parts
-from tablewright.studio.markup.parts import NOTHING, content, heading, note
+from tablewright.studio.markup.parts import NOTHING, button_link, content, heading, note, plural
+from tablewright.studio.markup.preview_parts import not_written
 from tablewright.studio.markup.result_parts import plain_text, result_tree
 from tablewright.studio.markup.run_parts import key_conditions, measured, requests_made
 from tablewright.studio.patterns.running import Ran, run
 from tablewright.studio.patterns.shapes import shape_of
-from tablewright.studio.views.pattern_form import AFTER, PREVIEW, PatternForm, described
-from tablewright.studio.views.pattern_list import overview, pattern_list
+from tablewright.studio.views.design import shown_design
+from tablewright.studio.views.pattern_form import (
+    AFTER,
+    PREVIEW,
+    PatternForm,
+    described,
+    overview,
+    pattern_list,
+)
 from tablewright.studio.web.frame import WebPage
-from tablewright.studio.web.http import Fields, WebRequest
-from tablewright.studio.web.problems import missing_page
-from tablewright.studio.web.url import url
+from tablewright.studio.web.http import WebRequest, url
+from tablewright.studio.web.problems import MissingPage
 from tablewright.studio.workspace import Workspace
 from tablewright.studio.writes.applying import ApplyOutcome, apply
 from tablewright.studio.writes.preview import Preview, preview
@@ -45,44 +53,38 @@ KEPT_PAGES = 20
 
 def show_list(workspace: Workspace, request: WebRequest) -> WebPage:
     """Show the list of patterns."""
-    design = workspace.design
-    if design is None:
-        return missing_page(request)
     wanted = request.query.get("filter")
-    return _page(workspace, None, wanted, overview(design, wanted))
+    return _page(workspace, None, wanted, overview(shown_design(workspace), wanted))
 
 
 def show(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
     """Show the form of a pattern; with arguments, run it if it reads."""
     pattern = find_pattern(workspace, name)
-    if pattern is None:
-        return missing_page(request)
-    wanted = request.query.get("filter")
-    given = Fields([(name, value) for name, value in request.query.pairs if name != "filter"])
-    if not given.pairs:
-        return _page(workspace, pattern, wanted, _PatternPage(workspace, pattern, None).form())
-    page = _PatternPage(workspace, pattern, given)
-    return _page(
-        workspace, pattern, wanted, page.form() if shape_of(pattern).writes else page.result()
-    )
+    given = request.query.without("filter")
+    page = _PatternPage(workspace, pattern, given if given.pairs else None)
+    is_run = given.pairs and not shape_of(pattern).writes
+    shown = page.result() if is_run else page.form()
+    return _page(workspace, pattern, request.query.get("filter"), shown)
 
 
 def show_preview(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
     """Show what a write would do."""
-    pattern = find_pattern(workspace, name)
-    if pattern is None or not shape_of(pattern).writes:
-        return missing_page(request)
-    page = _PatternPage(workspace, pattern, _without_token(request.form))
-    return _page(workspace, pattern, "", page.preview())
+    page = _writing(workspace, request, name)
+    return _page(workspace, page.pattern, "", page.preview())
 
 
 def write(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
     """Apply a preview, or show a new one if something has changed."""
+    page = _writing(workspace, request, name)
+    return _page(workspace, page.pattern, "", page.write(request.form.get(PREVIEW)))
+
+
+def _writing(workspace: Workspace, request: WebRequest, name: str) -> _PatternPage:
+    """Return the page of a pattern that writes, for a submitted form without its token."""
     pattern = find_pattern(workspace, name)
-    if pattern is None or not shape_of(pattern).writes:
-        return missing_page(request)
-    page = _PatternPage(workspace, pattern, _without_token(request.form))
-    return _page(workspace, pattern, "", page.write(request.form.get(PREVIEW)))
+    if not shape_of(pattern).writes:
+        raise MissingPage
+    return _PatternPage(workspace, pattern, request.form.without(PREVIEW))
 
 
 ROUTES = {
@@ -93,33 +95,28 @@ ROUTES = {
 }
 
 
-def find_pattern(workspace: Workspace, name: str) -> AccessPattern | None:
-    """Return the pattern with a label, or the only one with a name."""
-    patterns = [] if workspace.design is None else workspace.design.patterns
-    for found in patterns:
-        if found.label == name:
-            return found
-    named = [found for found in patterns if found.name == name]
-    return named[0] if len(named) == 1 else None
-
-
-def _without_token(form: Fields) -> Fields:
-    return Fields([(name, value) for name, value in form.pairs if name != PREVIEW])
+def find_pattern(workspace: Workspace, name: str) -> AccessPattern:
+    """Return the pattern with a label, or the only one with a name. Raises MissingPage."""
+    patterns = shown_design(workspace).patterns
+    labelled = [found for found in patterns if found.label == name]
+    named = labelled or [found for found in patterns if found.name == name]
+    if len(named) != 1:
+        raise MissingPage
+    return named[0]
 
 
 def _page(
     workspace: Workspace, pattern: AccessPattern | None, wanted: str, content: Child
 ) -> WebPage:
-    assert workspace.design is not None
-    head = heading(
-        "Patterns",
+    design = shown_design(workspace)
+    about = (
         "Every access pattern of the design as a form. Writes show what they will do before they "
-        "do it.",
+        "do it."
     )
-    listed = pattern_list(workspace.design, "" if pattern is None else pattern.label, wanted)
-    columns = element("div", listed, element("div", content, id="pattern"), class_="cols side")
+    listed = pattern_list(design, "" if pattern is None else pattern.label, wanted)
+    columns = element("div.cols.side", listed, element("div", content, id="pattern"))
     title = "Patterns" if pattern is None else pattern.name
-    return WebPage(title, [head, columns], "Patterns")
+    return WebPage(title, [heading("Patterns", about), columns], "Patterns")
 
 
 class _PatternPage(PatternForm):
@@ -140,17 +137,12 @@ class _PatternPage(PatternForm):
             return self.article(self.inputs({"": described(ran.error)}), measured(ran))
         entities = entities_of(plan)
         requests = [(each.operation, each.body) for each in ran.exchanges]
-        shown = element(
-            "section",
-            element("h3", "Result", class_="sh"),
-            result_tree(ran.result),
-            self._pager(ran),
-        )
+        columns = [_result(ran.result, self._pager(ran)), requests_made(requests)]
         return self.article(
             self.inputs({}),
             key_conditions(ran.exchanges, entities),
             measured(ran),
-            element("div", shown, requests_made(requests), class_="cols c11 stretch top-line gap0"),
+            element("div.cols.c11.stretch.top-line.gap0", columns),
             self.code(requests),
         )
 
@@ -167,13 +159,15 @@ class _PatternPage(PatternForm):
         if cursor is not None:
             following = [*earlier, current][-KEPT_PAGES:] if current or earlier else [""]
             links.append(self._page_link("next →", [(AFTER, cursor)], following))
-        return element("nav", links, class_="pager body row", aria_label="Pages")
+        return element("nav.pager.body.row", links, aria_label="Pages")
 
     def _page_link(self, text: str, after: list[tuple[str, str]], before: list[str]) -> Markup:
-        kept = [pair for pair in self.given.pairs if pair[0] not in (AFTER, BEFORE)]
-        pairs = [*kept, *after, *((BEFORE, each) for each in before)]
-        href = f"{url('/patterns/{}', self.pattern.label)}?{urlencode(pairs)}"
-        return element("a", text, class_="btn", href=href)
+        pairs = [*self.given.without(AFTER, BEFORE).pairs, *after]
+        pairs += [(BEFORE, each) for each in before]
+        return button_link(text, self._url(pairs))
+
+    def _url(self, pairs: list[tuple[str, str]]) -> str:
+        return f"{url('/patterns/{}', self.pattern.label)}?{urlencode(pairs)}"
 
     # --- writes ----------------------------------------------------------------------------------
 
@@ -187,12 +181,13 @@ class _PatternPage(PatternForm):
         except TablewrightError as error:
             return join([notice, self.form({"": described(error)})])
         self.remarks = self._stored(found)
-        token, button = "", ""
-        if found.error is None and not found.is_empty and self.workspace.is_writable:
-            token = self.workspace.pending.add(found, self.asked())
-            count = len(found.items)
-            button = f"Write {count} item{'s' * (count != 1)}"
-        return join([notice, self._previewed(found, self.inputs({}, token, button, is_open=False))])
+        is_writable = self.workspace.is_writable
+        token = self.workspace.pending.add(found, self.asked(), is_writable=is_writable)
+        button = f"Write {plural(len(found.items), 'item')}" if token else ""
+        form = self.inputs({}, token, button, is_open=False)
+        aside = preview_parts.not_atomic(found)
+        right = preview_parts.column(found, aside, is_writable=is_writable)
+        return join([notice, self._touching(found, form, right)])
 
     def _stored(self, found: Preview) -> dict[str, Markup]:
         """Return what is stored for each field like `expected_version`, to use it instead."""
@@ -211,26 +206,15 @@ class _PatternPage(PatternForm):
         }
 
     def _stored_remark(self, field: str, text: str) -> Markup:
-        pairs = [pair for pair in self.given.pairs if pair[0] != field]
-        href = f"{url('/patterns/{}', self.pattern.label)}?{urlencode([*pairs, (field, text)])}"
+        href = self._url([*self.given.without(field).pairs, (field, text)])
         is_same = self.given.get(field) == text
         link = NOTHING if is_same else element("a", "use it", href=href)
         return element("span", f"stored now: {text} ", link)
 
-    def _previewed(self, found: Preview, form: Child) -> Markup:
-        right = element(
-            "div",
-            preview_parts.verdict(found),
-            element("div", preview_parts.not_atomic(found), class_="body")
-            if not found.is_atomic
-            else NOTHING,
-            preview_parts.read_only(self.workspace.is_writable),
-            preview_parts.differences(found),
-            class_="pv",
-            aria_live="polite",
-        )
+    def _touching(self, found: Preview, form: Markup, right: Markup) -> Markup:
+        """Return the page of a write: its form, what stands beside it, and what it touches."""
         return self.article(
-            element("div", element("div", form), right, class_="cols split"),
+            element("div.cols.split", element("div", form), right),
             preview_parts.touched(found),
             self.code(found.requests),
             units=preview_parts.units_text(found),
@@ -240,11 +224,9 @@ class _PatternPage(PatternForm):
         """Apply a preview, or return a new one that says why."""
         pending = self.workspace.pending.take(token)
         if pending is None:
-            return self.preview(preview_parts.not_written("The preview is not known any more."))
+            return self.preview(not_written("The preview is not known any more."))
         if not self.asked().is_same(pending.asked):
-            return self.preview(
-                preview_parts.not_written("The form is another one than that of the preview.")
-            )
+            return self.preview(not_written("The form is another one than that of the preview."))
         try:
             outcome = apply(pending.preview, self.workspace.transport)
         except TablewrightError as error:
@@ -258,24 +240,18 @@ class _PatternPage(PatternForm):
         units = "as previewed" if outcome.write_units == expected else f"{expected:g} previewed"
         text = f"{preview_parts.totals(found)}: {outcome.write_units:g} write units, {units}."
         remark = note([element("b", "Written"), element("span", text)], "good")
-        done = element("div", remark, class_="body", role="status")
-        shown = element("section", element("h3", "Result", class_="sh"), result_tree(found.result))
-        return self.article(
-            element(
-                "div",
-                element("div", self.inputs({}, is_open=False)),
-                element("div", done, shown, class_="pv"),
-                class_="cols split",
-            ),
-            preview_parts.touched(found),
-            self.code(found.requests),
-            units=preview_parts.units_text(found),
-        )
+        done = element("div.body", remark, role="status")
+        right = element("div.pv", done, _result(found.result))
+        return self._touching(found, self.inputs({}, is_open=False), right)
+
+
+def _result(result: Any, *below: Markup) -> Markup:
+    return element("section", element("h3.sh", "Result"), result_tree(result), *below)
 
 
 def _outdated(outcome: ApplyOutcome) -> Markup:
     if not outcome.done:
-        return preview_parts.not_written("The data has changed since the preview.")
+        return not_written("The data has changed since the preview.")
     text = (
         f"The data has changed since the preview. {outcome.done} of {outcome.requests} requests "
         "were applied before; this is a preview of what the plan does now."

@@ -1,15 +1,18 @@
-"""The frame: what surrounds the content of each page."""
+"""The frame: what surrounds the content of each page, its static files, and the start page."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
 from msgspec import Struct
 
+from tablewright.errors import TablewrightError
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.publish.html.style import rules
+from tablewright.studio.web.http import TEXT, WebRequest, WebResponse, redirect
 from tablewright.studio.workspace import Workspace
 
 #: The views: their name, URL and the letter after "g" that leads to them.
@@ -25,6 +28,16 @@ VIEWS = (
 ASK_AGAIN = "every 4s"
 #: The settings of htmx. With a settle delay, an input that has the focus keeps its first value.
 HTMX = '{"includeIndicatorCSS": false, "defaultSettleDelay": 0}'
+#: The media types of the static files, by their suffixes.
+TYPES = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+STATIC = (
+    *("style.css", "diagram.css", "icon.svg"),
+    *("studio.js", "console.js", "live.js", "htmx.min.js"),
+)
 #: The views that need a design.
 DESIGN_VIEWS = frozenset({"Design", "Patterns"})
 
@@ -39,35 +52,31 @@ class WebPage(Struct, frozen=True):
 
 
 def framed(page: WebPage, workspace: Workspace) -> bytes:
-    """Return a page with navigation, search, target and footer."""
-    if workspace.static_views:
-        return _static_page(page, workspace)
-    body = [
-        element("a", "Skip to content", class_="skip", href="#main"),
-        element("header", _brand(), _views(page, workspace), _find(), _target(workspace),
-                class_="top"),
-        connection(workspace),
-        element("main", page.content, id="main", tabindex="-1"),
-        _footer(workspace),
-    ]  # fmt: skip
-    scripts = [_script("htmx.min.js"), _script("studio.js")]
-    return document(f"{page.title} · Tablewright Studio", body, scripts)
+    """Return a page with navigation, search, target and footer.
 
-
-def _static_page(page: WebPage, workspace: Workspace) -> bytes:
-    """Return a page that needs no server: without search, target and scripts."""
+    A static page needs no server: it has no search, no target and no scripts.
+    """
+    tools, banner, keys, scripts = [], [], [], []
+    if not workspace.static_views:
+        tools, banner = [_find(), _target(workspace)], [connection(workspace)]
+        keys = _keys(workspace)
+        scripts = [
+            element("script", src=static_url(name), defer="")
+            for name in ("htmx.min.js", "studio.js")
+        ]
     body = [
-        element("a", "Skip to content", class_="skip", href="#main"),
-        element("header", _brand(), _views(page, workspace), class_="top"),
+        element("a.skip", "Skip to content", href="#main"),
+        element("header.top", _brand(), _views(page, workspace), tools),
+        *banner,
         element("main", page.content, id="main", tabindex="-1"),
-        element("footer", _names(workspace), class_="foot"),
+        element("footer.foot", _names(workspace), keys),
     ]
-    return document(f"{page.title} · Tablewright Studio", body, [])
+    return document(f"{page.title} · Tablewright Studio", body, scripts)
 
 
 def bare_page(title: str, content: Child, *head: Markup) -> bytes:
     """Return a page without navigation, for those who have no access."""
-    return document(title, [element("main", content, id="main", class_="alone")], [*head])
+    return document(title, [element("main.alone", content, id="main")], [*head])
 
 
 def document(title: str, body: list[Markup], head: list[Markup]) -> bytes:
@@ -103,29 +112,22 @@ def static_url(name: str) -> str:
     return f"/static/{name}?{sha256(static_file(name)).hexdigest()[:12]}"
 
 
-def _script(name: str) -> Markup:
-    return element("script", src=static_url(name), defer="")
-
-
 def _brand() -> Markup:
     icon = element(
         "svg",
-        element("rect", class_="lg", x=1, y=1, width=20, height=20, rx=5),
-        element("path", class_="lw", d="M5 7h12M5 11h5M13 11h4M5 15h3M11 15h6"),
+        element("rect.lg", x=1, y=1, width=20, height=20, rx=5),
+        element("path.lw", d="M5 7h12M5 11h5M13 11h4M5 15h3M11 15h6"),
         viewBox="0 0 22 22",
         aria_hidden="true",
     )
-    return element("a", icon, "Tablewright ", element("span", "Studio"), class_="brand", href="/")
+    return element("a.brand", icon, "Tablewright ", element("span", "Studio"), href="/")
 
 
 def _views(page: WebPage, workspace: Workspace) -> Markup:
-    links = [
-        element(
-            "li",
-            element("a", name, href=url, aria_current="page" if name == page.view else None),
-        )
-        for name, url, _ in shown_views(workspace)
-    ]
+    links = []
+    for name, url, _ in shown_views(workspace):
+        here = "page" if name == page.view else None
+        links.append(element("li", element("a", name, href=url, aria_current=here)))
     return element("nav", element("ul", links), aria_label="Views")
 
 
@@ -141,17 +143,11 @@ def shown_views(workspace: Workspace) -> list[tuple[str, str, str]]:
 
 
 def _find() -> Markup:
-    return element(
-        "form",
-        element("label", "Find an id or unique value", class_="vh", for_="q"),
-        element(
-            "input", id="q", name="q", type="search", placeholder="Find an id", autocomplete="off"
-        ),
-        element("kbd", "/", aria_hidden="true"),
-        class_="find",
-        role="search",
-        action="/find",
-    )
+    label = element("label.vh", "Find an id or unique value", for_="q")
+    box = element("input", id="q", name="q", type="search", placeholder="Find an id",
+                  autocomplete="off")  # fmt: skip
+    key = element("kbd", "/", aria_hidden="true")
+    return element("form.find", label, box, key, role="search", action="/find")
 
 
 def _target(workspace: Workspace, **attributes: str) -> Markup:
@@ -178,10 +174,9 @@ def connection(workspace: Workspace) -> Markup:
     content = [
         element("b", "The target cannot be reached."),
         element("span", workspace.problem),
-        element("span", "What is shown may be old. The page tries again by itself.",
-                class_="muted"),
+        element("span.muted", "What is shown may be old. The page tries again by itself."),
     ]  # fmt: skip
-    banner = element("div", content, class_="banner") if workspace.problem else ""
+    banner = element("div.banner", content) if workspace.problem else ""
     is_asked = workspace.is_remote or workspace.problem
     return element(
         "div",
@@ -206,11 +201,38 @@ def _names(workspace: Workspace) -> list[Markup]:
     return [element("span", "design ", element("b", workspace.design.name)), *tables]
 
 
-def _footer(workspace: Workspace) -> Markup:
-    keys = [
-        element("span", element("kbd", "g"), " ", element("kbd", letter), " ", name.lower(),
-                class_="keys")
-        for name, _, letter in shown_views(workspace)
-    ]  # fmt: skip
-    search = element("span", element("kbd", "/"), " search", class_="keys")
-    return element("footer", _names(workspace), search, keys, class_="foot")
+def _keys(workspace: Workspace) -> list[Markup]:
+    """Return the keys that lead to the search and to the views."""
+    keys = [("/", "search"), *((f"g {letter}", name) for name, _, letter in shown_views(workspace))]
+    shown = []
+    for each, name in keys:
+        pressed = join([element("kbd", key) for key in each.split()], " ")
+        shown.append(element("span.keys", pressed, f" {name.lower()}"))
+    return shown
+
+
+# --- pages --------------------------------------------------------------------------------------
+
+
+def start(workspace: Workspace, _: WebRequest) -> WebResponse:
+    """Lead to the design, or to the tables of a target without one."""
+    return redirect("/tables" if workspace.design is None else "/design")
+
+
+def static(_: Workspace, __: WebRequest, name: str) -> WebResponse:
+    """Return a static file; its URL changes with its content."""
+    if name not in STATIC:
+        return WebResponse(status=404, type=TEXT, body=b"Not found\n")
+    headers = {"Cache-Control": "private, max-age=31536000, immutable"}
+    type_ = TYPES[name.rpartition(".")[2]]
+    return WebResponse(body=static_file(name), type=type_, headers=headers)
+
+
+def ask_target(workspace: Workspace, _: WebRequest) -> WebResponse:
+    """Ask the target whether it answers, and return the banner of the page."""
+    with suppress(TablewrightError):
+        workspace.send("ListTables", Limit=1)
+    return WebResponse(body=connection_state(workspace))
+
+
+ROUTES = {("GET", "/"): start, ("GET", "/connection"): ask_target, ("GET", "/static/{}"): static}

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
-from typing import Any, cast
-from urllib.parse import parse_qsl, urlsplit
+from typing import cast
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from msgspec import Struct
 
@@ -60,6 +60,10 @@ class Fields:
 
     def all(self, name: str) -> list[str]:
         return [value for found, value in self.pairs if found == name]
+
+    def without(self, *names: str) -> Fields:
+        """Return the other fields."""
+        return Fields([pair for pair in self.pairs if pair[0] not in names])
 
     def __contains__(self, name: str) -> bool:
         return any(found == name for found, _ in self.pairs)
@@ -112,9 +116,27 @@ class WebResponse(Struct, frozen=True, kw_only=True):
     stream: Callable[[], Iterator[bytes]] | None = None
 
 
-def redirect(url: str) -> WebResponse:
+def redirect(target: str) -> WebResponse:
     """Return a response that sends the browser to another page after a form was submitted."""
-    return WebResponse(status=303, headers={"Location": url}, type=TEXT)
+    return WebResponse(status=303, headers={"Location": target}, type=TEXT)
+
+
+def url(route: str, *parts: str, **query: str | int | Sequence[str] | None) -> str:
+    """Return the URL of a route: its `{}` are the parts, and the query leaves out what is None.
+
+    A name of the query may have several values.
+
+    >>> url("/items/{}", "a/b", pk="USER#1", cursor=None)
+    '/items/a%2Fb?pk=USER%231'
+    """
+    path = route.format(*(quote(part, safe="") for part in parts))
+    given = {
+        name: [str(value)] if isinstance(value, (str, int)) else value
+        for name, value in query.items()
+        if value is not None
+    }
+    encoded = urlencode(given, doseq=True)
+    return f"{path}?{encoded}" if encoded else path
 
 
 #: Answers a request; it may block.
@@ -205,7 +227,8 @@ class BrowserConnection(asyncio.Protocol):
             if request is None:
                 response = WebResponse(status=400, type=TEXT, body=b"Bad Request\n")
             else:
-                response = await self._in_thread(self._application, request)
+                answering = self._loop.run_in_executor(self._threads, self._application, request)
+                response = await answering
             self._transport.write(head(response, keep_alive))
             if response.stream is not None:
                 await self._send_stream(response.stream())
@@ -239,9 +262,6 @@ class BrowserConnection(asyncio.Protocol):
             if close is not None and reading is not None:
                 # A generator that is running cannot be closed.
                 reading.add_done_callback(lambda _: close())
-
-    async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return await self._loop.run_in_executor(self._threads, function, *arguments)
 
 
 def read_request(

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from tablewright.errors import CannotOpen, DynamoDBError, EndpointUnavailable, TablewrightError
-from tablewright.publish.html.element import Markup, element
+from tablewright.publish.html.element import Markup, element, join
+from tablewright.studio.markup.parts import note, swap
 from tablewright.studio.web.frame import WebPage, connection_state
 from tablewright.studio.web.http import FormRefused, WebRequest, WebResponse
 from tablewright.studio.workspace import ReadOnlyTarget, Workspace
 
 #: How often a page that could not reach the target tries again.
 RETRY = "every 3s"
+
+
+class MissingPage(TablewrightError):
+    """A view has no page for this URL; `page` says more, if it is given."""
+
+    def __init__(self, page: WebPage | None = None) -> None:
+        super().__init__("there is no such page" if page is None else page.title)
+        self.page = page
 
 
 def problem_page(
@@ -20,6 +29,8 @@ def problem_page(
         if "hx-request" in request.headers:
             return _keep_page(workspace)
         return _lost(request)
+    if isinstance(error, MissingPage):
+        return error.page or missing_page(request)
     if isinstance(error, ReadOnlyTarget):
         return WebPage("Read-only", _note("The target is read-only", str(error)), status=403)
     if isinstance(error, FormRefused):
@@ -50,18 +61,11 @@ def _lost(request: WebRequest) -> WebPage:
     """Return a page that tries again by itself, if it shows something; the banner says why."""
     retry = request.method == "GET"
     text = "Nothing can be shown." if retry else "Go back and try again: nothing was confirmed."
-    content = element(
-        "div",
-        _note("Not connected", text, "bad"),
-        hx_get="" if retry else None,
-        hx_trigger=RETRY if retry else None,
-        hx_select="#main" if retry else None,
-        hx_target="#main" if retry else None,
-        hx_swap="outerHTML" if retry else None,
-    )
+    again = swap("#main", push=False, hx_get="", hx_trigger=RETRY) if retry else {}
+    content = element("div", _note("Not connected", text, "bad"), **again)
     return WebPage("Not connected", content, status=503)
 
 
 def _note(title: str, text: str, kind: str = "warn") -> Markup:
-    heading = element("div", element("h1", title), class_="head")
-    return Markup(heading + element("p", text, class_=f"note {kind}", role="alert"))
+    heading = element("div.head", element("h1", title))
+    return join([heading, note(text, kind, role="alert")])

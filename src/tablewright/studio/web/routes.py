@@ -14,40 +14,24 @@ from tablewright.studio.views import (
     console,
     design,
     find,
-    inferred,
     item,
-    item_delete,
+    item_change,
     item_edit,
     items,
-    items_export,
     live,
     patterns,
-    sample,
-    start,
     table,
     tables,
 )
+from tablewright.studio.web import frame
 from tablewright.studio.web.frame import WebPage
 from tablewright.studio.web.http import WebRequest, WebResponse
 
 View = Callable[..., WebPage | WebResponse]
 
 MODULES = (
-    start,
-    design,
-    find,
-    item,
-    item_delete,
-    item_edit,
-    console,
-    live,
-    items,
-    items_export,
-    patterns,
-    table,
-    tables,
-    inferred,
-    sample,
+    *(frame, design, find, item, item_change, item_edit, console),
+    *(live, items, patterns, table, tables),
 )
 _ROUTES: list[tuple[str, re.Pattern[str], View]] = [
     (method, re.compile(re.escape(route).replace(r"\{\}", "([^/]+)")), view)

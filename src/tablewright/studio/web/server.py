@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from weakref import WeakSet
 
+from msgspec.structs import replace
+
 from tablewright.errors import TablewrightError
 from tablewright.server.limits import Limits
 from tablewright.studio.web import routes
@@ -37,10 +39,7 @@ class StudioServer:
         self.workspace = workspace
 
     async def start(
-        self,
-        port: int = 0,
-        name: str | None = None,
-        on_use: Callable[[str], None] = lambda _: None,
+        self, port: int = 0, name: str | None = None, on_use: Callable[[str], None] = lambda _: None
     ) -> str:
         """Listen and return the link for the first visit. Raises OSError if the port is in use.
 
@@ -74,13 +73,7 @@ class StudioServer:
         """Answer a request; every response has the security headers."""
         response = self._access.check(request) or self._run(request)
         headers = {"Cache-Control": "no-store", **HEADERS, **response.headers}
-        return WebResponse(
-            body=response.body,
-            status=response.status,
-            type=response.type,
-            headers=headers,
-            stream=response.stream,
-        )
+        return replace(response, headers=headers)
 
     def _run(self, request: WebRequest) -> WebResponse:
         found = routes.find_view(request)

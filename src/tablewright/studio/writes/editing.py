@@ -3,7 +3,7 @@
     edit_fields(entity)              the attributes that an edit may change, as fields of a form
     changes_of(new, was)             what a person has changed, of what the form had
     edit_plan(…)                     a plan of the model: version, conditions, index keys in step
-    RawUpdate, RawDelete             for items that the design does not know
+    RawWrite                         for items that the design does not know
 
 An edit starts from the whole item, as the table has it, never from the row of an index: that may
 have only some of the attributes. Only the attributes that a person has changed are set: the form
@@ -26,7 +26,7 @@ from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.members import STAMPS
 from tablewright.plan.expressions import Placeholders, UpdateExpression
 from tablewright.plan.plan import Context, Plan, Request, Steps
-from tablewright.plan.writes.entry import delete, update
+from tablewright.plan.writes.entry import update
 from tablewright.studio.patterns.form_values import texts
 from tablewright.studio.patterns.forms import Field, field
 from tablewright.table_description import TableDescription
@@ -88,11 +88,6 @@ def edit_plan(instance: Any, changes: Values, *, by: str = "", reason: str = "")
     return plan.audit(by=by or None, reason=reason or None)
 
 
-def delete_plan(instance: Any) -> Plan[Any]:
-    """Return the plan that deletes an entity, with the sentinels of its unique values."""
-    return delete(instance)
-
-
 # --- items that the design does not know ---------------------------------------------------------
 
 
@@ -122,14 +117,17 @@ def item_changes(item: Item, was: Item) -> dict[str, Value | None]:
     return {name: item.get(name) for name in names if item.get(name) != was.get(name)}
 
 
-class RawUpdate(Plan[None]):
-    """Set and remove attributes of an item, as they are stored."""
+class RawWrite(Plan[None]):
+    """Set and remove attributes of an item as they are stored; without changes, delete it."""
 
     def __init__(
-        self, layout: TableDescription, key: Item, changes: Mapping[str, Value | None]
+        self,
+        layout: TableDescription,
+        item: Item,
+        changes: Mapping[str, Value | None] | None = None,
     ) -> None:
         self._layout = layout
-        self._key = key
+        self._key = layout.key(item)
         self._changes = changes
 
     def _entities(self) -> tuple[EntityMap, ...]:
@@ -137,38 +135,13 @@ class RawUpdate(Plan[None]):
 
     def _steps(self, context: Context) -> Steps[None]:
         marks = Placeholders()
-        changes = UpdateExpression(marks)
-        for name, value in self._changes.items():
-            changes.set_or_remove(name, value)
-        condition = _exists(self._layout, marks)
-        yield Request(
-            "UpdateItem",
-            {
-                "TableName": self._layout.name,
-                "Key": self._key,
-                "UpdateExpression": changes.text(),
-                "ConditionExpression": condition,
-                **marks.members(),
-            },
-        )
-
-
-class RawDelete(Plan[None]):
-    """Delete an item by its key."""
-
-    def __init__(self, layout: TableDescription, key: Item) -> None:
-        self._layout = layout
-        self._key = key
-
-    def _entities(self) -> tuple[EntityMap, ...]:
-        return ()
-
-    def _steps(self, context: Context) -> Steps[None]:
-        marks = Placeholders()
-        condition = _exists(self._layout, marks)
-        body = {"TableName": self._layout.name, "Key": self._key, "ConditionExpression": condition}
-        yield Request("DeleteItem", body | marks.members())
-
-
-def _exists(layout: TableDescription, marks: Placeholders) -> str:
-    return f"attribute_exists({marks.name(layout.base.keys.names[0])})"
+        body: dict[str, Any] = {"TableName": self._layout.name, "Key": self._key}
+        if self._changes is not None:
+            changes = UpdateExpression(marks)
+            for name, value in self._changes.items():
+                changes.set_or_remove(name, value)
+            body["UpdateExpression"] = changes.text()
+        first = marks.name(self._layout.base.keys.names[0])
+        body["ConditionExpression"] = f"attribute_exists({first})"
+        operation = "DeleteItem" if self._changes is None else "UpdateItem"
+        yield Request(operation, body | marks.members())

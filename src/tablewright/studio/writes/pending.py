@@ -35,8 +35,10 @@ class Pending:
         self._lock = threading.Lock()
         self._found: OrderedDict[str, PendingPreview] = OrderedDict()
 
-    def add(self, preview: Preview, asked: Any) -> str:
-        """Keep a preview and return its token."""
+    def add(self, preview: Preview, asked: Any, *, is_writable: bool) -> str:
+        """Keep a preview that can be applied and return its token; "" if it cannot be."""
+        if preview.error is not None or preview.is_empty or not is_writable:
+            return ""
         token = secrets.token_urlsafe(16)
         with self._lock:
             self._found[token] = PendingPreview(preview, asked)

@@ -1,4 +1,4 @@
-"""A call of a pattern as a Python program: imports, connect, and the call with its arguments."""
+"""Python code: a call of a pattern as a program, and an entity as an expression."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from tablewright.engine import Engine
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.pattern import AccessPattern
 from tablewright.model.table import Table
-from tablewright.studio.patterns.typed_text import value_code
 from tablewright.verify import Design
 
 #: Arguments that are longer than this are on lines of their own.
@@ -87,11 +86,21 @@ def _function(imports: Imports, pattern: AccessPattern, tables: list[str]) -> st
     return f"next({found})"
 
 
-def _joined(arguments: list[str]) -> str:
-    short = ", ".join(arguments)
-    if len(short) <= LINE and "\n" not in short:
-        return short
-    lines = "".join(f"    {each.replace(chr(10), chr(10) + '    ')},\n" for each in arguments)
+def entity_code(entity: Any) -> str:
+    """Return the expression that makes an entity, one attribute on each line."""
+    write = Expression(Imports(), with_times=True).of
+    members = [f"{name}={write(value)}" for name, value in vars(entity).items()]
+    return f"{type(entity).__name__}({_lines(members)})"
+
+
+def _joined(members: list[str]) -> str:
+    """Return members in one line, or on lines of their own if they are long."""
+    short = ", ".join(members)
+    return short if len(short) <= LINE and "\n" not in short else _lines(members)
+
+
+def _lines(members: list[str]) -> str:
+    lines = "".join(f"    {each.replace(chr(10), chr(10) + '    ')},\n" for each in members)
     return f"\n{lines}"
 
 
@@ -144,15 +153,15 @@ class Expression:
                 self._imports.add("datetime", type(value).__name__)
                 if getattr(value, "tzinfo", None) is not None:
                     self._imports.add("datetime", "UTC")
-                return value_code(value)
+                return repr(value).replace("datetime.timezone.utc", "UTC").replace("datetime.", "")
             case Decimal():
                 self._imports.add("decimal", "Decimal")
-                return value_code(value)
+                return repr(value)
             case dict():
                 pairs = [f"{self.of(name)}: {self.of(each)}" for name, each in value.items()]
-                return f"{{{', '.join(pairs)}}}"
+                return f"{{{_joined(pairs)}}}"
             case list():
-                return self._list(value)
+                return f"[{_joined([self.of(each) for each in value])}]"
             case tuple():
                 inner = ", ".join(map(self.of, value))
                 return f"({inner},)" if len(value) == 1 else f"({inner})"
@@ -173,14 +182,6 @@ class Expression:
             case _:
                 self._imports.name(type(value))
                 return repr(value)
-
-    def _list(self, value: list[Any]) -> str:
-        members = [self.of(each) for each in value]
-        short = ", ".join(members)
-        if len(short) <= LINE and "\n" not in short:
-            return f"[{short}]"
-        lines = "".join(f"    {each.replace(chr(10), chr(10) + '    ')},\n" for each in members)
-        return f"[\n{lines}]"
 
     def _made(self, kind: type, members: dict[str, Any]) -> str:
         inner = [f"{name}={self.of(each)}" for name, each in members.items()]

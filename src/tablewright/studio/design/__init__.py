@@ -1,1 +1,0 @@
-"""What is derived from a design: findings, costs and documents."""
