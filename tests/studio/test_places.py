@@ -8,7 +8,19 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, key, unique
+from tablewright import (
+    GSI,
+    Attr,
+    Entity,
+    Table,
+    attr,
+    connect,
+    create,
+    index,
+    key,
+    table_description,
+    unique,
+)
 from tablewright.engine import Engine
 from tablewright.studio.items.key_parts import column_widths, key_pieces
 from tablewright.studio.items.kinds import kind_of
@@ -203,7 +215,7 @@ def test_an_index_that_is_missing_or_being_built_is_not_used(engine: Engine) -> 
     layout = layout_of(engine)
     missing = replace(layout, indexes=layout.indexes[:1])
     assert lookup(missing, Task.__entity__, {"rank": 3}, ("rank",)) is None
-    building = replace(layout.indexes[1], is_ready=False)
+    building = replace(layout.indexes[1], state=table_description.State("CREATING"))
     partly = replace(layout, indexes=(layout.indexes[0], building))
     assert [index.name for index in partly.indexes] == ["open_tasks", "by_rank"]
     assert lookup(partly, Task.__entity__, {"rank": 3}, ("rank",)) is None
