@@ -61,7 +61,7 @@ TEXTS_OF_OTHERS = {
     "publish/iam/policies": "options, and the spaces in a policy",
     "publish/infrastructure": "names in a design",
     "server": "what clients send, and configuration files",
-    "studio/markup/code_parts": "source code, to colour it",
+    "studio/markup/run_parts": "source code, to colour it",
     "studio/markup/item_parts": "values in items",
     "studio/patterns/code/requests": "names of members of requests",
     "studio/web": "what browsers send",
