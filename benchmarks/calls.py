@@ -1,4 +1,4 @@
-"""Calls: how many calls of Python functions an operation takes.
+"""The Python calls of `verify`: `python -m benchmarks.calls` prints their number.
 
 A count does not depend on the machine or its load, so it shows a change that a time hides.
 """
@@ -39,3 +39,7 @@ def verify_calls() -> int:
 
     run()
     return count_calls(run)
+
+
+if __name__ == "__main__":
+    print(verify_calls())
