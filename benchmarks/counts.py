@@ -119,11 +119,11 @@ def put_calls(package: Path) -> int:
 
 
 #: Each count, and its goal.
-COUNTS: tuple[tuple[Callable[[Path], int], int | None], ...] = (
+COUNTS: tuple[tuple[Callable[[Path], int], int], ...] = (
     (own_text, 0),
     (private_names, 20),
     (table_members, 4),
-    (verify_calls, None),
+    (verify_calls, 37_218),  # 40 % of what it took before it recorded one trace
     (put_calls, 140),
     (lines, 87_500),
 )
@@ -179,7 +179,7 @@ def main() -> None:
     table = Table("count", "number", "goal", title=str(package))
     for count, goal in COUNTS:
         summary = (count.__doc__ or "").strip().rstrip(".")
-        table.add_row(summary, f"{count(package):,}", "" if goal is None else f"{goal:,}")
+        table.add_row(summary, f"{count(package):,}", f"{goal:,}")
     Console().print(table)
 
 
