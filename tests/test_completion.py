@@ -81,7 +81,8 @@ def test_a_plan_offers_what_its_type_does() -> None:
 def test_a_database_offers_what_users_call() -> None:
     with connect(":memory:", commerce.Commerce) as db:
         assert offered(db) == {
-            *("close", "for_tenant", "iterate", "run", "stream_events", "transaction"),
+            *("close", "for_tenant", "iterate", "run", "stream_events", "table_names", "through"),
+            *("transaction", "transport"),
         }
         assert offered(db.transaction()) == {"add"}
 

@@ -132,9 +132,9 @@ _ROWS = (
     Operation("PutItem", WRITE, touched=partial(forms.one_item, "Put")),
     Operation("Query", READ, touched=partial(forms.page, "Query")),
     Operation("Scan", READ, touched=partial(forms.page, "Scan")),
-    Operation("TransactGetItems", READ, touched=forms.transaction, is_transaction=True),
+    Operation("TransactGetItems", READ, touched=forms.transact_get, is_transaction=True),
     Operation(
-        "TransactWriteItems", WRITE, touched=forms.transaction, is_transaction=True, token=_TOKEN
+        "TransactWriteItems", WRITE, touched=forms.transact_write, is_transaction=True, token=_TOKEN
     ),
     Operation("UpdateItem", WRITE, touched=partial(forms.one_item, "Update")),
     # -- statements

@@ -44,15 +44,14 @@ _ACCESS: dict[Kind, AccessKind] = {
     "ConditionCheck": "check",
 }
 #: The actions of transactions and batches, by the members that hold them.
-_ACTIONS: dict[str, Kind] = {
+_GETS: dict[str, Kind] = {"Get": "Get"}
+_WRITES: dict[str, Kind] = {
     "ConditionCheck": "ConditionCheck",
     "Delete": "Delete",
-    "DeleteRequest": "Delete",
-    "Get": "Get",
     "Put": "Put",
-    "PutRequest": "Put",
     "Update": "Update",
 }
+_BATCH_WRITES: dict[str, Kind] = {"DeleteRequest": "Delete", "PutRequest": "Put"}
 #: The members of a Query or Scan that decide which items it reads.
 _RANGE = (
     *("TableName", "IndexName", "KeyConditionExpression", "ScanIndexForward", "Limit"),
@@ -120,10 +119,19 @@ def one_item(kind: Kind, request: object) -> Iterator[Touch]:
     yield _named(kind, _member(request, "TableName"), request)
 
 
-def transaction(request: object) -> Iterator[Touch]:
-    """Yield the touches of a transaction, which names the table in each action."""
+def transact_get(request: object) -> Iterator[Touch]:
+    """Yield the touches of TransactGetItems."""
+    return _transaction(request, _GETS)
+
+
+def transact_write(request: object) -> Iterator[Touch]:
+    """Yield the touches of TransactWriteItems."""
+    return _transaction(request, _WRITES)
+
+
+def _transaction(request: object, known: Mapping[str, Kind]) -> Iterator[Touch]:
     for entry in _listed(_member(request, "TransactItems")):
-        for kind, action in _actions(entry):
+        for kind, action in _actions(entry, known):
             yield _named(kind, _member(action, "TableName"), action)
 
 
@@ -138,7 +146,7 @@ def batch_write(request: object) -> Iterator[Touch]:
     """Yield the touches of BatchWriteItem."""
     for table, entries in _entries(_member(request, "RequestItems")):
         for entry in _listed(entries):
-            for kind, write in _actions(entry):
+            for kind, write in _actions(entry, _BATCH_WRITES):
                 yield _named(kind, table, write)
 
 
@@ -251,10 +259,10 @@ def _actions(entry: Any) -> Iterator[tuple[Kind, object]]:
     if type(entry) is not dict:
         for name, attribute in _attributes[type(entry)].items():
             if (action := getattr(entry, attribute)) is not None:
-                yield _ACTIONS[name], action
-    elif len(entry) == 1 and _ACTIONS.keys() >= entry.keys():
+                yield known[name], action
+    elif len(entry) == 1 and known.keys() >= entry.keys():
         ((name, action),) = entry.items()
-        yield _ACTIONS[name], action
+        yield known[name], action
     else:
         raise Unclear
 

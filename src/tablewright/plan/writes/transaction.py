@@ -9,7 +9,7 @@ otherwise None.
 
 from __future__ import annotations
 
-from typing import Any, Generic, Self, overload
+from typing import Any, Generic, overload
 
 from typing_extensions import TypeVar
 
@@ -41,24 +41,6 @@ class Transaction(Plan[T_co], Generic[T_co]):
 
     def __init__(self, writes: tuple[Write[Any], ...]) -> None:
         self._writes = writes
-
-    def require(self, item: Get[Any] | Write[Any], condition: Condition[Any]) -> Self:
-        """Require a condition of an item: of the write of the item, or by a check of its own.
-
-        DynamoDB allows one action on an item.
-        """
-        writes = list(self._writes)
-        for position, write in enumerate(writes):
-            if write._entity.table is item._entity.table and write._key == item._key:
-                if isinstance(write, Create):
-                    raise DeclarationError(
-                        f"create {write._entity.name}: it writes only if no item exists, so the "
-                        f"condition {condition!r} cannot hold; use put(…) or update(…)"
-                    )
-                writes[position] = write._with_condition(condition)
-                return self._replace(_writes=tuple(writes))
-        check: ConditionCheck[Any] = ConditionCheck(item._entity, item._key, (condition,))
-        return self._replace(_checks=(*self._checks, check))
 
     def _steps(self, context: Context) -> Steps[T_co]:
         done = yield from commit((*self._writes, *self._checks), context)
@@ -124,3 +106,24 @@ def transact(*writes: Write[Any]) -> Transaction[Any]:
                 f"{write!r}"
             )
     return Transaction(writes)
+
+
+def require(
+    transaction: Transaction[A], item: Get[Any] | Write[Any], condition: Condition[Any]
+) -> Transaction[A]:
+    """Return the transaction with a condition of an item: of the write of the item, or by a check of its own.
+
+    DynamoDB allows one action on an item.
+    """
+    writes = list(transaction._writes)
+    for position, write in enumerate(writes):
+        if write._entity.table is item._entity.table and write._key == item._key:
+            if isinstance(write, Create):
+                raise DeclarationError(
+                    f"create {write._entity.name}: it writes only if no item exists, so the "
+                    f"condition {condition!r} cannot hold; use put(…) or update(…)"
+                )
+            writes[position] = write._with_condition(condition)
+            return transaction._replace(_writes=tuple(writes))
+    check: ConditionCheck[Any] = ConditionCheck(item._entity, item._key, (condition,))
+    return transaction._replace(_checks=(*transaction._checks, check))

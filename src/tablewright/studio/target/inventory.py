@@ -110,6 +110,7 @@ def _ttl(workspace: Workspace, name: str) -> str | None:
 def format_keys(keys: KeySchema) -> str:
     """Return the attributes of a key with their types.
 
+    >>> from tablewright.schema import KeyAttribute
     >>> format_keys(KeySchema((KeyAttribute("PK", "S"),)))
     'PK S'
     """
