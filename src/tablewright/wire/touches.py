@@ -254,7 +254,7 @@ def _listed(value: object) -> list[Any]:
     return value
 
 
-def _actions(entry: Any) -> Iterator[tuple[Kind, object]]:
+def _actions(entry: Any, known: Mapping[str, Kind]) -> Iterator[tuple[Kind, object]]:
     """Yield the action of an entry; a typed entry may have several, which is refused later."""
     if type(entry) is not dict:
         for name, attribute in _attributes[type(entry)].items():

@@ -111,9 +111,10 @@ def transact(*writes: Write[Any]) -> Transaction[Any]:
 def require(
     transaction: Transaction[A], item: Get[Any] | Write[Any], condition: Condition[Any]
 ) -> Transaction[A]:
-    """Return the transaction with a condition of an item: of the write of the item, or by a check of its own.
+    """Return the transaction with a condition on an item.
 
-    DynamoDB allows one action on an item.
+    It is a condition of the write of the item, or a check of its own: DynamoDB allows one action
+    on an item.
     """
     writes = list(transaction._writes)
     for position, write in enumerate(writes):
