@@ -315,12 +315,16 @@ def test_the_transport_decides_by_the_parsed_statement(engine: Engine) -> None:
     select = {"Statement": "-- DELETE\nselect * FROM things"}
     one = {"Statement": "SELECT * FROM things WHERE id = 'a'"}
     delete = {"Statement": "DELETE FROM things WHERE id = 'a'"}
+    exists = {"Statement": "EXISTS(SELECT * FROM things WHERE id = 'a')"}
+    check = {"TableName": "things", "Key": {"id": {"S": "a"}}, "ConditionExpression": "a = a"}
     transport.send("ExecuteStatement", select)
     transport.send("BatchExecuteStatement", {"Statements": [one]})
     for operation, request in (
         ("ExecuteStatement", delete),
         ("BatchExecuteStatement", {"Statements": [one, delete]}),
         ("ExecuteTransaction", {"TransactStatements": []}),
+        ("ExecuteTransaction", {"TransactStatements": [exists]}),
+        ("TransactWriteItems", {"TransactItems": [{"ConditionCheck": check}]}),
         ("BatchExecuteStatement", {"Statements": []}),
     ):
         with pytest.raises(ReadOnlyTarget):

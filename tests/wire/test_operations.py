@@ -213,7 +213,12 @@ def test_every_operation_on_items_has_a_case() -> None:
         ("BatchGetItem", {"RequestItems": {"one": {"Keys": KEY}}}),
         ("BatchWriteItem", {"RequestItems": {"one": [{"Patch": {"Key": KEY}}]}}),
         ("TransactWriteItems", {"TransactItems": [{"Put": PUT, "Delete": GET}]}),
+        ("BatchWriteItem", {"RequestItems": {"one": [{"Put": PUT}]}}),
         ("TransactWriteItems", {"TransactItems": [{}]}),
+        ("TransactWriteItems", {"TransactItems": [{"Get": GET}]}),
+        ("TransactGetItems", {"TransactItems": [{"Delete": GET}]}),
+        ("ExecuteTransaction", {"TransactStatements": []}),
+        ("BatchExecuteStatement", {"Statements": []}),
         ("ExecuteStatement", {"Statement": 5}),
     ],
 )

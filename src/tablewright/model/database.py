@@ -315,7 +315,7 @@ class Database(_Connection, Streams):
 
     @property
     def transport(self) -> Transport:
-        """What sends the requests of this database."""
+        """What sends the requests of this database; it is not limited to a tenant."""
         return self._transport
 
     def through(
@@ -388,7 +388,7 @@ class AsyncDatabase(_Connection, AsyncStreams):
 
     @property
     def transport(self) -> AsyncTransport:
-        """What sends the requests of this database."""
+        """What sends the requests of this database; it is not limited to a tenant."""
         return self._transport
 
     def through(

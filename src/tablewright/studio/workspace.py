@@ -39,7 +39,7 @@ from tablewright.studio.writes.pending import Pending
 from tablewright.table_description import TableDescription, read_table
 from tablewright.transport import Local, Remote, Response, Transport, open_target
 from tablewright.verify import Design
-from tablewright.wire.operations import may_change, touches
+from tablewright.wire.operations import OPERATIONS, Access, may_change, touches
 from tablewright.wire.touches import Unclear
 
 #: The live views that are open at the same time: each takes a thread of the server.
@@ -73,11 +73,14 @@ class ReadOnly:
 
 def _only_reads(operation: str, request: dict[str, Any]) -> bool:
     """Return whether a request changes nothing; statements are parsed for that."""
+    row = OPERATIONS.get(operation)
+    if row is None or row.access is not Access.STATEMENT:
+        return not may_change(operation)
     try:
-        found = {touch.access for touch in touches(operation, request)}
+        # A transaction of checks is metered as a write, and stores its token.
+        return {touch.access for touch in touches(operation, request)} == {"read"}
     except Unclear:
-        found = set()
-    return "write" not in found if found else not may_change(operation)
+        return False
 
 
 class WatchedTransport:

@@ -162,7 +162,10 @@ def statements(member: str, request: object) -> Iterator[Touch]:
 
     Raise ValidationException if one is not valid.
     """
-    for part in _listed(_member(request, member)) if member else [request]:
+    parts = _listed(_member(request, member)) if member else [request]
+    if not parts:
+        raise Unclear
+    for part in parts:
         yield _statement(part)
 
 

@@ -56,9 +56,7 @@ def show(workspace: Workspace, request: WebRequest) -> WebPage:
     except EndpointUnavailable:
         raise
     except TablewrightError as error:
-        return _page(
-            workspace, text, [console_answer.failure_panel(error)], kind="failed", status=400
-        )
+        return _failed(workspace, text, error)
     return _page(workspace, text, shown, kind=found.explanation.operation)
 
 
@@ -102,9 +100,7 @@ def run(workspace: Workspace, request: WebRequest) -> WebPage:
     except EndpointUnavailable:
         raise
     except TablewrightError as error:
-        return _page(
-            workspace, text, [console_answer.failure_panel(error)], kind="failed", status=400
-        )
+        return _failed(workspace, text, error)
     parts = [explain_panel(found), console_answer.done_panel(done, units)]
     return _page(workspace, text, parts, kind=found.explanation.operation)
 
