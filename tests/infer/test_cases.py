@@ -621,3 +621,13 @@ def test_any_items_are_recognized_and_keep_their_keys(
     sample = sample_of(*(item(**each) for each in items), indexes=INDEXES)
     table = import_source(write_module(infer_design(sample)), tmp_path_factory.mktemp("any"))
     assert compare_stored(table, sample.items).differences == []
+
+
+def test_only_what_the_source_uses_is_imported() -> None:
+    source = infer_source(item(PK="A#1", SK="x", **{"hour(s) of Attr[Decimal] =": "2 or 3"}))
+    assert 'hour_s_of_attr_decimal: Attr[str] = attr(name="hour(s) of Attr[Decimal] =")' in source
+    lines = [line for line in source.splitlines() if line.startswith("from ")]
+    assert lines == [
+        "from __future__ import annotations",
+        "from tablewright import Attr, Entity, Table, attr, key",
+    ]

@@ -16,11 +16,11 @@ from tablewright.designs.catalog import BUNDLED, load
 from tablewright.model.database import Database
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.plan import Plan
-from tablewright.plan.shape import READS
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design, seed
 from tablewright.verify.checks import Check
 from tablewright.verify.contents import Scanner
+from tablewright.wire.operations import READS
 
 DESIGNS = tuple(BUNDLED)
 #: For tests that are quick for all designs but the largest one.

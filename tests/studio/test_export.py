@@ -12,7 +12,8 @@ import pytest
 from tablewright.cli.studio import open_workspace
 from tablewright.designs.catalog import bundled
 from tablewright.errors import InvalidValue
-from tablewright.studio.export import export, rewritten
+from tablewright.publish.html.element import element, relinked
+from tablewright.studio.export import export, file_name
 
 
 @pytest.mark.parametrize("name", [design.name for design in bundled()])
@@ -60,6 +61,14 @@ def test_pages_can_be_written_again_also_after_a_kill(tmp_path: Path) -> None:
 
 
 def test_a_link_to_nothing_is_removed() -> None:
-    page = '<a class="x" href="/console">c</a> <a href="/design?a=1&amp;b=2#x">d</a>'
-    known = {"/design?a=1&b=2": "d.html"}
-    assert rewritten(page, known.get) == '<a class="x">c</a> <a href="d.html#x">d</a>'
+    known = {"/design?a=1&b=2": "d.html?a&b"}
+    with relinked(known.get):
+        assert element("a.x", "c", href="/console") == '<a class="x">c</a>'
+        assert element("a", "d", href="/design?a=1&b=2") == '<a href="d.html?a&amp;b">d</a>'
+        assert element("a", "m", href="#main") == '<a href="#main">m</a>'
+    assert element("a", "c", href="/console") == '<a href="/console">c</a>'
+
+
+def test_a_file_has_the_words_of_its_url() -> None:
+    assert file_name("/items/a%2Fb/.x~") == "items-a-2Fb-x-.html"
+    assert file_name("/items/é_ü-ö") == "items-é_ü-ö.html"

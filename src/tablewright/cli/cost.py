@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from tablewright.cli import report
-from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.commands import DESIGNS, add_command
 from tablewright.cli.designs import Name, load_or_fail
 from tablewright.cli.failures import fail
+from tablewright.cli.options import flag, option
 from tablewright.cli.revision import run_at
 from tablewright.cli.transfer import WHERE, exit_on_error
 
@@ -21,40 +22,27 @@ if TYPE_CHECKING:
     from tablewright.cost import CostComparison, CostReport
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def cost(
     name: Name,
-    rates: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="A TOML file: `pattern = calls per second`, and `[items]` with the number of "
-            "items of each entity.",
-        ),
-    ] = None,
-    prices: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A TOML file with other prices. Default: us-east-1."),
-    ] = None,
-    sample: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TARGET",
-            help=f"Measure the sizes of stored items: {WHERE}. Default: the sample data of the "
-            "design.",
-        ),
-    ] = None,
-    diff: Annotated[
-        str | None,
-        typer.Option(
-            metavar="REVISION", help="Print only what differs from a git revision of the design."
-        ),
-    ] = None,
-    details: Annotated[
-        bool, typer.Option("--details", help="Print every part of a call, with its reason.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    rates: Path | None = option(
+        "A TOML file: `pattern = calls per second`, and `[items]` with the number of items of each "
+        "entity.",
+        metavar="FILE",
+    ),
+    prices: Path | None = option(
+        "A TOML file with other prices. Default: us-east-1.", metavar="FILE"
+    ),
+    sample: str | None = option(
+        f"Measure the sizes of stored items: {WHERE}. Default: the sample data of the design.",
+        metavar="TARGET",
+    ),
+    diff: str | None = option(
+        "Print only what differs from a git revision of the design.", metavar="REVISION"
+    ),
+    details: bool = flag("Print every part of a call, with its reason."),
+    json: bool = flag("Print everything as JSON."),
+    markdown: bool = flag("Print Markdown."),
 ) -> None:
     """Print the capacity units of each access pattern, and its monthly price.
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tablewright.cli import report
-from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.commands import DESIGNS, add_command
 from tablewright.cli.designs import Name, load_or_fail
 from tablewright.cli.failures import fail, say
+from tablewright.cli.options import argument, flag
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,20 +21,16 @@ if TYPE_CHECKING:
     from tablewright.plans import AccessPattern, Shape
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def explain(
     name: Name,
-    pattern: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="PATTERN",
-            help="The name of a pattern, with or without its module. Default: list all.",
-        ),
-    ] = None,
-    details: Annotated[
-        bool, typer.Option("--details", help="Explain every pattern in full, not in a list.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    pattern: str | None = argument(
+        "PATTERN",
+        "The name of a pattern, with or without its module. Default: list all.",
+        default=None,
+    ),
+    details: bool = flag("Explain every pattern in full, not in a list."),
+    json: bool = flag("Print everything as JSON."),
 ) -> None:
     """Show the requests of access patterns.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tablewright.cli import report
-from tablewright.cli.commands import DESIGNS, app
+from tablewright.cli.commands import DESIGNS, add_command
 from tablewright.cli.designs import Name, load_or_fail
 from tablewright.cli.explain import (
     as_members,
@@ -21,6 +21,7 @@ from tablewright.cli.explain import (
 )
 from tablewright.cli.failures import fail
 from tablewright.cli.item_json import print_json
+from tablewright.cli.options import argument, flag, option
 from tablewright.cli.sessions import Json
 from tablewright.cli.transfer import WHERE, exit_on_error
 from tablewright.cli.views import (
@@ -47,38 +48,26 @@ PAGE_SIZE = 100
 CURSOR_SECRET = "tablewright patterns"
 
 
-@app.command(rich_help_panel=DESIGNS)
+@add_command(DESIGNS)
 def patterns(
     name: Name,
-    pattern: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="PATTERN",
-            help="The pattern to run, with or without its module. Default: list all.",
-        ),
-    ] = None,
-    arguments: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="NAME=VALUE",
-            help="Its arguments; entities and lists as JSON. Arguments that accept None can be "
-            "omitted.",
-        ),
-    ] = None,
-    target: Annotated[
-        str,
-        typer.Option(
-            help=f"Where the tables are: {WHERE}. Default: the sample data of the design, in "
-            "memory."
-        ),
-    ] = MEMORY,
-    table: Annotated[
-        str | None, typer.Option(help="The name of the table, if it differs from the design.")
-    ] = None,
-    all_pages: Annotated[bool, typer.Option("--all", help="Read all pages of a query.")] = False,
-    cursor: Annotated[
-        str | None, typer.Option(metavar="CURSOR", help="Continue where a page ended.")
-    ] = None,
+    pattern: str | None = argument(
+        "PATTERN",
+        "The pattern to run, with or without its module. Default: list all.",
+        default=None,
+    ),
+    arguments: list[str] | None = argument(
+        "NAME=VALUE",
+        "Its arguments; entities and lists as JSON. Arguments that accept None can be omitted.",
+        default=None,
+    ),
+    target: str = option(
+        f"Where the tables are: {WHERE}. Default: the sample data of the design, in memory.",
+        default=MEMORY,
+    ),
+    table: str | None = option("The name of the table, if it differs from the design."),
+    all_pages: bool = flag("Read all pages of a query.", "--all"),
+    cursor: str | None = option("Continue where a page ended.", metavar="CURSOR"),
     yes: Yes = False,
     json: Json = False,
 ) -> None:
@@ -114,10 +103,10 @@ def make_plan(
     from tablewright.plans import Query
 
     texts: dict[str, str] = {}
-    for argument in arguments:
-        name, separator, text = argument.partition("=")
+    for given in arguments:
+        name, separator, text = given.partition("=")
         if not separator:
-            raise InvalidValue(f"{argument!r}: write NAME=VALUE, as in {signature_of(pattern)}")
+            raise InvalidValue(f"{given!r}: write NAME=VALUE, as in {signature_of(pattern)}")
         if name in texts:
             raise InvalidValue(f"{name} has two values")
         texts[name] = text

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tablewright.cli.commands import STATEMENTS, app
+from tablewright.cli.commands import STATEMENTS, add_command
 from tablewright.cli.failures import fail
 from tablewright.cli.key_arguments import (
     find_key,
@@ -21,6 +21,7 @@ from tablewright.cli.key_arguments import (
     parse_key,
     require_key,
 )
+from tablewright.cli.options import argument, flag, option
 from tablewright.cli.sessions import Json, TableName, TableSession, Target, open_session
 from tablewright.cli.views import EntityView, StoredView, View, count_items, count_units, note
 
@@ -34,41 +35,30 @@ Key = Annotated[
     list[str],
     typer.Argument(metavar="NAME=VALUE", help="The key: `PK=CUST#C1 SK=ORDER#1`."),
 ]
-Design = Annotated[
-    str | None,
-    typer.Option(
-        metavar="DESIGN",
-        help="Show the items as entities of this design: a bundled design, a module name or the "
-        "path of a Python file.",
-    ),
-]
-Attributes = Annotated[
-    str | None,
-    typer.Option(metavar="NAMES", help="Print only these attributes, separated by commas."),
-]
-Filter = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--filter",
-        metavar="CONDITION",
-        help="Print only items that match, such as 'total >= 100', 'note exists' or 'name "
-        "begins-with A'; may be repeated. The filter does not reduce the items read.",
-    ),
-]
-Limit = Annotated[int, typer.Option(min=1, help="The maximum number of items to read.")]
-Cursor = Annotated[
-    str | None, typer.Option(metavar="CURSOR", help="Continue where a command stopped.")
-]
-All = Annotated[bool, typer.Option("--all", help="Read all items, in as many pages as needed.")]
+_ATTRIBUTES = option("Print only these attributes, separated by commas.", metavar="NAMES")
+_DESIGN = option(
+    "Show the items as entities of this design: a bundled design, a module name or the path of a "
+    "Python file.",
+    metavar="DESIGN",
+)
+_FILTER = option(
+    "Print only items that match, such as 'total >= 100', 'note exists' or 'name begins-with A'; "
+    "may be repeated. The filter does not reduce the items read.",
+    "--filter",
+    metavar="CONDITION",
+)
+_LIMIT = option("The maximum number of items to read.", default=MAX_ITEMS, min=1)
+_CURSOR = option("Continue where a command stopped.", metavar="CURSOR")
+_ALL = flag("Read all items, in as many pages as needed.", "--all")
 
 
-@app.command(rich_help_panel=STATEMENTS)
+@add_command(STATEMENTS)
 def get(
     target: Target,
     table: TableName,
     key: Key,
-    design: Design = None,
-    attributes: Attributes = None,
+    design: str | None = _DESIGN,
+    attributes: str | None = _ATTRIBUTES,
     json: Json = False,
 ) -> None:
     """Print the item with a key.
@@ -90,26 +80,23 @@ def get(
             view.print_item(item)
 
 
-@app.command(rich_help_panel=STATEMENTS)
+@add_command(STATEMENTS)
 def query(
     target: Target,
     table: TableName,
-    condition: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="CONDITION",
-            help="`PK=VALUE`, and for the sort key one of `SK=VALUE`, `'SK<VALUE'`, `'SK<=VALUE'`, "
-            "`'SK>VALUE'`, `'SK>=VALUE'`, `SK between LOW HIGH`, `SK begins-with PREFIX`.",
-        ),
-    ],
-    index: Annotated[str | None, typer.Option(help="Query this index, not the table.")] = None,
-    desc: Annotated[bool, typer.Option("--desc", help="Print the highest sort key first.")] = False,
-    filters: Filter = None,
-    limit: Limit = MAX_ITEMS,
-    cursor: Cursor = None,
-    all_items: All = False,
-    design: Design = None,
-    attributes: Attributes = None,
+    condition: list[str] = argument(
+        "CONDITION",
+        "`PK=VALUE`, and for the sort key one of `SK=VALUE`, `'SK<VALUE'`, `'SK<=VALUE'`, "
+        "`'SK>VALUE'`, `'SK>=VALUE'`, `SK between LOW HIGH`, `SK begins-with PREFIX`.",
+    ),
+    index: str | None = option("Query this index, not the table."),
+    desc: bool = flag("Print the highest sort key first."),
+    filters: list[str] | None = _FILTER,
+    limit: int = _LIMIT,
+    cursor: str | None = _CURSOR,
+    all_items: bool = _ALL,
+    design: str | None = _DESIGN,
+    attributes: str | None = _ATTRIBUTES,
     json: Json = False,
 ) -> None:
     """Print items of one partition, in the order of the sort key."""
@@ -127,17 +114,17 @@ def query(
         print_pages(ReadPages(session, "Query", request, maximum, cursor), view, json=json)
 
 
-@app.command(rich_help_panel=STATEMENTS)
+@add_command(STATEMENTS)
 def scan(
     target: Target,
     table: TableName,
-    index: Annotated[str | None, typer.Option(help="Scan this index, not the table.")] = None,
-    filters: Filter = None,
-    limit: Limit = MAX_ITEMS,
-    cursor: Cursor = None,
-    all_items: All = False,
-    design: Design = None,
-    attributes: Attributes = None,
+    index: str | None = option("Scan this index, not the table."),
+    filters: list[str] | None = _FILTER,
+    limit: int = _LIMIT,
+    cursor: str | None = _CURSOR,
+    all_items: bool = _ALL,
+    design: str | None = _DESIGN,
+    attributes: str | None = _ATTRIBUTES,
     json: Json = False,
 ) -> None:
     """Print the items of a table: the first 100, unless --limit or --all is given.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-import typer
-
-from tablewright.cli.commands import STATEMENTS, app
+from tablewright.cli.commands import STATEMENTS, add_command
 from tablewright.cli.failures import fail
 from tablewright.cli.item_json import print_json
 from tablewright.cli.item_tables import print_columns
+from tablewright.cli.options import argument, option
 from tablewright.cli.sessions import Json, TableName, TableSession, Target, open_session
 from tablewright.cli.transfer import WHERE, exit_on_error
 from tablewright.cli.views import make_console, note, print_fields, print_title
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from tablewright.table_description import TableDescription
 
 
-@app.command(rich_help_panel=STATEMENTS)
+@add_command(STATEMENTS)
 def tables(target: Target, json: Json = False) -> None:
     """List the tables of a target: keys, indexes, number of items.
 
@@ -45,7 +44,7 @@ def tables(target: Target, json: Json = False) -> None:
             note(f"{target} has no tables")
 
 
-@app.command(rich_help_panel=STATEMENTS)
+@add_command(STATEMENTS)
 def describe(target: Target, table: TableName, json: Json = False) -> None:
     """Show a table: key, indexes, settings, number of items.
 
@@ -58,40 +57,26 @@ def describe(target: Target, table: TableName, json: Json = False) -> None:
             _print_description(session.describe(table), _find_ttl(session, table))
 
 
-@app.command(rich_help_panel=STATEMENTS)
+@add_command(STATEMENTS)
 def create_table(
-    target: Annotated[str, typer.Argument(metavar="TARGET", help=f"Where to create it: {WHERE}.")],
-    table: Annotated[
-        str | None, typer.Argument(metavar="TABLE", help="The name of the table.")
-    ] = None,
-    key: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="KEY",
-            help="The partition key and the sort key: `PK SK`, or with a type `PK created:N`. The "
-            "types are S (string, the default), N and B.",
-        ),
-    ] = None,
-    index: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=KEY[,KEY]", help="A global index: `by_status=status,created:N`."
-        ),
-    ] = None,
-    local_index: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=KEY", help="A local index, with its sort key."),
-    ] = None,
-    ttl: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ATTRIBUTE", help="The attribute with the time at which items expire."
-        ),
-    ] = None,
-    design: Annotated[
-        str | None,
-        typer.Option(metavar="DESIGN", help="Create the tables of a design, and nothing else."),
-    ] = None,
+    target: str = argument("TARGET", f"Where to create it: {WHERE}."),
+    table: str | None = argument("TABLE", "The name of the table.", default=None),
+    key: list[str] | None = argument(
+        "KEY",
+        "The partition key and the sort key: `PK SK`, or with a type `PK created:N`. The types are "
+        "S (string, the default), N and B.",
+        default=None,
+    ),
+    index: list[str] | None = option(
+        "A global index: `by_status=status,created:N`.", metavar="NAME=KEY[,KEY]"
+    ),
+    local_index: list[str] | None = option("A local index, with its sort key.", metavar="NAME=KEY"),
+    ttl: str | None = option(
+        "The attribute with the time at which items expire.", metavar="ATTRIBUTE"
+    ),
+    design: str | None = option(
+        "Create the tables of a design, and nothing else.", metavar="DESIGN"
+    ),
 ) -> None:
     """Create a table, with on-demand capacity; or the tables of a design.
 

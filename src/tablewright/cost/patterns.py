@@ -21,7 +21,8 @@ from tablewright.cost.rates import Rates
 from tablewright.cost.sizes import Sizes
 from tablewright.cost.units import Consumption
 from tablewright.model.pattern import AccessPattern
-from tablewright.plan.shape import READS, Shape
+from tablewright.plan.shape import Shape
+from tablewright.wire.operations import READS
 
 
 class CostPart(Struct, frozen=True):

@@ -161,5 +161,5 @@ def _is_evidence(spelling: Spelling, texts: Sequence[str]) -> bool:
     if len(set(texts)) > 1:
         return True
     if spelling.kind is STR:
-        return spelling.source in ("lower({})", "upper({})") and len(texts[0]) > 2
+        return spelling.names in (("lower",), ("upper",)) and len(texts[0]) > 2
     return len(texts[0]) > 3

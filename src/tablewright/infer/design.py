@@ -284,8 +284,7 @@ def _make_natural(entity: InferredEntity, design: InferredDesign) -> None:
 
 def _name_attributes(entity: InferredEntity, design: InferredDesign) -> None:
     paths = (*entity.paths, *(path for place in entity.places for path in place.paths))
-    formats = " ".join(use.spelling.source for path in paths for use in path.uses)
-    taken = set(re.findall(r"\w+(?=\()", formats))
+    taken = {name for path in paths for use in path.uses for name in use.spelling.names}
     stored = [each for each in entity.all_attributes if not each.is_key_only]
     for attribute in stored:
         attribute.name = unused(snake_case(attribute.stored), taken)

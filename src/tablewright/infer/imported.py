@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Sequence
-from decimal import Decimal
 from types import ModuleType
 from typing import Any
 
@@ -34,10 +33,10 @@ from tablewright.errors import (
 )
 from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Place, Use
 from tablewright.infer.design import InferredDesign, infer_design
-from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, Kind
+from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, kind_of
 from tablewright.infer.literals import can_write, names_in, wrap_call, write_assignment, write_call
 from tablewright.infer.model_file import ModelFile, ModelTable
-from tablewright.infer.module import declarations, join_module
+from tablewright.infer.module import join_module, write_classes
 from tablewright.infer.names import class_name, quoted, singular, snake_case, unused
 from tablewright.infer.sample import Sample
 from tablewright.infer.spellings import Spelling
@@ -53,11 +52,11 @@ _KINDS = {
     "N": DECIMAL,
     "B": BYTES,
     "BOOL": BOOL,
-    "M": Kind("dict[str, Any]", dict[str, Any]),
-    "L": Kind("list[Any]", list[Any]),
-    "SS": Kind("set[str]", set[str]),
-    "NS": Kind("set[Decimal]", set[Decimal]),
-    "BS": Kind("set[bytes]", set[bytes]),
+    "M": kind_of(dict, STR, ANY),
+    "L": kind_of(list, ANY),
+    "SS": kind_of(set, STR),
+    "NS": kind_of(set, DECIMAL),
+    "BS": kind_of(set, BYTES),
 }
 _MODULE = "tablewright imported model"  # the space prevents a conflict with a module name
 
@@ -82,7 +81,7 @@ def import_model(model: ModelFile) -> ImportedModel:
         _name_after_facets(made, frame.get("TableFacets") or (), taken)
         designs.append(made)
         taken |= {made.name, *(name for entity in made.entities for name in entity.class_names)}
-    classes = "\n\n".join(map(declarations, designs))
+    classes = write_classes(*designs)
     summary = _summary(model)
     tables = _declare(join_module(summary, classes), [each.name for each in designs], model.file)
     rows = [

@@ -33,11 +33,14 @@ class Kind(Struct, frozen=True):
 
     source: str
     type: Any
+    #: What its source imports from the standard library.
+    names: frozenset[str] = frozenset()
 
 
-STR, INT, DECIMAL = Kind("str", str), Kind("int", int), Kind("Decimal", Decimal)
-DATETIME, DATE = Kind("datetime", datetime), Kind("date", date)
-BOOL, BYTES, ANY = Kind("bool", bool), Kind("bytes", bytes), Kind("Any", Any)
+STR, INT, BOOL, BYTES = (Kind(each.__name__, each) for each in (str, int, bool, bytes))
+DECIMAL, DATETIME, DATE, ANY = (
+    Kind(each.__name__, each, frozenset({each.__name__})) for each in (Decimal, datetime, date, Any)
+)
 _SCALARS = {"S": STR, "BOOL": BOOL, "B": BYTES}
 
 
@@ -60,13 +63,13 @@ def kinds_of(values: Sequence[Value]) -> tuple[Kind, ...]:
     if tag in SET_MEMBER:
         members = [member for content in contents for member in content]
         inner = _number(members) if tag == "NS" else _SCALARS[SET_MEMBER[tag]]
-        return (_of(set, inner),)
+        return (kind_of(set, inner),)
     if tag == "L":
         inner = _member([member for content in contents for member in content])
-        return (_of(list, inner),)
+        return (kind_of(list, inner),)
     if tag == "M":
         inner = _member([member for content in contents for member in content.values()])
-        return (_of(dict, STR, inner),)
+        return (kind_of(dict, STR, inner),)
     return (_SCALARS[tag],)
 
 
@@ -84,10 +87,12 @@ def stores_equal(kind: Kind, values: Sequence[Value]) -> bool:
     return all(made.encode(made.decode(value)) == value for value in values)
 
 
-def _of(container: Any, *members: Kind) -> Kind:
+def kind_of(container: Any, *members: Kind) -> Kind:
+    """Return the type of a container of these members."""
     inner = ", ".join(member.source for member in members)
     kind = container[tuple(member.type for member in members)]
-    return Kind(f"{container.__name__}[{inner}]", kind)
+    names = frozenset[str]().union(*(member.names for member in members))
+    return Kind(f"{container.__name__}[{inner}]", kind, names)
 
 
 def _is_date(text: str) -> bool:

@@ -34,10 +34,13 @@ class Spelling(Struct, frozen=True):
     #: How the part is written, with {} for the attribute.
     source: str = "{}"
     formats: tuple[Format, ...] = ()
+    #: The functions of `tablewright.formats` that its source calls.
+    names: tuple[str, ...] = ()
 
-    def __call__(self, source: str, how: Format) -> Spelling:
-        """Return this spelling in another format."""
-        return Spelling(self.kind, source.replace("{}", self.source), (*self.formats, how))
+    def __call__(self, name: str, how: Format, *arguments: object) -> Spelling:
+        """Return this spelling in another format, by its name and further arguments."""
+        source = f"{name}({', '.join(map(str, (self.source, *arguments)))})"
+        return Spelling(self.kind, source, (*self.formats, how), (*self.names, name))
 
     def part(self, delimiter: Delimiter) -> KeyPart:
         return make_part(
@@ -84,7 +87,7 @@ def spellings(kind: Kind, tag: str, texts: Sequence[str]) -> Iterator[Spelling]:
     yield from found
     for each in (plain, *found):
         if kind is not STR:
-            yield each("descending({})", numbers.DESCENDING)
+            yield each("descending", numbers.DESCENDING)
 
 
 def key_only_spellings(texts: Sequence[str]) -> Iterator[Spelling]:
@@ -97,12 +100,12 @@ def key_only_spellings(texts: Sequence[str]) -> Iterator[Spelling]:
 
 def _whole_keys(plain: Spelling, tag: str) -> Iterator[Spelling]:
     if tag == "B":
-        yield plain("binary({})", numbers.BINARY)
+        yield plain("binary", numbers.BINARY)
     elif plain.kind is DATETIME:
-        for source, how in (("epoch_seconds", moments.SECONDS), ("epoch_millis", moments.MILLIS)):
-            yield plain(f"{source}({{}})", how)("number({})", numbers.NUMBER)
+        for name, how in (("epoch_seconds", moments.SECONDS), ("epoch_millis", moments.MILLIS)):
+            yield plain(name, how)("number", numbers.NUMBER)
     else:
-        yield plain("number({})", numbers.NUMBER)
+        yield plain("number", numbers.NUMBER)
 
 
 def _formatted(plain: Spelling, texts: Sequence[str]) -> Iterator[Spelling]:
@@ -110,27 +113,27 @@ def _formatted(plain: Spelling, texts: Sequence[str]) -> Iterator[Spelling]:
     width = widths.pop() if len(widths) == 1 else None
     if plain.kind is DATETIME:
         yield from _iso(plain)
-        yield plain("epoch_seconds({})", moments.SECONDS)
-        yield plain("epoch_millis({})", moments.MILLIS)
-        yield plain("hour({})", moments.HOUR)
-        yield plain("day({})", moments.DAY)
+        yield plain("epoch_seconds", moments.SECONDS)
+        yield plain("epoch_millis", moments.MILLIS)
+        yield plain("hour", moments.HOUR)
+        yield plain("day", moments.DAY)
     if plain.kind in (DATETIME, DATE):
-        yield plain("week({})", moments.WEEK)
-        yield plain("year_month({})", moments.MONTH)
-        yield plain("year({})", moments.YEAR)
+        yield plain("week", moments.WEEK)
+        yield plain("year_month", moments.MONTH)
+        yield plain("year", moments.YEAR)
     elif plain.kind is INT and width is not None and _is_padded(texts, width):
-        yield plain(f"padded({{}}, {width})", numbers.padded(width))
+        yield plain("padded", numbers.padded(width), width)
     elif plain.kind is DECIMAL and width is not None:
         digits, _, places = texts[0].partition(".")
         if digits and places:
             made = numbers.fixed_point(len(digits), len(places))
-            yield plain(f"fixed_point({{}}, {len(digits)}, {len(places)})", made)
+            yield plain("fixed_point", made, len(digits), len(places))
     elif plain.kind is STR:
-        yield plain("lower({})", LOWER)
-        yield plain("upper({})", UPPER)
-        yield plain("casefold({})", CASEFOLD)
+        yield plain("lower", LOWER)
+        yield plain("upper", UPPER)
+        yield plain("casefold", CASEFOLD)
         longest = max(map(len, texts))
-        yield plain(f"truncated({{}}, {longest})", truncated(longest))
+        yield plain("truncated", truncated(longest), longest)
 
 
 def _is_padded(texts: Sequence[str], width: int) -> bool:
@@ -140,7 +143,7 @@ def _is_padded(texts: Sequence[str], width: int) -> bool:
 
 def _iso(plain: Spelling) -> Iterator[Spelling]:
     for zone in ("Z", "+00:00"):
-        shown = "" if zone == "Z" else f', zone="{zone}"'
+        shown = [] if zone == "Z" else [f'zone="{zone}"']
         for precision in ("seconds", "milliseconds", "microseconds"):
             how = moments.iso(precision, zone)
-            yield plain(f'iso({{}}, "{precision}"{shown})', how)
+            yield plain("iso", how, f'"{precision}"', *shown)

@@ -45,7 +45,7 @@ from tablewright.plan.units import (
 from tablewright.symbol import Expression, expressions_in, member_of_list
 from tablewright.transport.steps import Request
 from tablewright.values import Item
-from tablewright.wire.operations import READS as READS
+from tablewright.wire.operations import READS
 
 #: The assumed size of a value of each type in bytes, for estimates.
 TYPICAL = {"S": 24, "N": 5, "BOOL": 1, "B": 64, "L": 120, "M": 120, "SS": 60, "NS": 20, "BS": 120}

@@ -22,10 +22,11 @@ from tablewright.plan.explanation import all_conditions
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
-from tablewright.plan.shape import READS, Shape
+from tablewright.plan.shape import Shape
 from tablewright.publish.blocks import Chart, Code, Plain
 from tablewright.publish.reasons import why_efficient
 from tablewright.values import Item
+from tablewright.wire.operations import READS
 
 #: The most characters of an item's attributes in the chart of items.
 MAX_ATTRIBUTES = 110

@@ -7,8 +7,9 @@ from itertools import takewhile
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.table import TableMap
 from tablewright.plan.facts import Absent, Paging, Unchanged
-from tablewright.plan.shape import READS, Shape
+from tablewright.plan.shape import Shape
 from tablewright.symbol import Expression
+from tablewright.wire.operations import READS
 
 
 def why_efficient(shape: Shape, table: TableMap) -> str:

@@ -7,14 +7,14 @@ every run.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
-from html import escape, unescape
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from tablewright.errors import InvalidValue
+from tablewright.publish.html.element import relinked
 from tablewright.studio.web import routes
 from tablewright.studio.web.frame import WebPage, framed, static_file
 from tablewright.studio.web.http import Fields, WebRequest, WebResponse
@@ -26,7 +26,6 @@ DESIGN = ("/design",)
 DATA = ("/items", "/item/")
 #: The pages of data that are written at most: this is for sample data.
 MAX_PAGES = 2000
-_LINK = re.compile(r' (href|src)="(/[^"]*)"')
 
 
 def export(workspace: Workspace, folder: Path, *, data: bool = False) -> list[Path]:
@@ -53,8 +52,9 @@ def _files(workspace: Workspace, prefixes: tuple[str, ...]) -> Iterator[tuple[st
     """Yield the name and the content of each file."""
     waiting, names = [START], {START: "index.html", "/": "index.html"}
 
-    def name_of(url: str) -> str | None:
-        """Return the file of a page or a static file, which is written later; None for others."""
+    def relink(link: str) -> str | None:
+        """Return a link to the file of a page or a static file, which is written later."""
+        url, hash_sign, fragment = link.partition("#")
         if url not in names:
             if not url.startswith(("/static/", *prefixes)):
                 return None
@@ -64,18 +64,17 @@ def _files(workspace: Workspace, prefixes: tuple[str, ...]) -> Iterator[tuple[st
                 )
             names[url] = file_name(url)
             waiting.append(url)
-        return names[url]
+        return names[url] + hash_sign + fragment
 
     while waiting:
         url = waiting.pop(0)
-        content = _answer(workspace, url)
-        if isinstance(content, str):
-            content = rewritten(content, name_of).encode()
+        with relinked(relink):
+            content = _answer(workspace, url)
         yield names[url], content
 
 
-def _answer(workspace: Workspace, url: str) -> str | bytes:
-    """Return a page as text, or another file as bytes."""
+def _answer(workspace: Workspace, url: str) -> bytes:
+    """Return a page, or another file."""
     parts = urlsplit(url)
     if parts.path.startswith("/static/"):
         return static_file(parts.path.removeprefix("/static/"))
@@ -84,20 +83,7 @@ def _answer(workspace: Workspace, url: str) -> str | bytes:
     assert found is not None, url
     view, arguments = found
     answer: WebPage | WebResponse = view(workspace, request, *arguments)
-    return answer.body if isinstance(answer, WebResponse) else framed(answer, workspace).decode()
-
-
-def rewritten(page: str, name_of: Callable[[str], str | None]) -> str:
-    """Return a page whose links are names of files; a link to nothing is removed."""
-
-    def relink(found: re.Match[str]) -> str:
-        url, _, fragment = unescape(found[2]).partition("#")
-        name = name_of(url)
-        if name is None:
-            return ""
-        return f' {found[1]}="{escape(name + ("#" + fragment if fragment else ""))}"'
-
-    return _LINK.sub(relink, page)
+    return answer.body if isinstance(answer, WebResponse) else framed(answer, workspace)
 
 
 def file_name(url: str) -> str:
@@ -110,6 +96,7 @@ def file_name(url: str) -> str:
     last = parts.path.rpartition("/")[2]
     if "." in last and parts.path.startswith(("/static/", "/design/documents/")):
         return last
-    words = re.sub(r"[^\w-]+", "-", parts.path.strip("/"))[:60]
+    runs = groupby(parts.path.strip("/"), lambda each: each.isalnum() or each in "_-")
+    words = "".join("".join(run) if is_word else "-" for is_word, run in runs)[:60]
     mark = f"-{sha256(url.encode()).hexdigest()[:10]}" if parts.query else ""
     return f"{words}{mark}.html"

@@ -31,8 +31,6 @@ TRANSIENT = frozenset({"TransactionConflict", "ThrottlingError", "ProvisionedThr
 #: The code of an action whose condition does not hold.
 CONDITION_FAILED = "ConditionalCheckFailed"
 
-_OPERATIONS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
-
 
 class NothingToDo(Struct):
     """A write that found nothing to do: its result, and its error if it is in a transaction."""
@@ -117,10 +115,10 @@ def send_one(action: Action, context: Context, returns: str) -> Steps[Item | Non
         return None
     body = _body(action, context)
     if returns == "NONE":
-        yield Request(_OPERATIONS[action.kind], body)
+        yield Request(f"{action.kind}Item", body)
         return None
     body["ReturnValues"] = returns
-    answer = yield Request(_OPERATIONS[action.kind], body)
+    answer = yield Request(f"{action.kind}Item", body)
     attributes: Item | None = msgspec.json.decode(answer).get("Attributes")
     return attributes
 

@@ -29,12 +29,13 @@ from tablewright.model.pattern import AccessPattern
 from tablewright.model.table import Table
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.single import Then
-from tablewright.plan.shape import READS, Shape, typical_size
+from tablewright.plan.shape import Shape, typical_size
 from tablewright.plan.writes.update import Update
 from tablewright.publish.advice.source import Place, place_of_class
 from tablewright.values import Item
 from tablewright.verify.design import Design
 from tablewright.verify.trace import Trace
+from tablewright.wire.operations import READS
 
 
 class Measured(Struct, frozen=True):

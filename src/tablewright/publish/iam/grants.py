@@ -13,7 +13,8 @@ from itertools import chain
 from msgspec import Struct
 
 from tablewright.model.pattern import AccessPattern
-from tablewright.plan.shape import READS, Shape
+from tablewright.plan.shape import Shape
+from tablewright.wire.operations import READS
 
 #: The operations whose resource is the index that they read.
 _INDEX_READS = frozenset({"Query", "Scan"})

@@ -15,7 +15,6 @@ other pattern is left out, and listed with the reason.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
@@ -233,5 +232,5 @@ def _value(place: Place, variable: str, has_wildcards: bool) -> str:
 
 def _literal(text: str, has_wildcards: bool) -> str:
     """Escape what has a meaning in a policy."""
-    special = r"[$*?]" if has_wildcards else r"[$]"
-    return re.sub(special, lambda found: f"${{{found[0]}}}", text)
+    special = "$*?" if has_wildcards else "$"
+    return "".join(f"${{{each}}}" if each in special else each for each in text)

@@ -150,15 +150,6 @@ def typed_view(kind: ItemKind, item: Item) -> Markup | None:
     return element("pre", text, tabindex="0", aria_label="Typed code")
 
 
-def size_text(size: int) -> str:
-    """Return a number of bytes as people read it.
-
-    >>> size_text(370), size_text(3789)
-    ('370 bytes', '3.7 KB')
-    """
-    return f"{size} bytes" if size < 1000 else f"{size / 1024:.1f} KB"
-
-
 def strip(hues: Sequence[str], limit: int = 40) -> Markup:
     """Return a row of small bars, one for each item of a partition, with the hue of its kind."""
     shown = hues[:limit]

@@ -191,6 +191,21 @@ def facts(values: Iterable[tuple[str, str]]) -> Markup:
 # --- forms and links ----------------------------------------------------------------------------
 
 
+def size_text(size: float) -> str:
+    """Return a number of bytes for people.
+
+    >>> size_text(370), size_text(3789), size_text(3 * 1024**3)
+    ('370 bytes', '3.7 KB', '3.0 GB')
+    """
+    if size < 1000:
+        return f"{size:g} bytes"
+    for unit in ("KB", "MB", "GB"):
+        size /= 1024
+        if size < 1024:
+            return f"{size:.1f} {unit}"
+    return f"{size / 1024:.1f} TB"
+
+
 def button_link(text: Child, href: str, kind: str = "", **attributes: str) -> Markup:
     """Return a link that looks like a button; its kind is "go", "bad", "sm" or ""."""
     return element("a", text, class_=f"btn {kind}".strip(), href=href, **attributes)

@@ -9,13 +9,14 @@ from tablewright.cost import CostReport, PatternCost
 from tablewright.errors import InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.pattern import AccessPattern
-from tablewright.plan.shape import READS, Shape
+from tablewright.plan.shape import Shape
 from tablewright.publish.costs import ESTIMATED, number
 from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.condition import condition_lines
 from tablewright.studio.web.http import Fields, url
 from tablewright.verify import Design
+from tablewright.wire.operations import READS
 
 HEADER = ("Pattern", "Entities", "Operation and index", "Key condition")
 NUMBERS = ("Units per call", "Calls a second", "Cost a month")

@@ -127,16 +127,3 @@ def format_created(seconds: float | None) -> str:
     if seconds is None:
         return "at an unknown time"
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def format_size(size: float) -> str:
-    """Return a number of bytes for people.
-
-    >>> format_size(950), format_size(4915), format_size(3 * 1024**3)
-    ('950 B', '4.8 KB', '3.0 GB')
-    """
-    for unit in ("B", "KB", "MB", "GB"):
-        if size < 1024:
-            return f"{size:g} B" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TB"

@@ -25,10 +25,9 @@ from tablewright.partiql.printing import format_name
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.exporting import FORMATS, export_response
 from tablewright.studio.items.kinds import stored_names
-from tablewright.studio.markup.parts import aside, button, heading, panel, swap
+from tablewright.studio.markup.parts import aside, button, heading, panel, size_text, swap
 from tablewright.studio.patterns.similar import similar_patterns
 from tablewright.studio.target import statements
-from tablewright.studio.target.inventory import format_size
 from tablewright.studio.target.statements import CONFIRM_BYTES, ItemChanged, StatementPlan
 from tablewright.studio.views import console_answer
 from tablewright.studio.views.console_answer import explain_panel, no_result, preview_panel
@@ -191,7 +190,7 @@ def _editor(text: str) -> Markup:
     editor = element("div.editor", element("div.ed", label, area))
     text = "Tab takes the first completion, Escape hides them; Ctrl and Enter run the statement."
     hint = element("p.vh", text, id="hint")
-    remark = f"Scans of more than {format_size(CONFIRM_BYTES)} ask before they run."
+    remark = f"Scans of more than {size_text(CONFIRM_BYTES)} ask before they run."
     run_it = ["Run ", element("kbd", "Ctrl ↵")]
     buttons = [
         button(run_it, "go", type="submit", name="run", value="1"),

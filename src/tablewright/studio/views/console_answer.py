@@ -16,7 +16,6 @@ from tablewright.studio.items.key_parts import take_apart
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.item_parts import key_line, key_url
 from tablewright.studio.markup.parts import NOTHING, aside, content, faint, note, panel, plural
-from tablewright.studio.target.inventory import format_size
 from tablewright.studio.target.statements import ResultPage, StatementPlan, WritePreview
 from tablewright.studio.web.http import url
 from tablewright.studio.workspace import Workspace
@@ -55,7 +54,7 @@ def explain_panel(found: StatementPlan, patterns: Sequence[AccessPattern] = ()) 
         rows.append(("condition", element("code", plan_.filter)))
     if plan_.order is not None:
         rows.append(("order", element("span", plan_.order)))
-    size = f"{found.items:,} items, {format_size(found.size)}"
+    size = f"{found.items:,} items, {parts.size_text(found.size)}"
     rows += [
         ("reads from" if found.is_read else "table", element("span", size)),
         ("units", element("span", found.units, element("small", _remark(found)))),
@@ -90,8 +89,8 @@ def failure_panel(error: TablewrightError) -> Markup:
 def confirm_scan(text: str, found: StatementPlan) -> Markup:
     words = (
         f"This statement reads all of {found.explanation.table}, page by page: {found.items:,} "
-        f"items, {format_size(found.size)}, {found.units}. A page reads {found.page:,} items. A "
-        "condition on the partition key avoids it."
+        f"items, {parts.size_text(found.size)}, {found.units}. A page reads {found.page:,} items. "
+        "A condition on the partition key avoids it."
     )
     href = url("/console", statement=text, run=1, confirm="scan")
     link = element("p", parts.button_link("Run the scan", href, "bad"))

@@ -159,7 +159,7 @@ def _facts(meter: RequestMeter, subject: Subject) -> Markup:
     rows = sum(each.contains(subject.item) for each in subject.layout.indexes)
     read = -(-size // READ_UNIT_SIZE)
     text = [
-        f"{len(subject.item)} attributes, {item_parts.size_text(size)}",
+        f"{len(subject.item)} attributes, {parts.size_text(size)}",
         f"read units: {read / 2:g}, consistent: {read:g}",
         f"write units: {write_units(size):g}, and those of {rows} index rows",
         f"this page took {meter.show()}",

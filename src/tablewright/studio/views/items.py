@@ -186,7 +186,7 @@ def _drawer(
     units = found.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
     facts = [
         f"{len(item)} attributes",
-        item_parts.size_text(item_size(item)),
+        parts.size_text(item_size(item)),
         f"{units:g} read units",
     ]
     line = element("div.pager", [element("span", each) for each in facts])

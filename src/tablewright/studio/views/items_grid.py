@@ -129,7 +129,7 @@ class _Grid:
         inside = [
             element("a.kl", keys, href=href),
             join([item_parts.strip(hues), parts.spoken(names)]) if self.known else NOTHING,
-            element("span.faint.nowrap", f"{count} · {item_parts.size_text(size)}"),
+            element("span.faint.nowrap", f"{count} · {parts.size_text(size)}"),
         ]
         columns = self.width + (2 if self.known else 1)
         shown = element("span.in", inside)

@@ -17,7 +17,6 @@ from tablewright.model.pattern import AccessPattern
 from tablewright.model.tenancy import Tenancy
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query
-from tablewright.plan.shape import READS
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.form_parts import FormState, form_fields
@@ -34,6 +33,7 @@ from tablewright.studio.web.http import Fields, url
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design
 from tablewright.verify.failure import describe_failure
+from tablewright.wire.operations import READS
 
 #: Short names of operations in the list.
 _SHORT = {

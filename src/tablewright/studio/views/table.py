@@ -23,7 +23,6 @@ from tablewright.studio.target.inventory import (
     format_created,
     format_keys,
     format_projection,
-    format_size,
 )
 from tablewright.studio.views.tables import STREAMS, design_tag, status_tag
 from tablewright.studio.web.frame import WebPage
@@ -56,8 +55,8 @@ def show(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
 def _summary(table: TableDescription) -> str:
     state = table.state
     return (
-        f"{state.items or 0:,} items, {format_size(state.size)}, as DescribeTable states; created "
-        f"{format_created(state.created)}."
+        f"{state.items or 0:,} items, {parts.size_text(state.size)}, as DescribeTable states; "
+        f"created {format_created(state.created)}."
     )
 
 
@@ -71,7 +70,7 @@ def _design(found: FoundTable, table: TableDescription) -> Markup:
     values = [
         ("status", table.state.status.lower()),
         ("items", f"{found.items:,}"),
-        ("size", format_size(table.state.size)),
+        ("size", parts.size_text(table.state.size)),
         ("key", format_keys(table.keys)),
         ("TTL", table.ttl or "off"),
         ("stream", STREAMS.get(table.stream, table.stream) if table.stream else "off"),
@@ -94,7 +93,7 @@ def _indexes(table: TableDescription) -> Markup:
             element("a.mono", index.name,
                     href=url("/items/{}", table.name, index=index.name)),
             index.kind, format_keys(index.keys), format_projection(index.projection),
-            f"{index.state.items or 0:,}", format_size(index.state.size),
+            f"{index.state.items or 0:,}", parts.size_text(index.state.size),
             status_tag(index.state.status),
         ]
         for index in table.indexes

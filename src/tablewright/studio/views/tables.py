@@ -11,7 +11,7 @@ from tablewright.errors import TablewrightError
 from tablewright.publish.html.element import Child, Markup, element
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.parts import NOTHING, button_link, faint, heading, note, panel
-from tablewright.studio.target.inventory import FoundTable, find_table, format_size, overview
+from tablewright.studio.target.inventory import FoundTable, find_table, overview
 from tablewright.studio.web.frame import WebPage
 from tablewright.studio.web.http import WebRequest, url
 from tablewright.studio.web.problems import MissingPage
@@ -92,7 +92,7 @@ def _row(workspace: Workspace, found: FoundTable) -> Markup | list[Child]:
         [link, " ", status],
         design,
         f"{found.items:,}",
-        format_size(table.state.size),
+        parts.size_text(table.state.size),
         ", ".join(table.keys.names),
         str(len(table.indexes)) if table.indexes else faint("none"),
         element("code", table.ttl) if table.ttl else faint("off"),
