@@ -1,19 +1,43 @@
 """What a plan says about itself, for the packages above: its name, its entities, its writes.
 
 Plans are values of users' programs, so these are functions, and no methods beside those that make
-further plans. What a plan asks of DynamoDB is its shape: see `tablewright.explain`.
+further plans. What a plan asks of DynamoDB is its shape: see `tablewright.explain`. What a shape
+does not say is how a plan was declared:
+
+    plans_in       the plans that a plan is made of
+    ranges_in      the parts of keys by which its queries and aggregates select items
+    follow_up_of   what is made from the item that a read finds
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
 
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_condition import Comparison
+from tablewright.mapping.keys import IndexMap, KeyMap
+from tablewright.mapping.parts import KeyPart
+from tablewright.plan.condition import Condition
+from tablewright.plan.facts import Paging
 from tablewright.plan.plan import Plan
+from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.get import Get
+from tablewright.plan.reads.members import AggregateMap
+from tablewright.plan.reads.pages import Pages
 from tablewright.plan.reads.query import Query
+from tablewright.plan.reads.results import Count, First
+from tablewright.plan.reads.scan import Scan
+from tablewright.plan.reads.single import Then
+from tablewright.plan.shape import Shape
 from tablewright.plan.writes.transaction import Transaction
 from tablewright.plan.writes.write import Write
+from tablewright.symbol import Argument, AttributeOf, contains_symbol, expressions_in
+
+#: What a plan returns of the items that it selects.
+Result: TypeAlias = Literal["rows", "first", "count"]
 
 
 def label_of(plan: Plan[Any]) -> str:
@@ -44,3 +68,126 @@ def writes_of(plan: Transaction[Any]) -> tuple[Write[Any], ...]:
 def has_page_size(plan: Query[Any]) -> bool:
     """Return whether a query says how many items a page has."""
     return plan._size is not None
+
+
+def conditions_of(plan: Write[Any]) -> tuple[Condition[Any], ...]:
+    """Return the conditions that the caller sets for a write."""
+    return plan._conditions
+
+
+def plans_in(plan: Plan[Any]) -> Iterator[Plan[Any]]:
+    """Yield a plan, and every plan that it is made of."""
+    yield plan
+    for part in _parts(plan):
+        yield from plans_in(part)
+
+
+def _parts(plan: Plan[Any]) -> Iterator[Plan[Any]]:
+    for value in (*vars(plan).values(), plan._following() if isinstance(plan, Then) else None):
+        for part in value if isinstance(value, tuple | list) else (value,):
+            if isinstance(part, Plan):
+                yield part
+
+
+# -- ranges --------------------------------------------------------------------------------------
+
+
+class KeyRange(Struct, frozen=True, eq=False):
+    """The items that a query, a scan or an aggregate selects, by the parts of a key.
+
+    The shape has the same range as a condition on key attributes, in which parts are one text.
+    """
+
+    entity: EntityMap
+    key: KeyMap
+    #: The values of the first parts of the key; none of a scan.
+    arguments: tuple[Any, ...]
+    #: How the part behind them is compared.
+    comparison: Comparison | None
+    #: The aggregate of which the items are rows.
+    aggregate: AggregateMap | None
+    result: Result
+    shape: Shape
+
+    @property
+    def bound(self) -> frozenset[str]:
+        """The attributes that are equal in all items."""
+        return frozenset(part.attribute for part in self.key.parameters[: len(self.arguments)])
+
+    @property
+    def free(self) -> tuple[KeyPart, ...]:
+        """The parts of the key behind those with a value: the items are sorted by them."""
+        return self.key.parameters[len(self.arguments) :]
+
+    @property
+    def is_anywhere(self) -> bool:
+        """Whether any item of the entity can be in it, depending on the arguments of a pattern."""
+        return self.comparison is None and all(map(contains_symbol, self.arguments))
+
+    @property
+    def limit(self) -> object:
+        """The most results on all pages; None without a limit."""
+        return self.shape.extent.total if isinstance(self.shape.extent, Paging) else None
+
+    @property
+    def filter(self) -> Condition[Any] | None:
+        """The condition of the caller on the items."""
+        return next((each for each in self.shape.filters if isinstance(each, Condition)), None)
+
+
+def range_of(plan: Pages[Any] | Load[Any], result: Result = "rows") -> KeyRange:
+    """Return the items that a query, a scan or an aggregate selects."""
+    return KeyRange(
+        plan._entity,
+        plan._key,
+        () if isinstance(plan, Scan) else plan._arguments,
+        None if isinstance(plan, Load) else plan._comparison,
+        plan._kind if isinstance(plan, Load) else None,
+        result,
+        plan._shape(),
+    )
+
+
+def ranges_in(plan: Plan[Any], result: Result = "rows") -> Iterator[KeyRange]:
+    """Yield the items that a plan, and every plan that it is made of, selects by a key."""
+    if isinstance(plan, First | Count):
+        result = "first" if isinstance(plan, First) else "count"
+    if isinstance(plan, Pages | Load):
+        yield range_of(plan, result)
+    for part in _parts(plan):
+        yield from ranges_in(part, result)
+
+
+# -- follow-ups ----------------------------------------------------------------------------------
+
+
+class FollowUp(Struct, frozen=True, eq=False):
+    """A plan that is made from the item that a read before it finds."""
+
+    plan: Plan[Any]
+    #: The entity of the item, and the index in which it is found.
+    entity: EntityMap
+    index: IndexMap | None
+    #: Whether the item is read as it was written last.
+    is_consistent: bool
+
+    def names_used_by(self, plan: Plan[Any]) -> set[str]:
+        """Return the attributes of the item that a plan uses, in keys and values."""
+        found = Argument(self.entity.name)
+        instance = vars(plan).get("_instance")
+        written = {} if instance is None else vars(instance)
+        return {
+            each.name
+            for each in (*plan._shape().expressions(), *expressions_in(written))
+            if isinstance(each, AttributeOf) and each.owner == found
+        }
+
+
+def follow_up_of(plan: Then[Any, Any]) -> FollowUp:
+    """Return what follows from the item that a plan reads first."""
+    single, index, is_consistent = plan._single, None, True
+    if isinstance(single, First):
+        index, is_consistent = single._query._key.index, single._query._is_consistent
+    elif isinstance(single, Get):
+        is_consistent = single._is_consistent
+    return FollowUp(plan._following(), single._entity, index, is_consistent)

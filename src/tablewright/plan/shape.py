@@ -21,6 +21,7 @@ from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexKeys, IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan import explanation
+from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
 from tablewright.plan.facts import (
     Actions,
@@ -31,6 +32,7 @@ from tablewright.plan.facts import (
     Parts,
     Requirement,
     ShapeFilter,
+    Stamped,
     Target,
     values_of,
 )
@@ -190,6 +192,18 @@ class Shape(Struct, frozen=True):
     def writes(self) -> bool:
         """Whether the plan writes anything."""
         return self.write_range != NOTHING
+
+    @property
+    def changes(self) -> tuple[Change[Any], ...]:
+        """The changes of an update."""
+        return tuple(each for each in self.assignments if isinstance(each, Change))
+
+    @property
+    def changed_names(self) -> frozenset[str]:
+        """The attributes that an update changes, with those that the library sets."""
+        return frozenset(
+            each.name for each in self.assignments if isinstance(each, Change | Stamped)
+        )
 
     @property
     def transaction_factor(self) -> int:

@@ -19,6 +19,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.model.pattern import AccessPattern, why_scan
 from tablewright.plan.explanation import all_conditions
+from tablewright.plan.inspection import entities_of, range_of
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
@@ -229,10 +230,11 @@ def inefficient_chart(functions: Iterable[Callable[..., Any]]) -> Chart:
 
 def _order_by(plan: Plan[Any]) -> str:
     """Say by which attributes a query sorts: the parts of the sort key that it does not bind."""
-    if not isinstance(plan, Query) or isinstance(plan, Scan) or len(plan._entities()) > 1:
+    if not isinstance(plan, Query) or isinstance(plan, Scan) or len(entities_of(plan)) > 1:
         return ""
-    parts = takewhile(lambda part: part.is_ordered, plan._key.parameters[len(plan._arguments) :])
-    shown = [_sorted_by(part, plan._entity.attributes[part.attribute]) for part in parts]
+    rows = range_of(plan)
+    parts = takewhile(lambda part: part.is_ordered, rows.free)
+    shown = [_sorted_by(part, rows.entity.attributes[part.attribute]) for part in parts]
     return f"order by {', '.join(shown)}" if shown else ""
 
 

@@ -55,6 +55,8 @@ def products(ids: list[str]) -> BatchGet[Product]:
     return batch_get([Product.primary(id) for id in ids])
 """
 
+WITHOUT_CHECKS = LINES.partition("def checks")[0]
+
 
 # -- reads ----------------------------------------------------------------------------------------
 
@@ -78,10 +80,26 @@ def test_rates_show_a_get_for_each_row_of_a_list(tmp_path: Path) -> None:
     )
 
 
+def test_a_list_whose_limit_is_an_argument(tmp_path: Path) -> None:
+    listed = LISTED.replace("(order_id: str)", "(order_id: str, most: int)")
+    listed = listed.replace("within(order_id)", "within(order_id).limit(most)")
+    (finding,) = find(tmp_path, WITHOUT_CHECKS + listed + FOLLOWED, "n-plus-one", indexes=INDEX)
+    assert finding.subject == "lines()"
+
+
+def test_the_rows_of_a_scan_have_no_value_in_common(tmp_path: Path) -> None:
+    listed = LISTED.replace("Line.primary.within(order_id)", 'Line.scan(reason="a report")')
+    followed = FOLLOWED.replace("line.product_id", "line.order_id")
+    (finding,) = find(tmp_path, WITHOUT_CHECKS + listed + followed, "n-plus-one", indexes=INDEX)
+    assert finding.subject == "lines()"
+
+
+COUNTED = LISTED.replace("Query[Line]", "Count").replace(
+    "Line.primary.within(order_id)", 'Line.scan(reason="a report").segments(2).count()'
+)
 BOUND = LISTED.replace("order_id: str", "product_id: str").replace(
     "primary.within(order_id)", "by_product(product_id)"
 )
-WITHOUT_CHECKS = LINES.partition("def checks")[0]
 
 
 @pytest.mark.parametrize(
@@ -94,8 +112,18 @@ WITHOUT_CHECKS = LINES.partition("def checks")[0]
         (WITHOUT_CHECKS + BOUND + FOLLOWED, ""),
         (WITHOUT_CHECKS + LISTED.replace("(order_id)", "(order_id).limit(1)") + FOLLOWED, ""),
         (WITHOUT_CHECKS + FOLLOWED, ""),
+        (WITHOUT_CHECKS + COUNTED + FOLLOWED, ""),
     ],
-    ids=["no rates", "rare", "batch", "rates and batch", "one product", "one row", "no list"],
+    ids=[
+        "no rates",
+        "rare",
+        "batch",
+        "rates and batch",
+        "one product",
+        "one row",
+        "no list",
+        "a number",
+    ],
 )
 def test_other_reads_are_not_made_for_each_row(tmp_path: Path, source: str, rates: str) -> None:
     assert find(tmp_path, source, "n-plus-one", indexes=INDEX, rates=rates) == []

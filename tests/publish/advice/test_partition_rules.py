@@ -108,6 +108,23 @@ def of_kind(kind: Kind) -> Query[tuple[str]]:
         assert len(find(tmp_path, source, "hot-partition", indexes=indexes, rates=rates)) == count
 
 
+def test_an_update_writes_the_version_in_a_projection(tmp_path: Path) -> None:
+    source = EVENT.format(partition='"EVENT" / by').replace(
+        "@access_pattern",
+        """    number: Attr[int] = version()
+    kinds = index(Shop.gsi1, "KIND" / kind, "E" / id)
+
+@access_pattern
+def flag(by: str, id: str, flag: bool) -> Update[Event]:
+    return Event.primary(by, id).update(Event.flag.set(flag))
+
+@access_pattern""",
+    )
+    indexes = 'gsi1 = GSI("GSI1PK", "GSI1SK", project=("number",))'
+    rates = "add = 10\nflag = 5000"
+    assert len(find(tmp_path, source, "hot-partition", indexes=indexes, rates=rates)) == 1
+
+
 def test_the_fix_has_as_many_shards_as_the_rates_need(tmp_path: Path) -> None:
     (finding,) = find(tmp_path, EVENT.format(partition='"EVENTS"'), rates="add = 4100")
     assert "about 4,100 write units and 0 read units per second" in finding.reason

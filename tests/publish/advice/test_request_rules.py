@@ -41,6 +41,10 @@ def test_a_transaction_with_one_read(tmp_path: Path) -> None:
         ("transact(create(order), Order.primary('O').delete())", "order: Order"),
         ("transact(*(create(order) for order in orders))", "orders: list[Order]"),
         ("create(order)", "order: Order"),
+        (
+            "transact(create(order)).require(Order.primary('O'), Order.status == 'paid')",
+            "order: Order",
+        ),
     ],
 )
 def test_other_writes_are_no_transactions_of_one_item(

@@ -13,7 +13,7 @@ a target. This module must not know rules or findings.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -25,12 +25,21 @@ from tablewright.limits import WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.table import TableMap
-from tablewright.model.pattern import AccessPattern
+from tablewright.model.pattern import AccessPattern, explain
 from tablewright.model.table import Table
+from tablewright.plan.inspection import (
+    FollowUp,
+    KeyRange,
+    entity_of,
+    follow_up_of,
+    plans_in,
+    ranges_in,
+)
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.single import Then
 from tablewright.plan.shape import Shape, typical_size
 from tablewright.plan.writes.update import Update
+from tablewright.plan.writes.write import Write
 from tablewright.publish.advice.source import Place, place_of_class
 from tablewright.values import Item
 from tablewright.verify.design import Design
@@ -55,6 +64,10 @@ class PatternUse(Struct, frozen=True):
 
     pattern: AccessPattern
     plans: tuple[Plan[Any], ...]
+    #: What its queries and aggregates select.
+    ranges: tuple[KeyRange, ...]
+    #: What it makes from the items that it reads.
+    follow_ups: tuple[FollowUp, ...]
     requests: tuple[Shape, ...]
     #: Calls per second; None if it is not known.
     rate: float | None
@@ -68,13 +81,10 @@ class PatternUse(Struct, frozen=True):
             if request.operation in READS and table in request.tables and request.indexes == read
         ]
 
-    def updates(self, entity: EntityMap) -> list[Update[Any]]:
-        """Return the updates of an entity."""
-        return [
-            plan
-            for plan in self.plans
-            if isinstance(plan, Update) and plan._entity.includes(entity)
-        ]
+    def writes(self, entity: EntityMap) -> list[Write[Any]]:
+        """Return the writes of an entity."""
+        writes = [plan for plan in self.plans if isinstance(plan, Write)]
+        return [plan for plan in writes if entity_of(plan).includes(entity)]
 
 
 class TableFacts:
@@ -119,9 +129,14 @@ class TableFacts:
         """Return the patterns that read the table, or one of its indexes."""
         return [use for use in self.uses if use.reads(self.table, index)]
 
-    def updates(self, entity: EntityMap) -> list[tuple[PatternUse, Update[Any]]]:
+    def updates(self, entity: EntityMap) -> list[tuple[PatternUse, Shape]]:
         """Return the updates of an entity, each with its pattern."""
-        return [(use, plan) for use in self.uses for plan in use.updates(entity)]
+        return [
+            (use, explain(plan))
+            for use in self.uses
+            for plan in use.writes(entity)
+            if isinstance(plan, Update)
+        ]
 
     def keys_in(self, index: IndexMap) -> list[tuple[EntityMap, KeyMap]]:
         """Return the entities that declare a key of an index, with the key."""
@@ -182,19 +197,12 @@ class DesignFacts:
         )
 
     def _use(self, pattern: AccessPattern) -> PatternUse:
+        plans = tuple(plans_in(pattern.plan))
         return PatternUse(
             pattern,
-            tuple(plans_of(pattern.plan)),
+            plans,
+            tuple(ranges_in(pattern.plan)),
+            tuple(follow_up_of(plan) for plan in plans if isinstance(plan, Then)),
             pattern.shape.requests,
             self.rates.calls.get(pattern.label),
         )
-
-
-def plans_of(plan: Plan[Any]) -> Iterator[Plan[Any]]:
-    """Yield a plan, and every plan that it is made of."""
-    yield plan
-    parts = [*vars(plan).values(), *([plan._following()] if isinstance(plan, Then) else [])]
-    for value in parts:
-        for part in value if isinstance(value, tuple | list) else (value,):
-            if isinstance(part, Plan):
-                yield from plans_of(part)

@@ -31,21 +31,17 @@ def growing_item(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find lists and sets to which patterns only add."""
     for entity in facts.table.entities:
         updates = facts.updates(entity)
-        rewrites = [
-            plan
-            for use in facts.uses
-            for plan in use.plans
-            if isinstance(plan, Put | Save) and plan._entity.includes(entity)
-        ]
+        writes = [plan for use in facts.uses for plan in use.writes(entity)]
+        is_rewritten = any(isinstance(plan, Put | Save) for plan in writes)
         for attribute in entity.attributes.values():
             changes = [
                 (use, change)
-                for use, plan in updates
-                for change in plan._changes
+                for use, update in updates
+                for change in update.changes
                 if change.name == attribute.name
             ]
             only_adds = all(isinstance(each, Append | Prepend | AddToSet) for _, each in changes)
-            if not changes or not only_adds or rewrites:
+            if not changes or not only_adds or is_rewritten:
                 continue
             element = _element_size(facts, entity, attribute)
             patterns = ", ".join(dict.fromkeys(f"{use.pattern.name}()" for use, _ in changes))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from tablewright.encoding.items import item_size
 from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES
@@ -12,11 +11,8 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.members import AttributeMap
 from tablewright.plan.change import Increment
-from tablewright.plan.reads.aggregate import Load
-from tablewright.plan.reads.pages import Pages
 from tablewright.plan.reads.projection import is_projected
-from tablewright.plan.shape import TYPICAL_PAGE
-from tablewright.plan.writes.update import Update
+from tablewright.plan.shape import TYPICAL_PAGE, Shape
 from tablewright.publish.advice.code import name_of_key
 from tablewright.publish.advice.facts import PatternUse, TableFacts
 from tablewright.publish.advice.finding import Rule, RuleProblem, Severity
@@ -33,13 +29,13 @@ def changing_index_key(facts: TableFacts) -> Iterator[RuleProblem]:
         for key in entity.indexes:
             by_itself: dict[str, list[PatternUse]] = {}
             assigned: dict[str, list[PatternUse]] = {}
-            for use, plan in updates:
-                names = _assigned(key, plan)
+            for use, update in updates:
+                names = _assigned(key, update)
                 for name in names:
                     if use.rate is not None:
                         assigned.setdefault(name, []).append(use)
                 # A row that has to move anyway costs nothing more.
-                for name in [] if names else _moving_by_itself(entity, key, plan):
+                for name in [] if names else _moving_by_itself(entity, key, update):
                     by_itself.setdefault(name, []).append(use)
             for name, uses in by_itself.items():
                 role = entity.attributes[name].role
@@ -50,15 +46,15 @@ def changing_index_key(facts: TableFacts) -> Iterator[RuleProblem]:
                 yield _moving_row(facts, entity, key, "", name, uses)
 
 
-def _assigned(key: KeyMap, plan: Update[Any]) -> list[str]:
+def _assigned(key: KeyMap, update: Shape) -> list[str]:
     """Return the attributes of a key to which an update gives another meaning."""
-    changes = {each.name: each for each in plan._changes if not isinstance(each, Increment)}
-    return [name for name in changes if name in key.depends_on]
+    names = [each.name for each in update.changes if not isinstance(each, Increment)]
+    return [name for name in dict.fromkeys(names) if name in key.depends_on]
 
 
-def _moving_by_itself(entity: EntityMap, key: KeyMap, plan: Update[Any]) -> list[str]:
+def _moving_by_itself(entity: EntityMap, key: KeyMap, update: Shape) -> list[str]:
     """Return the stamps and counters with which an update changes a key."""
-    counters = [each.name for each in plan._changes if isinstance(each, Increment)]
+    counters = [each.name for each in update.changes if isinstance(each, Increment)]
     stamps = [each.name for each in entity.stamps if each.role != "created_at"]
     return [name for name in dict.fromkeys((*counters, *stamps)) if name in key.depends_on]
 
@@ -135,8 +131,8 @@ def _amplified(
             continue
         uses = [
             use
-            for use, plan in facts.updates(entity)
-            if not any(name in key.depends_on for name in plan._changed_names())
+            for use, update in facts.updates(entity)
+            if not update.changed_names & key.depends_on
         ]
         severity = _severity_of_whole_items(facts, key.index, uses, units)
         if severity is not None:
@@ -235,13 +231,12 @@ def _natural(entity: EntityMap, key: KeyMap, names: tuple[str, ...]) -> list[str
 
 def _needs_composed(use: PatternUse, index: IndexMap, entity: EntityMap, names: list[str]) -> bool:
     """Return whether a pattern does what DynamoDB does not do with keys of several attributes."""
-    for plan in use.plans:
-        if isinstance(plan, Load) and plan._key.index == index:
+    for each in use.ranges:
+        if each.key.index != index:
+            continue
+        filtered = () if each.filter is None else each.filter.attributes
+        if each.aggregate or any(entity.attributes[name].stored in names for name in filtered):
             return True
-        if isinstance(plan, Pages) and plan._key.index == index and plan._filter is not None:
-            filtered = {entity.attributes[each].stored for each in plan._filter.attributes}
-            if filtered & set(names):
-                return True
     return False
 
 

@@ -9,10 +9,6 @@ from tablewright.encoding.items import item_size
 from tablewright.limits import MAX_INCLUDED_ATTRIBUTES
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.template import templates_can_collide
-from tablewright.plan.reads.aggregate import Load
-from tablewright.plan.reads.pages import Pages
-from tablewright.plan.reads.projection import paths_to_read
-from tablewright.plan.reads.results import Count
 from tablewright.publish.advice.facts import PatternUse, TableFacts
 from tablewright.publish.advice.finding import Rule, RuleProblem
 
@@ -113,24 +109,18 @@ def wide_projection(facts: TableFacts) -> Iterator[RuleProblem]:
 
 def _selected(use: PatternUse, index: IndexMap) -> set[str] | None:
     """Return the stored attributes that a pattern reads of an index; None if not only some."""
-    counted = {id(plan._query) for plan in use.plans if isinstance(plan, Count)}
     names: set[str] = set()
-    is_found = False
-    for plan in use.plans:
-        if isinstance(plan, Load) and plan._key.index == index:
+    ranges = [each for each in use.ranges if each.key.index == index]
+    for each in ranges:
+        if not each.shape.attributes and each.result != "count":
             return None
-        if not isinstance(plan, Pages) or plan._key.index != index:
-            continue
-        is_found = True
-        if not plan._columns and id(plan) not in counted:
-            return None
-        entity = plan._entity
-        names |= {str(path[0]) for path in paths_to_read(entity, plan._key, plan._columns)}
-        if plan._filter is not None:
-            names |= {entity.attributes[name].stored for name in plan._filter.attributes}
+        entity = each.entity
+        names.update(each.shape.attributes)
+        if each.filter is not None:
+            names |= {entity.attributes[name].stored for name in each.filter.attributes}
         if entity.table.type_attribute is not None:
             names.add(entity.table.type_attribute)  # it tells the items of other entities apart
-    return names if is_found else None
+    return names if ranges else None
 
 
 def _is_overloadable(facts: TableFacts, index: IndexMap) -> bool:

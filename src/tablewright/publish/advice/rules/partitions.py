@@ -20,7 +20,7 @@ from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart
-from tablewright.plan.plan import Plan
+from tablewright.model.pattern import explain
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.shape import typical_size
 from tablewright.plan.writes.condition_check import ConditionCheck
@@ -184,7 +184,7 @@ def _load(facts: TableFacts, entity: EntityMap, key: KeyMap) -> Load:
         requests = [
             request for request in use.reads(facts.table, key.index) if entity in request.targets
         ]
-        written = [plan for plan in use.plans if _writes(plan, entity, key)]
+        written = [plan for plan in use.writes(entity) if _writes(plan, entity, key)]
         if requests or written:
             rates.append(use.rate)
             factor = TRANSACTION_FACTOR if "Transact" in use.pattern.shape.operation else 1
@@ -193,17 +193,15 @@ def _load(facts: TableFacts, entity: EntityMap, key: KeyMap) -> Load:
     return Load(writes, reads, bool(rates) and None not in rates)
 
 
-def _writes(plan: Plan[Any], entity: EntityMap, key: KeyMap) -> bool:
-    """Return whether a plan writes an item of an entity, or its row in the index of a key."""
-    if not isinstance(plan, Write) or not plan._entity.includes(entity):
-        return False
+def _writes(plan: Write[Any], entity: EntityMap, key: KeyMap) -> bool:
+    """Return whether a write of an entity writes its item, or its row in the index of a key."""
     if key.index is None:
         return True
     if isinstance(plan, ConditionCheck):
         return False
     return not isinstance(plan, Update) or any(
         name in key.depends_on or is_projected(entity, key, entity.attributes[name].stored)
-        for name in plan._changed_names()
+        for name in explain(plan).changed_names
     )
 
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from tablewright.mapping.entity import EntityMap
-from tablewright.plan.reads.pages import Pages
+from tablewright.plan.inspection import KeyRange
 from tablewright.publish.advice.facts import TableFacts
 from tablewright.publish.advice.finding import Rule, RuleProblem
 from tablewright.publish.advice.source import place_of_class
@@ -25,13 +25,10 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT.*").fullmatch
 def unordered_range(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find queries by the order of texts that are numbers or times of different lengths."""
     for use in facts.uses:
-        for plan in use.plans:
-            if not isinstance(plan, Pages) or plan._operation == "Scan" or not _is_ordered(plan):
+        for each in use.ranges:
+            if not each.free or not _is_ordered(each):
                 continue
-            following = plan._key.next_part(len(plan._arguments))
-            if following is None:
-                continue
-            entity, name = plan._entity, following.part.attribute
+            entity, name = each.entity, each.free[0].attribute
             if entity.attributes[name].converter.kind is not str:
                 continue
             texts = _texts(facts, entity, name)
@@ -50,10 +47,12 @@ def unordered_range(facts: TableFacts) -> Iterator[RuleProblem]:
             )
 
 
-def _is_ordered(plan: Pages[Any]) -> bool:
-    """Return whether the results of a query depend on the order of the next part."""
-    has_range = plan._comparison in ("<", "<=", ">", ">=", "between")
-    return has_range or plan._descending or plan._total is not None
+def _is_ordered(query: KeyRange) -> bool:
+    """Return whether it is a query whose results depend on the order of the next part."""
+    if query.aggregate or query.shape.operation == "Scan":
+        return False
+    has_range = query.comparison in ("<", "<=", ">", ">=", "between")
+    return has_range or query.shape.order == "descending" or query.limit is not None
 
 
 def _texts(facts: TableFacts, entity: EntityMap, name: str) -> list[str]:

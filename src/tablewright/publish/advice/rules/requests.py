@@ -12,13 +12,14 @@ from msgspec.structs import replace
 from tablewright.encoding.items import item_size
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
-from tablewright.model.pattern import AccessPattern
+from tablewright.mapping.keys import KeyMap
+from tablewright.model.pattern import AccessPattern, explain
 from tablewright.plan.condition import Condition
-from tablewright.plan.reads.aggregate import Load
-from tablewright.plan.reads.members import Member
-from tablewright.plan.reads.paged_load import PagedLoad, load_of
+from tablewright.plan.facts import AllPages
+from tablewright.plan.inspection import KeyRange
+from tablewright.plan.reads.members import AggregateMap, Member
+from tablewright.plan.reads.paged_load import load_of
 from tablewright.plan.reads.pages import Pages
-from tablewright.plan.reads.transact_get import TransactGet
 from tablewright.plan.writes.collection import DeleteAggregate
 from tablewright.plan.writes.transaction import Transaction
 from tablewright.publish.advice.code import filter_code, name_of_key, tree_of
@@ -37,8 +38,8 @@ def single_item_transaction(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find transactions of one item, which costs twice as much as without one."""
     for use in facts.uses:
         pattern, plan = use.pattern, use.pattern.plan
-        if isinstance(plan, Transaction) and len(plan._writes) == 1:
-            step = plan._writes[0]._shape()
+        if isinstance(plan, Transaction) and len(pattern.shape.steps) == 1:
+            (step,) = pattern.shape.steps
             if step.operation == "TransactWriteItems" or not _has_fixed_length(pattern):
                 continue  # a sentinel or an event is written with it
             yield RuleProblem(
@@ -48,7 +49,9 @@ def single_item_transaction(facts: TableFacts) -> Iterator[RuleProblem]:
                 f"instead of {step.write_units:g}",
                 "return the write itself, without transact(…)",
             )
-        elif isinstance(plan, TransactGet) and len(plan._gets) == 1 and _has_fixed_length(pattern):
+        elif pattern.shape.operation == "TransactGetItems" and len(pattern.shape.keys) == 1:
+            if not _has_fixed_length(pattern):
+                continue
             yield RuleProblem(
                 place_of_pattern(pattern),
                 f"{pattern.name}()",
@@ -62,7 +65,7 @@ class Discards(Struct, frozen=True):
     """A query with a filter: how many items it reads, and how many of them it keeps."""
 
     use: PatternUse
-    plan: Pages[Any]
+    query: KeyRange
     condition: Condition[Any]
     read: int
     kept: int
@@ -89,7 +92,7 @@ def discarding_filter(facts: TableFacts) -> Iterator[RuleProblem]:
     for each in _filters(facts):
         if each.kept < each.read * MIN_KEPT and not each.is_sparse:
             names = " / ".join(sorted(each.condition.attributes))
-            key = each.plan._key
+            key = each.query.key
             maker = "key" if key.index is None else "index"
             yield each.problem(
                 f"make what it compares a part of the key: {name_of_key(key)} = {maker}(…, {names} "
@@ -101,28 +104,29 @@ def sparse_index(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find filters with fixed values that keep so little that an index should contain only that."""
     for each in _filters(facts):
         if each.is_sparse:
-            condition = filter_code(each.use.pattern, each.plan._entity.name)
+            condition = filter_code(each.use.pattern, each.query.entity.name)
             yield each.problem(f"an index of these items alone: index(…, when={condition})")
 
 
 def _filters(facts: TableFacts) -> Iterator[Discards]:
     """Yield the filters of which the checks, or the sample data, tell what they keep."""
     for use in facts.uses:
-        for position, plan in enumerate(use.plans):
-            if not isinstance(plan, Pages) or plan._filter is None or plan._operation == "Scan":
+        is_query = isinstance(use.pattern.plan, Pages)
+        for position, query in enumerate(use.ranges):
+            if query.filter is None or query.shape.operation == "Scan":
                 continue
             read, kept, source = 0, 0, "checks"
-            if not plan._columns and position == 0:
+            if is_query and position == 0 and not query.shape.attributes:
                 measured = facts.measured(use.pattern.label)
                 read, kept = measured.read, measured.returned
-            if read < MIN_SAMPLE and _is_constant(plan._filter) and _reads_any_partition(plan):
-                index = plan._key.index
+            if read < MIN_SAMPLE and _is_constant(query.filter) and query.is_anywhere:
+                index = query.key.index
                 needed = () if index is None else index.attributes
-                items = [i for i in facts.items(plan._entity) if all(n in i for n in needed)]
-                read, kept = len(items), sum(map(plan._filter.matches, items))
+                items = [i for i in facts.items(query.entity) if all(n in i for n in needed)]
+                read, kept = len(items), sum(map(query.filter.matches, items))
                 source = "sample data"
             if read >= MIN_SAMPLE:
-                yield Discards(use, plan, plan._filter, read, kept, source)
+                yield Discards(use, query, query.filter, read, kept, source)
 
 
 def _is_constant(condition: Condition[Any]) -> bool:
@@ -130,71 +134,66 @@ def _is_constant(condition: Condition[Any]) -> bool:
     return not contains_symbol(condition.compared_values)
 
 
-def _reads_any_partition(plan: Pages[Any]) -> bool:
-    """Return whether a query can read every item of its entity, depending on its arguments."""
-    return plan._comparison is None and all(map(contains_symbol, plan._arguments))
-
-
 def unbounded_aggregate(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find aggregates that are always read whole, however many children there are."""
     for use in facts.uses:
-        for plan in use.plans:
-            if not isinstance(plan, Load) or isinstance(plan, PagedLoad) or plan._size is not None:
+        deletes = any(isinstance(each, DeleteAggregate) for each in use.plans)
+        for rows in () if deletes else use.ranges:
+            if rows.aggregate is None or not isinstance(rows.shape.extent, AllPages):
                 continue
-            lists = [each for each in plan._kind.members if each.form == "list"]
-            if not lists or any(isinstance(each, DeleteAggregate) for each in use.plans):
+            lists = [each for each in rows.aggregate.members if each.form == "list"]
+            if not lists:
                 continue
             fields = ", ".join(each.field for each in lists)
+            largest = _largest(facts, rows.aggregate, rows.key)
             yield RuleProblem(
                 place_of_pattern(use.pattern),
                 f"{use.pattern.name}()",
-                f"it reads all of {fields}, however many there are{_largest(facts, plan)}; "
+                f"it reads all of {fields}, however many there are{largest}; "
                 "DynamoDB returns 1 MB, 128 units, with each request",
-                _bounds(plan, lists),
+                _bounds(rows, rows.aggregate, lists),
             )
 
 
-def _bounds(plan: Load[Any], lists: list[Member]) -> str:
+def _bounds(rows: KeyRange, aggregate: AggregateMap, lists: list[Member]) -> str:
     """Return how to read an aggregate in parts, in the order in which its keys allow it."""
-    for order, ordered in (("", plan), (".desc()", plan.desc())):
-        found = [f"…{order}.limit(n)"] if _is_possible(ordered.limit(1)) else []
+    for order in ("", ".desc()"):
+        found = [f"…{order}.limit(n)"] if _is_possible(rows, aggregate, order, limit=1) else []
         for member in lists:
-            if isinstance(member.kind, EntityMap) and _is_possible(_paged(ordered, member)):
-                how = f", read with …{order}" if order else ""
-                code = f"{member.field}: Page[{member.kind.name}] = children()"
-                found.append(f"a member that is a page{how}: {code}")
-                break
+            if isinstance(member.kind, EntityMap):
+                page = replace(member, form="page")
+                members = tuple(page if each is member else each for each in aggregate.members)
+                if _is_possible(rows, replace(aggregate, members=members), order):
+                    how = f", read with …{order}" if order else ""
+                    code = f"{member.field}: Page[{member.kind.name}] = children()"
+                    found.append(f"a member that is a page{how}: {code}")
+                    break
         if found:
             return ", or ".join(found)
     name = lists[0].entity.name
     return f"query them apart from the root: {name}.primary.within(…).page_size(n)"
 
 
-def _paged(plan: Load[Any], member: Member) -> Load[Any]:
-    """Return the same load with a page of one member."""
-    members = (
-        replace(each, form="page") if each is member else each for each in plan._kind.members
-    )
-    paged = load_of(replace(plan._kind, members=tuple(members)), plan._key, plan._arguments)
-    return paged.desc() if plan._descending else paged
-
-
-def _is_possible(plan: Load[Any]) -> bool:
-    """Return whether the keys of an aggregate allow a plan."""
+def _is_possible(
+    rows: KeyRange, aggregate: AggregateMap, order: str, limit: int | None = None
+) -> bool:
+    """Return whether the keys of an aggregate allow a plan for its rows."""
     try:
-        plan._shape()
+        plan = load_of(aggregate, rows.key, rows.arguments)
+        plan = plan.desc() if order or rows.shape.order == "descending" else plan
+        explain(plan if limit is None else plan.limit(limit))
     except DeclarationError:
         return False
     return True
 
 
-def _largest(facts: TableFacts, plan: Load[Any]) -> str:
+def _largest(facts: TableFacts, aggregate: AggregateMap, key: KeyMap) -> str:
     """Return the size of the largest partition with these children in the sample data."""
     partitions: dict[str, list[int]] = {}
-    for member in plan._kind.leaves()[1:]:
+    for member in aggregate.leaves()[1:]:
         for item in facts.items(member.entity):
-            key = repr([item.get(name) for name in plan._key.partition_attributes])
-            partitions.setdefault(key, []).append(item_size(item))
+            partition = repr([item.get(name) for name in key.partition_attributes])
+            partitions.setdefault(partition, []).append(item_size(item))
     if not partitions:
         return ""
     sizes = max(partitions.values(), key=len)
