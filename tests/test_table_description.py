@@ -54,13 +54,22 @@ def test_missing_members_have_defaults_and_unknown_ones_are_ignored() -> None:
             "TableName": "shop",
             "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH", "Colour": "red"}],
             "GlobalSecondaryIndexes": None,
+            "LocalSecondaryIndexes": [
+                {
+                    "IndexName": "by_time",
+                    "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}],
+                    "ProvisionedThroughput": None,
+                }
+            ],
             "StreamSpecification": {"StreamEnabled": False, "StreamViewType": "NEW_IMAGE"},
             "Replicas": [1],
             "CreationDateTime": 1.5,
         }
     )
     keys = KeySchema((KeyAttribute("PK", ""),))
-    assert found == TableDescription("shop", keys, state=TableState(id="1.5", created=1.5))
+    index = IndexDescription("by_time", "local", keys)
+    state = TableState(id="1.5", created=1.5)
+    assert found == TableDescription("shop", keys, (index,), state=state)
     assert describe(found.keys) == "PK:? HASH"
 
 

@@ -285,14 +285,20 @@ class _TimeToLive(Struct):
     attribute: str | None = field(name="AttributeName", default=None)
 
 
+def _without_nulls(value: object) -> object:
+    """Return JSON without the members that are null: they are as good as missing."""
+    if isinstance(value, Mapping):
+        return {k: _without_nulls(each) for k, each in value.items() if each is not None}
+    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
+
+
 def read_table(members: object, ttl: str | None = None) -> TableDescription:
     """Return the table of a CreateTable request, or of the `Table` that DescribeTable returns.
 
     Attributes that are not defined have the type "". Raises msgspec.ValidationError if a member has
     a wrong type, or if the name of the table or of an index is missing.
     """
-    given = members.items() if isinstance(members, Mapping) else ()
-    table = msgspec.convert({name: value for name, value in given if value is not None}, _Table)
+    table = msgspec.convert(_without_nulls(members), _Table)
     types = {each.attribute_name: each.attribute_type for each in table.attribute_definitions}
     billing = table.billing_mode or table.billing_mode_summary.billing_mode
     is_provisioned = billing != "PAY_PER_REQUEST"

@@ -24,6 +24,7 @@ from tablewright import (
     index,
     key,
     save,
+    transact,
 )
 from tablewright.designs import market
 from tablewright.designs.catalog import bundled, load
@@ -31,7 +32,7 @@ from tablewright.errors import AccessDeniedException, InvalidValue
 from tablewright.mapping.record_key import record_key
 from tablewright.model.provision import Provision
 from tablewright.plan.plan import Context, run
-from tablewright.plans import Create, Get, Query, Save, Upsert
+from tablewright.plans import Create, Get, Query, Save, Transaction, Upsert, access_patterns
 from tablewright.policy import Principal
 from tablewright.publish.iam import (
     COGNITO,
@@ -43,6 +44,7 @@ from tablewright.publish.iam import (
     tenant_policy,
     tenant_tag,
 )
+from tablewright.publish.iam.grants import grants
 from tablewright.publish.infrastructure import create_table_requests
 from tablewright.transport import Local
 from tablewright.verify import Design, verify
@@ -287,6 +289,32 @@ def count_hit(counter_id: str) -> Upsert[Counter]:
 @access_pattern(role="saves")
 def save_counter(counter: Counter) -> Save[Counter]:
     return save(counter)
+
+
+@access_pattern(role="saves together")
+def save_counters(first: Counter, second: Counter) -> Transaction[tuple[Counter, Counter]]:
+    return transact(save(first), save(second).condition(Counter.hits > 0))
+
+
+def test_saves_in_a_transaction_need_the_actions_that_they_may_have() -> None:
+    (found,) = (each for each in access_patterns(Counters) if each.name == "save_counters")
+    needed = {grant.action for grant in grants([found])}
+    assert needed == {"ConditionCheckItem", "DeleteItem", "GetItem", "PutItem", "UpdateItem"}
+    shape = found.shape
+    assert [each.operation for each in shape.requests] == [
+        *("GetItem", "GetItem", "TransactWriteItems"),
+    ]
+    assert sum(each.read_units for each in shape.requests) == shape.read_units
+    with Engine() as engine, connect(engine, Counters) as database:
+        database.run(transact(create(Counter(counter_id="a")), create(Counter(counter_id="b"))))
+        design = Design(name="counters", doc="", tables=(Counters,), sample=None, checks=None)
+        limited = connect(engine, Counters, policy=policy(design, "saves together"))
+        first, second = (database.run(Counter.primary(each)) for each in "ab")
+        assert first is not None
+        assert second is not None
+        first.counter_id = "c"
+        limited.run(save_counters(first, second))  # moves one, and checks the other
+        assert database.run(Counter.primary("c")) == first
 
 
 @pytest.mark.parametrize("role", ["upserts", "saves"])

@@ -37,7 +37,7 @@ class PatternCall(Struct, frozen=True):
 
 
 def pattern_calls(design: Design, trace: Trace) -> list[PatternCall]:
-    """Return the calls of the patterns of a design; raise InvalidValue if a check fails."""
+    """Return the calls of the patterns of a design; raise InvalidValue if a check cannot run."""
     if trace.failed:
         raise InvalidValue(
             f"{design.name}: the check {trace.failed[0]!r} fails, so its cost is not known; "

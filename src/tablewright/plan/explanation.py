@@ -243,6 +243,7 @@ def members(shape: Shape) -> dict[str, Any]:
         "read_range": msgspec.to_builtins(shape.read_range),
         "write_range": msgspec.to_builtins(shape.write_range),
         "steps": [members(step) for step in shape.steps],
+        "branches": [members(branch) for branch in shape.branches],
         "sets": shape.sets,
         "requires": shape.requires,
     }

@@ -179,7 +179,8 @@ class Shape(Struct, frozen=True):
         return [
             replace(
                 self,
-                operation=self.operation.removesuffix("Item"),
+                operation=_action(self.operation),
+                branches=tuple(replace(e, operation=_action(e.operation)) for e in self.branches),
                 read_units=0,
                 read_range=NOTHING,
                 write_units=self.write_units * TRANSACTION_FACTOR,
@@ -267,6 +268,11 @@ def read_shape(
     )
 
 
+def _action(operation: str) -> str:
+    """Return what an operation on an item is called in a transaction: `Put`."""
+    return operation.removesuffix("Item")
+
+
 def distinct(values: Iterable[T]) -> tuple[T, ...]:
     """Return each object once."""
     return tuple({id(each): each for each in values}.values())
@@ -348,14 +354,15 @@ def write_shape(
         return shape
     own = replace(
         shape,
-        operation=operation.removesuffix("Item") if several else operation,
+        operation=_action(operation) if several else operation,
         extent=Actions(1),
         read_units=0,
         read_range=NOTHING,
         write_units=write_units(entity, index_rows, 0) * factor,
         write_range=item_write(entity.index_rows, 0) * factor,
     )
-    own = replace(own, branches=tuple(replace(own, operation=name) for name in branches))
+    names = map(_action, branches) if several else branches
+    own = replace(own, branches=tuple(replace(own, operation=name) for name in names))
     read = Shape(
         operation="GetItem",
         tables=shape.tables,

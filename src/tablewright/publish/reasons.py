@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.table import TableMap
-from tablewright.plan.facts import Absent, Paging, Unchanged
+from tablewright.plan.facts import Absent, Actions, Paging, Repeats, Unchanged
 from tablewright.plan.shape import Shape
 from tablewright.symbol import Expression
 from tablewright.wire.operations import READS
@@ -85,7 +85,9 @@ def _write(shape: Shape, *, reads: bool) -> list[str]:
         how = "a condition" if reads else "a condition, not a read,"
         parts.append(f"{how} prevents duplicates")
     count = len({index for each in actions for index in each.indexes})
-    if count > 0 or shape.operation in ("PutItem", "UpdateItem"):
+    if shape.extent == Actions(None, Repeats.WHAT_HAS_CHANGED):
+        parts.append("changes the keys of indexes that follow from what has changed")
+    elif count > 0 or shape.operation in ("PutItem", "UpdateItem"):
         changed = {0: "no index", 1: "one index"}.get(count, f"{count} indexes")
         parts.append(f"changes keys of {changed}")
     return parts

@@ -168,8 +168,9 @@ def _result(design: Design, traced: TracedCheck, shape: Shape, reason: str, prob
 
 def _declared_scan(shape: Shape) -> str:
     """Return the reason of the scan that a plan declares; "" if it declares none."""
-    keys = [key for request in shape.requests for key in request.keys]
-    return next((key.reason for key in keys if isinstance(key, Everything)), "")
+    if any(isinstance(key, Everything) for key in shape.keys):
+        return shape.condition
+    return next(filter(None, map(_declared_scan, shape.steps)), "")
 
 
 # Each of these functions returns what is wrong, or an empty string.

@@ -42,7 +42,7 @@ def test_a_transaction_with_one_read(tmp_path: Path) -> None:
         ("transact(*(create(order) for order in orders))", "orders: list[Order]"),
         ("create(order)", "order: Order"),
         (
-            "transact(create(order)).require(Order.primary('O'), Order.status == 'paid')",
+            "require(transact(create(order)), Order.primary('O'), Order.status == 'paid')",
             "order: Order",
         ),
     ],
@@ -50,7 +50,8 @@ def test_a_transaction_with_one_read(tmp_path: Path) -> None:
 def test_other_writes_are_no_transactions_of_one_item(
     tmp_path: Path, plan: str, parameters: str
 ) -> None:
-    assert find(tmp_path, ORDER + pattern(plan, parameters), "single-item-transaction") == []
+    source = "from tablewright.plan.writes.transaction import require\n" + ORDER
+    assert find(tmp_path, source + pattern(plan, parameters), "single-item-transaction") == []
 
 
 SAMPLE = """

@@ -12,6 +12,7 @@ If nothing has changed, nothing is sent but a check of the conditions, if there 
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Any, Generic, Self, TypeVar
 
 from msgspec.structs import replace
@@ -27,6 +28,7 @@ from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import key_from
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape
+from tablewright.plan.units import NOTHING
 from tablewright.plan.writes.action import Prepared
 from tablewright.plan.writes.condition_check import ConditionCheck
 from tablewright.plan.writes.move import Move, update_instance
@@ -34,6 +36,7 @@ from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import Write, entity_of, refuse_write_once
 from tablewright.symbol import Symbol
 from tablewright.values import Item
+from tablewright.wire.operations import READS
 
 E = TypeVar("E")
 
@@ -109,14 +112,23 @@ class Save(Write[E, E], Generic[E]):
         if self._is_symbolic:  # at most, it is a move
             key = key_from(entity.primary, entity.key_arguments(self._instance))
             whole = Move(entity, key, {}, ())._shape()
-            return replace(
+            check = [self._check()._shape()] if self._conditions else []
+            own = replace(
                 whole,
                 operation="UpdateItem",
                 extent=Actions(None, Repeats.WHAT_HAS_CHANGED),
                 steps=(),
-                branches=(whole, *([self._check()._shape()] if self._conditions else [])),
-                read_range=replace(whole.read_range, low=0),
+                branches=(whole, *check),
+                read_units=0,
+                read_range=NOTHING,
                 write_range=replace(whole.write_range, low=0),
+            )
+            reads = takewhile(lambda step: step.operation in READS, whole.steps)
+            return replace(
+                own,
+                steps=(*reads, own),
+                read_units=whole.read_units,
+                read_range=replace(whole.read_range, low=0),
             )
         update = self._update()
         if update is not None:

@@ -8,7 +8,6 @@ table.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 from msgspec import Struct
 
@@ -69,11 +68,11 @@ def _accesses(request: Shape) -> Iterator[Access]:
         action = request.operation.replace("TransactGetItems", "GetItem")
         yield from _access(request, action, index or "")
     elif request.operation == "TransactWriteItems":
-        for member in chain.from_iterable((each, *each.branches) for each in request.steps):
-            for kind in member.operation.split(" + "):
-                yield from _access(member, f"{kind.removesuffix('Item')}Item")
+        for member in request.steps:
+            yield from _accesses(member)
     else:
-        yield from _access(request, request.operation)
+        for kind in request.operation.split(" + "):
+            yield from _access(request, f"{kind.removesuffix('Item')}Item")
 
 
 def _access(request: Shape, action: str, index: str = "") -> Iterator[Access]:

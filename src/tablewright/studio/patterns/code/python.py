@@ -167,7 +167,7 @@ class Expression:
                 return f"({inner},)" if len(value) == 1 else f"({inner})"
             case set() | frozenset():
                 inner = ", ".join(sorted(map(self.of, value)))
-                return f"{type(value).__name__}([{inner}])"
+                return f"{type(value).__name__}({f'[{inner}]' if value else ''})"
             case BaseModel():
                 return self._made(type(value), dict(value))
             case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
