@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import TableReplacement
-from tablewright.table_description import read_table
+from tablewright.table_description import read_table, write_types
 
 Template = dict[str, Any]
 
@@ -139,7 +139,5 @@ def _set_indexes(properties: Template, indexes: dict[str, Template], types: dict
     properties.pop("GlobalSecondaryIndexes", None)
     if indexes:
         properties["GlobalSecondaryIndexes"] = list(indexes.values())
-    properties["AttributeDefinitions"] = [
-        {"AttributeName": name, "AttributeType": types[name]}
-        for name in read_table(properties).key_types
-    ]
+    keys = read_table(properties).key_types
+    properties["AttributeDefinitions"] = write_types({name: types[name] for name in keys})
