@@ -20,7 +20,7 @@ from tablewright.publish.infrastructure import (
     cdk,
     cloudformation,
     create_table_requests,
-    table_resources,
+    declared_tables,
     terraform,
 )
 from tablewright.table_description import TableDescription, write_keys
@@ -121,8 +121,7 @@ def test_a_template_describes_what_connect_creates(
 def test_a_request_creates_what_connect_creates(design: Design) -> None:
     with Engine() as engine, Engine() as created, connect(engine, *design.tables):
         requests = create_table_requests(design)
-        for resource, request in zip(table_resources(design), requests, strict=True):
-            table = resource.table
+        for table, request in zip(declared_tables(design), requests, strict=True):
             created.call("CreateTable", request)
             if table.ttl:  # not part of CreateTable
                 created.call("UpdateTimeToLive", ttl(table.name, table.ttl))
@@ -174,8 +173,7 @@ def test_terraform_has_every_table_and_is_formatted(design: Design, tmp_path: Pa
         table for each in parsed["resource"] for table in each['"aws_dynamodb_table"'].values()
     ]
     assert len(parsed["import"]) == len(tables) == len(design.tables)
-    resources = [each.table for each in table_resources(design)]
-    for table, resource in zip(tables, resources, strict=True):
+    for table, resource in zip(tables, declared_tables(design), strict=True):
         assert unquoted(table["name"]) == resource.name
         assert {
             unquoted(each["name"]): unquoted(each["type"]) for each in table["attribute"]

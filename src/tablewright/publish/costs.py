@@ -44,9 +44,15 @@ def short_names(labels: Iterable[str]) -> dict[str, str]:
 
 
 def _row(found: PatternCost, name: str) -> tuple[str, ...]:
-    units = (found.read_units, found.write_units, found.index_units)
     rate = "" if found.rate is None else f"{found.rate:g}"
-    return name, rate, *(unit_cell(found, each) for each in units), _price(found.month)
+    return name, rate, *_cells(found, ESTIMATED if found.is_estimate else "")
+
+
+def _cells(found: PatternCost, mark: str = "") -> tuple[str, ...]:
+    """Return the units of a pattern, each after the mark, and its price."""
+    units = (found.read_units, found.write_units, found.index_units)
+    price = "" if found.month is None else f"{found.month:,.2f}"
+    return *(f"{mark}{number(each)}" if each else "" for each in units), price
 
 
 def unit_cell(found: PatternUnits, units: float) -> str:
@@ -186,7 +192,7 @@ def markdown(report: CostReport) -> str:
     """Return a report as Markdown: the table, the reasons for index writes, and the totals."""
     lines = [f"## Cost of {report.design}", ""]
     if report.patterns:
-        lines += [*markdown_table(rows(report)), ""]
+        lines += _markdown_table(rows(report))
     names = short_names(found.label for found in report.patterns)
     writes = [found for found in report.patterns if found.index_units]
     if writes:
@@ -198,16 +204,21 @@ def markdown(report: CostReport) -> str:
             if part.index and part.kind == "write" and part.units
         ]
         lines.append("")
-    return "\n".join([*lines, *(f"{line}  " for line in notes(report))]).rstrip() + "\n"
+    return _with_notes(lines, notes(report))
 
 
-def markdown_table(rows: Sequence[Sequence[str]]) -> list[str]:
+def _with_notes(lines: Iterable[str], notes: Iterable[str]) -> str:
+    return "\n".join([*lines, *(f"{line}  " for line in notes)]).rstrip() + "\n"
+
+
+def _markdown_table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table whose first column is text and whose others are numbers."""
     header, *others = rows
     return [
         f"| {' | '.join(header)} |",
         f"|---|{'---:|' * (len(header) - 1)}",
         *(f"| `{name}` | {' | '.join(cells)} |" for name, *cells in others),
+        "",
     ]
 
 
@@ -221,24 +232,12 @@ def comparison_rows(found: CostComparison) -> list[tuple[str, ...]]:
 
 
 def _change_row(change: PatternChange, name: str) -> tuple[str, ...]:
-    before, after = _cells(change.before), _cells(change.after)
-    if before is None or after is None:
-        mark = "-" if after is None else "+"
-        return f"{mark} {name}", *(before or after or ())
-    cells = zip(before, after, strict=True)
-    return name, *(new if old == new else f"{old or 0} → {new or 0}" for old, new in cells)
-
-
-def _cells(found: PatternCost | None) -> tuple[str, ...] | None:
-    """Return the cells of a pattern."""
-    if found is None:
-        return None
-    units = (found.read_units, found.write_units, found.index_units)
-    return *(number(each) if each else "" for each in units), _price(found.month)
-
-
-def _price(month: float | None) -> str:
-    return "" if month is None else f"{month:,.2f}"
+    if change.before is not None and change.after is not None:
+        cells = zip(_cells(change.before), _cells(change.after), strict=True)
+        return name, *(new if old == new else f"{old or 0} → {new or 0}" for old, new in cells)
+    if change.after is not None:
+        return f"+ {name}", *_cells(change.after)
+    return f"- {name}", *(_cells(change.before) if change.before else ())
 
 
 def comparison_notes(found: CostComparison) -> Iterator[str]:
@@ -262,5 +261,5 @@ def comparison_markdown(found: CostComparison) -> str:
     """Return a comparison as Markdown, for a pull request."""
     lines = [f"## Cost of {found.design} since {found.since}", ""]
     if found.patterns:
-        lines += [*markdown_table(comparison_rows(found)), ""]
-    return "\n".join([*lines, *(f"{line}  " for line in comparison_notes(found))]).rstrip() + "\n"
+        lines += _markdown_table(comparison_rows(found))
+    return _with_notes(lines, comparison_notes(found))

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from tablewright.cost import PatternUnits, measure_units
-from tablewright.mapping.table import TableMap
 from tablewright.model.database import connect
 from tablewright.model.table import Table
+from tablewright.model.tenancy import Tenancy
 from tablewright.publish import charts
 from tablewright.publish.blocks import (
     Block,
@@ -101,7 +101,8 @@ def _table_blocks(
     yield charts.entity_chart(table)
     yield from map(Prose, charts.delimiter_notes(table))
     yield Prose(charts.entity_notes(table))
-    yield from _tenancy(table, design)
+    if declared.__tenancy__ is not None:
+        yield from _tenancy(declared.__tenancy__)
     if patterns:
         yield Heading(level, "Access patterns")
         yield Prose(PATTERN_NOTE)
@@ -127,13 +128,10 @@ def _variant_docstring(table: type[Table], design: Design) -> Iterator[Block]:
         yield from docstring_blocks(text)
 
 
-def _tenancy(table: TableMap, design: Design) -> Iterator[Block]:
+def _tenancy(tenancy: Tenancy) -> Iterator[Block]:
     """Show the partitions that one tenant may read and write."""
-    for declared in design.tables:
-        tenancy = declared.__tenancy__
-        if declared.__table__ is table and tenancy is not None:
-            rows = [[Code(shard), "read, write"] for shard in tenancy.write]
-            rows += [[Code(shard), "read"] for shard in tenancy.read]
-            rows += [[Code(partition), "read, as all tenants"] for partition in tenancy.shared]
-            yield Prose(f"A database scoped by `{tenancy.tenant}` can access these partitions:")
-            yield Chart("The partitions of a tenant", ["partition", "access"], rows)
+    rows = [[Code(shard), "read, write"] for shard in tenancy.write]
+    rows += [[Code(shard), "read"] for shard in tenancy.read]
+    rows += [[Code(partition), "read, as all tenants"] for partition in tenancy.shared]
+    yield Prose(f"A database scoped by `{tenancy.tenant}` can access these partitions:")
+    yield Chart("The partitions of a tenant", ["partition", "access"], rows)

@@ -79,13 +79,9 @@ class Erd(Struct, frozen=True):
     def relation_rows(self) -> list[tuple[str, str, str, str]]:
         """Return the relations as rows of RELATION_COLUMNS, with the names of Python."""
         names = {node.name: node.entity for node in self.nodes}
+        counts = {True: "0 or more", False: "0 or 1"}
         return [
-            (
-                names[each.source],
-                names[each.target],
-                "0 or more" if each.many else "0 or 1",
-                each.label,
-            )
+            (names[each.source], names[each.target], counts[each.many], each.label)
             for each in self.relations
         ]
 
@@ -218,27 +214,16 @@ def _embeddings(boxes: list[_Box]) -> Iterator[Relation]:
 
 
 def _relations(entities: list[EntityMap], boxes: list[_Box]) -> Iterator[Relation]:
-    for parent in entities:
-        for member in followers(parent):
-            if member.entity in entities and not _has_intermediate(parent, member.entity, entities):
-                yield Relation(_name(parent.name), _name(member.entity.name), True, "has")
+    children = {each: [member.entity for member in followers(each)] for each in entities}
+    for parent, found in children.items():
+        for child in found:
+            others = {third for third in found if third not in (parent, child)}
+            is_direct = not any(child in children.get(third, ()) for third in others)
+            if child in children and is_direct:
+                yield Relation(_name(parent.name), _name(child.name), True, "has")
     for entity, box in zip(entities, boxes, strict=True):
-        parents = [
-            _name(other.name)
-            for other in entities
-            if any(member.entity is entity for member in followers(other))
-        ]
+        parents = [_name(other.name) for other, found in children.items() if entity in found]
         yield from _references(box, [other for other in boxes if other.name not in parents])
-
-
-def _has_intermediate(parent: EntityMap, child: EntityMap, entities: list[EntityMap]) -> bool:
-    """Return whether a third entity is a child of the parent and a parent of the child."""
-    return any(
-        any(member.entity is third for member in followers(parent))
-        and any(member.entity is child for member in followers(third))
-        for third in entities
-        if third is not parent and third is not child
-    )
 
 
 def _references(box: _Box, entities: list[_Box]) -> Iterator[Relation]:

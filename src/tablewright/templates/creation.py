@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from tablewright.engine import Engine
-from tablewright.errors import DynamoDBError, TemplateRefused
+from tablewright.errors import DynamoDBError, ResourceNotFoundException, TemplateRefused
 from tablewright.table_changes import Part, describe, differences
 from tablewright.table_description import read_table, read_ttl
 from tablewright.templates.table import DeclaredTable
@@ -34,17 +34,17 @@ def create_tables(engine: Engine, tables: Sequence[DeclaredTable]) -> list[Outco
     """Create the tables that are missing, with TTL, recovery and other settings."""
     for table in tables:
         _refuse_faults(table, partial(engine.prepare, "CreateTable", table.request))
-    existing = set(_list_tables(engine))
     outcomes = []
     for table in tables:
-        if table.name in existing:
+        try:
             description = engine.call("DescribeTable", {"TableName": table.name})["Table"]
+        except ResourceNotFoundException:
+            _refuse_faults(table, partial(_create, engine, table))
+            outcomes.append(Outcome(table, True))
+        else:
             ttl = engine.call("DescribeTimeToLive", {"TableName": table.name})
             found = compare_table(table, description, ttl["TimeToLiveDescription"])
             outcomes.append(Outcome(table, False, tuple(found)))
-        else:
-            _refuse_faults(table, partial(_create, engine, table))
-            outcomes.append(Outcome(table, True))
     return outcomes
 
 
@@ -86,14 +86,3 @@ def _refuse_faults(table: DeclaredTable, work: Callable[[], object]) -> None:
         work()
     except DynamoDBError as fault:
         raise TemplateRefused(f"{table.file}: {table.resource}: {fault.message}") from None
-
-
-def _list_tables(engine: Engine) -> list[str]:
-    names: list[str] = []
-    request: dict[str, Any] = {}
-    while True:
-        answer = engine.call("ListTables", request)
-        names += answer["TableNames"]
-        if "LastEvaluatedTableName" not in answer:
-            return names
-        request = {"ExclusiveStartTableName": answer["LastEvaluatedTableName"]}

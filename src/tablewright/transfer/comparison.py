@@ -1,4 +1,4 @@
-"""Comparison: the checksums of a whole table and of its indexes.
+"""Comparison: the checksums of a whole table and of its indexes, and the events of a transfer.
 
 An index is compared with what its table should give it: the items that have its keys, with the
 attributes that it projects. So an index of the target is compared in a copy and in a load, and the
@@ -11,12 +11,14 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from tablewright.backoff import Backoff
 from tablewright.engine.rows import ItemRow, project_row
 from tablewright.engine.table import StoredIndex, table_from_description
+from tablewright.table_description import TableDescription
 from tablewright.transfer.checksum import Checksum, hash_item
-from tablewright.transfer.definition import describe, require_description
-from tablewright.transfer.progress import Progress
+from tablewright.transfer.definition import require_description
 from tablewright.transfer.rows import is_engine, read_index_pages, read_pages
 from tablewright.transfer.threads import run_in_threads
 from tablewright.transport import Transport
@@ -28,13 +30,48 @@ LAGGING = Backoff(attempts=8, first=0.5, longest=16.0)
 Sides: TypeAlias = dict[str, Checksum]
 
 
+class Progress(Struct, frozen=True):
+    """The number of items of a table that are copied, dumped, loaded or compared.
+
+    `expected` is the item count of the source, or None if it is unknown. DynamoDB updates the count
+    every six hours, so it may be outdated.
+    """
+
+    table: str
+    phase: str
+    items: int
+    expected: int | None
+
+
+class TableComparison(Struct, frozen=True):
+    """The checksum of a table on each side of a transfer: {"source": …, "target": …}.
+
+    `indexes` has that of each index of the target, and that of what it should have of the items of
+    its table: {"by_day": {"items": …, "index": …}}.
+    """
+
+    table: str
+    sides: Sides
+    indexes: dict[str, Sides] = {}
+
+    @property
+    def is_equal(self) -> bool:
+        return len(set(self.sides.values())) == 1 and not self.differing_indexes
+
+    @property
+    def differing_indexes(self) -> list[str]:
+        return [name for name, sides in self.indexes.items() if len(set(sides.values())) > 1]
+
+
+Event: TypeAlias = Progress | TableComparison
+
+
 def checksum_table(
     transport: Transport, table: str, segments: int, phase: str
 ) -> Generator[Progress, None, Checksum]:
     """Return the checksum of a whole table; yield the progress."""
-    found = describe(transport, table)
-    expected = None if found is None else found.state.items
-    total, _ = yield from _checksum_items(transport, table, segments, (), phase, expected)
+    found = require_description(transport, table)
+    (total,) = yield from _checksum_items(transport, found, segments, (), phase)
     return total
 
 
@@ -44,9 +81,7 @@ def checksum_table_and_indexes(
     """Return the checksum of a whole table, and those of each index and of what it should have."""
     found = require_description(transport, table)
     indexes = table_from_description(found).indexes
-    total, wanted = yield from _checksum_items(
-        transport, table, segments, indexes, phase, found.state.items
-    )
+    total, *wanted = yield from _checksum_items(transport, found, segments, indexes, phase)
     sides: dict[str, Sides] = {}
     for index, expected in zip(indexes, wanted, strict=True):
         stored = yield from _checksum_index(transport, table, index, expected, phase)
@@ -56,23 +91,22 @@ def checksum_table_and_indexes(
 
 def _checksum_items(
     transport: Transport,
-    table: str,
+    table: TableDescription,
     segments: int,
     indexes: Sequence[StoredIndex],
     phase: str,
-    expected: int | None,
-) -> Generator[Progress, None, tuple[Checksum, list[Checksum]]]:
-    """Return the checksum of all items, and that of what each index should have of them."""
+) -> Generator[Progress, None, list[Checksum]]:
+    """Return the checksum of all items, then that of what each index should have of them."""
 
     def worker(segment: int) -> Iterator[list[Checksum]]:
-        for page in read_pages(transport, table, segment, segments):
+        for page in read_pages(transport, table.name, segment, segments):
             yield _checksum_page(page, indexes)
 
     totals = [Checksum()] * (1 + len(indexes))
     for found in run_in_threads([worker(segment) for segment in range(segments)]):
         totals = [total + part for total, part in zip(totals, found, strict=True)]
-        yield Progress(table, phase, totals[0].count, expected)
-    return totals[0], totals[1:]
+        yield Progress(table.name, phase, totals[0].count, table.state.items)
+    return totals
 
 
 def _checksum_page(page: list[ItemRow], indexes: Sequence[StoredIndex]) -> list[Checksum]:

@@ -17,14 +17,19 @@ from msgspec import Struct
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import TransferRefused
 from tablewright.table_description import TableDescription
-from tablewright.transfer.comparison import checksum_table, checksum_table_and_indexes
+from tablewright.transfer.comparison import (
+    Event,
+    Progress,
+    TableComparison,
+    checksum_table,
+    checksum_table_and_indexes,
+)
 from tablewright.transfer.definition import (
     read_definition,
     require_description,
     select_tables,
     shorten,
 )
-from tablewright.transfer.progress import Event, Progress, TableComparison
 from tablewright.transfer.rows import (
     RowRefused,
     choose_requests,
@@ -47,15 +52,6 @@ class _BatchWritten(Struct):
     last: Item | None = None
 
 
-class _TableCopy(Struct):
-    """A table to copy."""
-
-    definition: TableDescription
-    source_id: str
-    expected: int | None
-    target: TargetTable
-
-
 def copy(
     source: Transport,
     target: Transport,
@@ -76,43 +72,30 @@ def copy(
     """
     state = state or TransferState(None)
     segments = segments or choose_requests(source, target)
-    copies = [
-        _prepare_table(source, target, name, names[1], state, without_indexes)
-        for name in select_tables(source, names[0], table)
-    ]
+    tasks = []
+    for name in select_tables(source, names[0], table):
+        described = require_description(source, name)
+        definition = read_definition(source, described)
+        if without_indexes:
+            definition = definition.without_global_indexes()
+        tasks.append((described, TargetTable.check(target, names[1], name, definition, state)))
     if not overwrite:
-        refuse_items(names[1], [each.target for each in copies], state)
-    for table_copy in copies:
-        yield from _copy_table(source, target, table_copy, state, segments)
+        refuse_items(names[1], [target_table for _, target_table in tasks], state)
+    for described, target_table in tasks:
+        yield from _copy_table(source, described, target_table, state, segments)
     state.remove()
-
-
-def _prepare_table(
-    source: Transport,
-    target: Transport,
-    name: str,
-    where: str,
-    state: TransferState,
-    without_indexes: bool,
-) -> _TableCopy:
-    description = require_description(source, name)
-    definition = read_definition(source, description)
-    if without_indexes:
-        definition = definition.without_global_indexes()
-    target_table = TargetTable.check(target, where, name, definition, state)
-    return _TableCopy(definition, description.state.id, description.state.items, target_table)
 
 
 def _copy_table(
     source: Transport,
-    target: Transport,
-    table_copy: _TableCopy,
+    described: TableDescription,
+    target_table: TargetTable,
     state: TransferState,
     segments: int,
 ) -> Iterator[Event]:
-    name = table_copy.definition.name
-    progress = table_copy.target.prepare(state, table_copy.source_id, segments)
-    yield Progress(name, "copied", progress.items, table_copy.expected)
+    name, target, expected = described.name, target_table.transport, described.state.items
+    progress = target_table.prepare(state, described.state.id, segments)
+    yield Progress(name, "copied", progress.items, expected)
     try:
         for written in run_in_threads(_segment_workers(source, target, name, progress)):
             part = progress.parts[written.segment]
@@ -120,7 +103,7 @@ def _copy_table(
             part.last = written.last
             part.is_done = written.last is None
             state.save(now=False)
-            yield Progress(name, "copied", progress.items, table_copy.expected)
+            yield Progress(name, "copied", progress.items, expected)
     except RowRefused as refused:
         raise TransferRefused(
             f"table {name!r} of the target cannot have the item {shorten(refused.row.item)}: "
@@ -133,7 +116,7 @@ def _copy_table(
     target_checksum, indexes = yield from checksum_table_and_indexes(
         target, name, count, "compared: target"
     )
-    table_copy.target.finish(progress)
+    target_table.finish(progress)
     yield TableComparison(name, {"source": source_checksum, "target": target_checksum}, indexes)
 
 

@@ -21,13 +21,8 @@ from msgspec import Raw
 from tablewright.errors import TransferRefused
 from tablewright.transfer import dumpfile
 from tablewright.transfer.checksum import Checksum
-from tablewright.transfer.definition import (
-    describe,
-    read_definition,
-    require_description,
-    select_tables,
-)
-from tablewright.transfer.progress import Event, Progress, TableComparison
+from tablewright.transfer.comparison import Event, Progress, TableComparison
+from tablewright.transfer.definition import read_definition, require_description, select_tables
 from tablewright.transfer.rows import choose_requests, read_pages
 from tablewright.transfer.threads import run_in_threads
 from tablewright.transport import Transport
@@ -137,8 +132,7 @@ def _write_items(
     source: Transport, name: str, out: IO[bytes], segments: int | None
 ) -> Generator[Progress, None, Checksum]:
     count = segments or choose_requests(source)
-    description = describe(source, name)
-    expected = None if description is None else description.state.items
+    expected = require_description(source, name).state.items
     yield Progress(name, "dumped", 0, expected)
 
     def worker(segment: int) -> Iterator[tuple[Checksum, bytes]]:

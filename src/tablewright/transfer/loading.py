@@ -17,9 +17,13 @@ from tablewright.engine.rows import ItemRow
 from tablewright.errors import DynamoDBError, TableNotFound, TransferRefused
 from tablewright.transfer import dumpfile
 from tablewright.transfer.checksum import Checksum, hash_item
-from tablewright.transfer.comparison import checksum_table_and_indexes
+from tablewright.transfer.comparison import (
+    Event,
+    Progress,
+    TableComparison,
+    checksum_table_and_indexes,
+)
 from tablewright.transfer.dumpfile import Dump, DumpData
-from tablewright.transfer.progress import Event, Progress, TableComparison
 from tablewright.transfer.rows import Batch, RowRefused, choose_requests, split_batches
 from tablewright.transfer.state import PartProgress, TransferState
 from tablewright.transfer.target_table import TargetTable, refuse_items

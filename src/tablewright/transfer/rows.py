@@ -19,8 +19,8 @@ from tablewright.engine.bulk import open_batch, read_index_rows, read_rows
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import DynamoDBError, TransferRefused
 from tablewright.limits import MAX_BATCH_WRITES
-from tablewright.transfer.batches import write_batch
 from tablewright.transfer.segments import scan_index_pages, scan_pages
+from tablewright.transfer.sending import send_request, wait_for_capacity
 from tablewright.transport import Local, Transport
 from tablewright.values import Item
 from tablewright.wire.whole_items import read_whole_item
@@ -127,7 +127,22 @@ def _open_batch(
         batch = target.engine.run_long(partial(open_batch, table_name=table))
         return batch.add, partial(target.engine.run_long, batch.write)
     rows: list[ItemRow] = []
-    return rows.append, lambda: write_batch(target, table, [row.item for row in rows])
+    return rows.append, lambda: _write_batch(target, table, rows)
+
+
+def _write_batch(transport: Transport, table: str, rows: list[ItemRow]) -> None:
+    """Write rows with BatchWriteItem; retry until none is unprocessed."""
+    remaining = [{"PutRequest": {"Item": row.item}} for row in rows]
+    failures = 0
+    while True:
+        response = send_request(transport, "BatchWriteItem", {"RequestItems": {table: remaining}})
+        unprocessed = response.get("UnprocessedItems", {}).get(table, [])
+        if not unprocessed:
+            return
+        # Progress resets the backoff, but there is a delay: a part of the batch was throttled.
+        failures = 1 if len(unprocessed) < len(remaining) else failures + 1
+        remaining = unprocessed
+        wait_for_capacity("BatchWriteItem", failures)
 
 
 def read_index_pages(transport: Transport, table: str, index: str) -> Iterator[list[ItemRow]]:

@@ -59,11 +59,12 @@ class _Box(Struct):
 def erd_svg(erd: Erd, title: str, ident: str) -> Markup:
     """Return the diagram; `ident` must be unique on the page."""
     hues = {node.name: hue(position) for position, node in enumerate(erd.nodes)}
+    relations = [each for each in erd.relations if each.source != each.target]
+    loops = [each for each in erd.relations if each.source == each.target]
     boxes = {
-        node.name: _box(node, hues, [each for each in erd.relations if _is_loop(each, node)])
+        node.name: _box(node, hues, [each.label for each in loops if each.source == node.name])
         for node in erd.nodes
     }
-    relations = [each for each in erd.relations if each.source != each.target]
     related = {name for each in relations for name in (each.source, each.target)}
     placed = layers(
         [name for name in boxes if name in related],
@@ -76,26 +77,21 @@ def erd_svg(erd: Erd, title: str, ident: str) -> Markup:
     return image([*lines, *drawn], size, title, _describe(erd), ident)
 
 
-def _is_loop(relation: Relation, node: Node) -> bool:
-    return relation.source == relation.target == node.name
-
-
 def _describe(erd: Erd) -> str:
     """Return the content of the diagram in words."""
     names = {node.name: node.entity for node in erd.nodes}
-    entities = f"Entities: {', '.join(names.values())}."
     relations = (
         f" One {names[each.source]} to {'many' if each.many else 'one'} {names[each.target]}, "
         f"by {each.label}."
         for each in erd.relations
     )
-    return entities + "".join(relations)
+    return f"Entities: {', '.join(names.values())}.{''.join(relations)}"
 
 
 # -- boxes ---------------------------------------------------------------------------------------
 
 
-def _box(node: Node, hues: dict[str, str], loops: list[Relation]) -> _Box:
+def _box(node: Node, hues: dict[str, str], loops: list[str]) -> _Box:
     title = wrap(node.entity, TITLE_LIMIT, 13, SANS)
     lines = [_line(each, hues.get(each.owner, "")) for each in node.attributes]
     name = max((width(each, 12) for line in lines for each in line.name), default=0)
@@ -103,7 +99,7 @@ def _box(node: Node, hues: dict[str, str], loops: list[Relation]) -> _Box:
     marks = max((width(line.marks, 9, 0.75) for line in lines), default=0)
     heading = max(width(line, 13, SANS) for line in title)
     inner = max(marks + 8 + name + 20 + kind, heading, 120)
-    labels = wrap(", ".join(each.label for each in loops), inner - 60, 11, SANS) if loops else []
+    labels = wrap(", ".join(loops), inner - 60, 11, SANS) if loops else []
     height = CAP + ROW * (len(title) - 1) + sum(line.height for line in lines) + PAD
     return _Box(title, lines, hues[node.name], labels, inner + 2 * PAD, height)
 

@@ -8,7 +8,7 @@ title, with a table of the same content beside it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tablewright.publish.blocks import (
     Block,
@@ -105,15 +105,10 @@ def _prose(text: str) -> Iterator[Markup]:
         yield element("ul", [element("li", _inline(entry)) for entry in entries])
 
 
-def _inline(text: str) -> Markup:
+def _inline(text: str, show: Callable[[str], str] = str) -> Markup:
     """Return a text with the code between its backticks marked."""
-    return join(element("code", part) if is_code else part for part, is_code in _spans(text))
-
-
-def _spans(text: str) -> Iterator[tuple[str, bool]]:
-    """Split a text into what is code and what is not."""
-    for position, part in enumerate(re.split(r"`([^`\n]+)`", text)):
-        yield part, position % 2 == 1
+    parts = enumerate(map(show, re.split(r"`([^`\n]+)`", text)))
+    return join(element("code", part) if position % 2 else part for position, part in parts)
 
 
 # -- tables --------------------------------------------------------------------------------------
@@ -164,10 +159,7 @@ def _cell(text: str) -> Markup:
         case Plain():
             return _breakable(text)
         case _:
-            return join(
-                element("code", _breakable(part)) if is_code else _breakable(part)
-                for part, is_code in _spans(text)
-            )
+            return _inline(text, _breakable)
 
 
 def _breakable(text: str) -> Markup:

@@ -14,6 +14,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct
@@ -23,7 +24,6 @@ from tablewright.hints import did_you_mean
 from tablewright.mapping.record_key import record_key
 from tablewright.mapping.table import TableMap
 from tablewright.model.pattern import AccessPattern
-from tablewright.model.table import Table
 from tablewright.publish.iam.grants import Grant, grants
 from tablewright.verify.design import Design
 
@@ -79,7 +79,8 @@ def policies(design: Design, account: AwsAccount | None = None) -> dict[str, Pol
         for role, patterns in roles(design).items()
         if patterns
     }
-    return {**found, "provision": _provision(design, account)}
+    provisioning = (_provisioning(table.__table__, account) for table in design.tables)
+    return {**found, "provision": as_policy(chain.from_iterable(provisioning))}
 
 
 def policy(design: Design, role: str, account: AwsAccount | None = None) -> Policy:
@@ -160,19 +161,12 @@ def as_policy(statements: Iterable[dict[str, Any]]) -> Policy:
     return {"Version": "2012-10-17", "Statement": list(statements)}
 
 
-def _provision(design: Design, account: AwsAccount) -> Policy:
-    return as_policy(
-        statement for table in design.tables for statement in _provisioning(table, account)
-    )
-
-
-def _provisioning(table: type[Table], account: AwsAccount) -> Iterator[dict[str, Any]]:
+def _provisioning(table: TableMap, account: AwsAccount) -> Iterator[dict[str, Any]]:
     """Yield what `connect(…, create=True, update=True)` needs for a table."""
-    compiled = table.__table__
-    resource = account.arn(compiled.name)
+    resource = account.arn(table.name)
     actions = [f"dynamodb:{action}" for action in PROVISIONING]
     yield {"Effect": "Allow", "Action": actions, "Resource": resource}
-    (partition,) = record_key(compiled)[compiled.attributes[0]].values()
+    (partition,) = record_key(table)[table.attributes[0]].values()
     yield {
         "Effect": "Allow",
         "Action": ["dynamodb:GetItem", "dynamodb:UpdateItem"],

@@ -7,7 +7,7 @@
     key_texts, key_changes  what keys are made of, and what stored items need if that changes
     stages, runbook         the updates of a stack that lead from one template to another
 
-All of them render the same `TableResource`: the description of the table that `connect` creates.
+All of them render the same `TableDescription`: that of the table that `connect` creates.
 The output is deterministic.
 """
 
@@ -15,28 +15,20 @@ from __future__ import annotations
 
 from tablewright.publish.infrastructure.cdk import cdk
 from tablewright.publish.infrastructure.cloudformation import cloudformation
-from tablewright.publish.infrastructure.key_changes import KeyChanges, key_changes, key_texts
-from tablewright.publish.infrastructure.resource import (
-    TableResource,
-    create_table_requests,
-    table_resources,
-)
+from tablewright.publish.infrastructure.key_changes import key_changes, key_texts
 from tablewright.publish.infrastructure.runbook import runbook
-from tablewright.publish.infrastructure.stages import IndexChange, Stage, stages
+from tablewright.publish.infrastructure.stages import stages
+from tablewright.publish.infrastructure.tables import create_table_requests, declared_tables
 from tablewright.publish.infrastructure.terraform import terraform
 
 __all__ = [
-    "IndexChange",
-    "KeyChanges",
-    "Stage",
-    "TableResource",
     "cdk",
     "cloudformation",
     "create_table_requests",
+    "declared_tables",
     "key_changes",
     "key_texts",
     "runbook",
     "stages",
-    "table_resources",
     "terraform",
 ]

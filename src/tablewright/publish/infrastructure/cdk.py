@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Mapping
 from textwrap import indent
 
-from tablewright.publish.infrastructure.resource import TableResource, table_resources
+from tablewright.publish.infrastructure.tables import declared_tables, logical_id
 from tablewright.schema import KeySchema, Throughput
-from tablewright.table_description import IndexDescription
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.verify.design import Design
 
 #: The length of a call or list that stays on one line; the deepest are indented by 36 columns.
@@ -46,18 +46,16 @@ if __name__ == "__main__":
 
 def cdk(design: Design) -> str:
     """Return the source of an application: `cdk synth --app "python3 FILE"` runs it."""
-    words = re.findall(r"[A-Za-z0-9]+", design.name)
     return _APP.format(
         design=design.name,
-        stack="".join(word[0].upper() + word[1:] for word in words) + "Tables",
-        name=_text("-".join(words)),
-        tables="".join(indent(_table(each), " " * 8) for each in table_resources(design)),
+        stack=f"{logical_id(design.name)}Tables",
+        name=_text("-".join(re.findall(r"[A-Za-z0-9]+", design.name))),
+        tables="".join(indent(_table(each), " " * 8) for each in declared_tables(design)),
     )
 
 
-def _table(resource: TableResource) -> str:
+def _table(table: TableDescription) -> str:
     """Return the statement that creates a table."""
-    table = resource.table
     arguments = {"table_name": _text(table.name), **_keys(table.keys)}
     arguments["billing"] = "dynamodb.Billing.on_demand()"
     if table.throughput is not None:
@@ -86,7 +84,7 @@ def _table(resource: TableResource) -> str:
         )
     arguments["removal_policy"] = "cdk.RemovalPolicy.RETAIN"
     variable = re.sub(r"\W", "_", table.name).lower()
-    call = _call("dynamodb.TableV2", arguments, ["self", _text(resource.logical_id)])
+    call = _call("dynamodb.TableV2", arguments, ["self", _text(logical_id(table.name))])
     return f"self.{variable} = {call}\n"
 
 
@@ -120,18 +118,12 @@ def _keys(keys: KeySchema) -> dict[str, str]:
 
 
 def _capacity(units: Throughput) -> dict[str, str]:
-    return {"read_capacity": _fixed(units.read), "write_capacity": _autoscaled(units.write)}
-
-
-def _fixed(units: int) -> str:
-    return f"dynamodb.Capacity.fixed({units})"
-
-
-def _autoscaled(units: int) -> str:
-    """Return the write capacity of a global table, which CDK always scales."""
-    return _call(
-        "dynamodb.Capacity.autoscaled", {"min_capacity": str(units), "max_capacity": str(units)}
-    )
+    """Return the capacity arguments; CDK always scales the writes of a global table."""
+    scale = {f"{bound}_capacity": str(units.write) for bound in ("min", "max")}
+    return {
+        "read_capacity": f"dynamodb.Capacity.fixed({units.read})",
+        "write_capacity": _call("dynamodb.Capacity.autoscaled", scale),
+    }
 
 
 def _call(function: str, arguments: Mapping[str, str], positional: Iterable[str] = ()) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tablewright.publish.infrastructure.resource import TableResource, table_resources
+from tablewright.publish.infrastructure.tables import declared_tables, logical_id
+from tablewright.table_description import TableDescription
 from tablewright.verify.design import Design
 
 
@@ -20,52 +21,36 @@ def cloudformation(design: Design, *, global_table: bool = False) -> dict[str, A
     With `global_table`, tables are of the type AWS::DynamoDB::GlobalTable, with one replica in the
     region of the stack. A table cannot be changed into a global table later.
     """
-    resources = table_resources(design)
-    return template(resources, f"The tables of {design.name}", global_table=global_table)
-
-
-def template(
-    resources: list[TableResource], description: str, *, global_table: bool = False
-) -> dict[str, Any]:
-    """Return a template with these tables."""
     render = _global_table if global_table else _table
+    resources: dict[str, Any] = {}
+    outputs: dict[str, Any] = {}
+    for table in declared_tables(design):
+        name = logical_id(table.name)
+        resources[name] = {
+            "Type": f"AWS::DynamoDB::{'GlobalTable' if global_table else 'Table'}",
+            "DeletionPolicy": "Retain",
+            "UpdateReplacePolicy": "Retain",
+            "Properties": render(table),
+        }
+        outputs[f"{name}Name"] = {"Value": {"Ref": name}}
+        for attribute in ("Arn", "StreamArn") if table.stream else ("Arn",):
+            outputs[f"{name}{attribute}"] = {"Value": {"Fn::GetAtt": [name, attribute]}}
     return {
         "AWSTemplateFormatVersion": "2010-09-09",
-        "Description": description,
-        "Resources": {
-            resource.logical_id: {
-                "Type": f"AWS::DynamoDB::{'GlobalTable' if global_table else 'Table'}",
-                "DeletionPolicy": "Retain",
-                "UpdateReplacePolicy": "Retain",
-                "Properties": render(resource),
-            }
-            for resource in resources
-        },
-        "Outputs": {
-            key: value for resource in resources for key, value in _outputs(resource).items()
-        },
+        "Description": f"The tables of {design.name}",
+        "Resources": resources,
+        "Outputs": outputs,
     }
 
 
-def _outputs(resource: TableResource) -> dict[str, Any]:
-    names = {"Name": {"Ref": resource.logical_id}, "Arn": _attribute(resource, "Arn")}
-    if resource.table.stream:
-        names["StreamArn"] = _attribute(resource, "StreamArn")
-    return {f"{resource.logical_id}{name}": {"Value": value} for name, value in names.items()}
+def _table(table: TableDescription) -> dict[str, Any]:
+    return {**_common(table), **_per_region(table)}
 
 
-def _attribute(resource: TableResource, name: str) -> dict[str, Any]:
-    return {"Fn::GetAtt": [resource.logical_id, name]}
-
-
-def _table(resource: TableResource) -> dict[str, Any]:
-    return {**_common(resource), **_per_region(resource)}
-
-
-def _global_table(resource: TableResource) -> dict[str, Any]:
+def _global_table(table: TableDescription) -> dict[str, Any]:
     """Return the properties of a global table: settings of a region are those of its replica."""
-    properties = _common(resource)
-    replica = {"Region": {"Ref": "AWS::Region"}, **_per_region(resource)}
+    properties = _common(table)
+    replica = {"Region": {"Ref": "AWS::Region"}, **_per_region(table)}
     _split_throughput(properties, replica)
     indexes = properties.get("GlobalSecondaryIndexes")
     if indexes:
@@ -98,9 +83,8 @@ def _split_throughput(shared: dict[str, Any], replica: dict[str, Any]) -> None:
     }
 
 
-def _common(resource: TableResource) -> dict[str, Any]:
+def _common(table: TableDescription) -> dict[str, Any]:
     """Return the properties that a table and a global table share."""
-    table = resource.table
     # The other members of the request are the same in a template.
     properties = replace(table, stream=None, is_protected=False, tags=()).to_create_table()
     if table.ttl:
@@ -110,10 +94,9 @@ def _common(resource: TableResource) -> dict[str, Any]:
     return properties
 
 
-def _per_region(resource: TableResource) -> dict[str, Any]:
+def _per_region(table: TableDescription) -> dict[str, Any]:
     """Return the properties that a global table has in its replicas."""
     properties: dict[str, Any] = {}
-    table = resource.table
     if table.is_protected:
         properties["DeletionProtectionEnabled"] = True
     if table.recovery_days is not None:

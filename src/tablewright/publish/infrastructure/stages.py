@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import TableReplacement
-from tablewright.table_description import read_table
+from tablewright.table_description import read_table, write_types
 
 Template = dict[str, Any]
 
@@ -58,17 +58,21 @@ def stages(before: Template, after: Template) -> list[Stage]:
         if logical_id in was
     }
     found: list[Stage] = []
-    current = _with_indexes_of(after, was)
-    has_other_changes = current != before
+    indexes = {logical_id: _indexes(was[logical_id]["Properties"]) for logical_id in pending}
+    has_other_changes = _with_indexes(after, was, indexes) != before
     while any(pending.values()) or not found:
-        current, changes = deepcopy(current), []
+        changes = []
         for logical_id, actions in pending.items():
             if actions:
                 change = actions.pop(0)
-                wanted = now[logical_id]["Properties"]
-                _apply(current["Resources"][logical_id]["Properties"], wanted, change)
+                if change.is_created:
+                    wanted = _indexes(now[logical_id]["Properties"])
+                    indexes[logical_id][change.index] = wanted[change.index]
+                else:
+                    del indexes[logical_id][change.index]
                 changes.append(change)
-        found.append(Stage(current, tuple(changes), has_other_changes and not found))
+        template = _with_indexes(after, was, indexes)
+        found.append(Stage(template, tuple(changes), has_other_changes and not found))
     return found
 
 
@@ -114,32 +118,18 @@ def _index_changes(was: Template, now: Template) -> Iterator[IndexChange]:
             yield IndexChange(table, name, is_created=True)
 
 
-def _with_indexes_of(after: Template, was: Template) -> Template:
-    """Return the new template, with the indexes that existing tables had before."""
-    start = deepcopy(after)
-    for logical_id, found in start["Resources"].items():
-        if logical_id in was:
-            old = was[logical_id]["Properties"]
-            _set_indexes(found["Properties"], _indexes(old), read_table(old).key_types)
-    return start
-
-
-def _apply(properties: Template, wanted: Template, change: IndexChange) -> None:
-    indexes = _indexes(properties)
-    if change.is_created:
-        indexes[change.index] = _indexes(wanted)[change.index]
-    else:
-        del indexes[change.index]
-    types = read_table(properties).key_types | read_table(wanted).key_types
-    _set_indexes(properties, indexes, types)
-
-
-def _set_indexes(properties: Template, indexes: dict[str, Template], types: dict[str, str]) -> None:
-    """Set the global indexes, and define exactly the attributes of all keys."""
-    properties.pop("GlobalSecondaryIndexes", None)
-    if indexes:
-        properties["GlobalSecondaryIndexes"] = list(indexes.values())
-    properties["AttributeDefinitions"] = [
-        {"AttributeName": name, "AttributeType": types[name]}
-        for name in read_table(properties).key_types
-    ]
+def _with_indexes(
+    after: Template, was: Template, indexes: dict[str, dict[str, Template]]
+) -> Template:
+    """Return the new template with these indexes of tables, and with exactly the key attributes."""
+    template = deepcopy(after)
+    for logical_id, found in indexes.items():
+        properties = template["Resources"][logical_id]["Properties"]
+        old, new = read_table(was[logical_id]["Properties"]), read_table(properties)
+        types = old.key_types | new.key_types
+        properties.pop("GlobalSecondaryIndexes", None)
+        if found:
+            properties["GlobalSecondaryIndexes"] = list(found.values())
+        keys = read_table(properties).key_types
+        properties["AttributeDefinitions"] = write_types({name: types[name] for name in keys})
+    return template

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from textwrap import indent
 
-from tablewright.publish.infrastructure.resource import table_resources
+from tablewright.publish.infrastructure.tables import declared_tables
 from tablewright.schema import Throughput
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.verify.design import Design
@@ -29,7 +30,7 @@ terraform {
 def terraform(design: Design, *, import_existing: bool = False) -> str:
     """Return a Terraform file; `import_existing` adds a block that imports each existing table."""
     parts = [_HEADER]
-    for table in (resource.table for resource in table_resources(design)):
+    for table in declared_tables(design):
         label = _label(table.name)
         if import_existing:
             address = f"aws_dynamodb_table.{label}"
@@ -52,8 +53,7 @@ def _table(table: TableDescription) -> tuple[dict[str, str], list[str]]:
         _block("attribute", {"name": _text(name), "type": _text(kind)})
         for name, kind in table.key_types.items()
     ]
-    blocks += [_local_index(index) for index in table.local_indexes]
-    blocks += [_global_index(index) for index in table.global_indexes]
+    blocks += [_index(index) for index in (*table.local_indexes, *table.global_indexes)]
     if table.ttl:
         blocks.append(_block("ttl", {"attribute_name": _text(table.ttl), "enabled": "true"}))
     if table.recovery_days is not None:
@@ -69,29 +69,22 @@ def _table(table: TableDescription) -> tuple[dict[str, str], list[str]]:
     return arguments, blocks
 
 
-def _local_index(index: IndexDescription) -> str:
-    range_key = _text(index.keys.sort[0].name)
-    arguments = {"name": _text(index.name), "range_key": range_key, **_projection(index)}
-    return _block("local_secondary_index", arguments)
-
-
-def _global_index(index: IndexDescription) -> str:
-    capacity = _capacity(index.throughput)
-    arguments = {"name": _text(index.name), **_projection(index), **capacity}
-    keys = [
-        _block("key_schema", {"attribute_name": _text(key.name), "key_type": _text(kind)})
-        for kind, side in (("HASH", index.keys.partition), ("RANGE", index.keys.sort))
-        for key in side
-    ]
-    return _block("global_secondary_index", arguments, keys)
-
-
-def _projection(index: IndexDescription) -> dict[str, str]:
-    arguments = {"projection_type": _text(index.projection.type)}
+def _index(index: IndexDescription) -> str:
+    arguments, keys = {"name": _text(index.name)}, list[str]()
+    if index.is_local:
+        arguments["range_key"] = _text(index.keys.sort[0].name)
+    else:
+        keys = [
+            _block("key_schema", {"attribute_name": _text(key.name), "key_type": _text(kind)})
+            for kind, side in (("HASH", index.keys.partition), ("RANGE", index.keys.sort))
+            for key in side
+        ]
+    arguments["projection_type"] = _text(index.projection.type)
     if index.projection.type == "INCLUDE":
         names = ", ".join(map(_text, index.projection.include))
         arguments["non_key_attributes"] = f"[{names}]"
-    return arguments
+    arguments |= _capacity(index.throughput)
+    return _block(f"{index.kind}_secondary_index", arguments, keys)
 
 
 def _capacity(throughput: Throughput | None) -> dict[str, str]:
@@ -105,11 +98,7 @@ def _block(header: str, arguments: Mapping[str, str], blocks: Iterable[str] = ()
     width = max(map(len, arguments))
     lines = [f"{name.ljust(width)} = {value}" for name, value in arguments.items()]
     body = "\n".join(["\n".join(lines) + "\n", *blocks])
-    return f"{header} {{\n{_indent(body)}}}\n"
-
-
-def _indent(text: str) -> str:
-    return "".join(f"  {line}" if line.strip() else line for line in text.splitlines(keepends=True))
+    return f"{header} {{\n{indent(body, '  ')}}}\n"
 
 
 def _label(name: str) -> str:

@@ -14,7 +14,7 @@ constant. What the format cannot hold is listed in `left_out`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -29,7 +29,13 @@ from tablewright.model.database import connect
 from tablewright.model.table_definition import definition
 from tablewright.publish.workbench.frame import restore_model
 from tablewright.schema import KeySchema, Throughput
-from tablewright.table_description import IndexDescription
+from tablewright.table_description import (
+    IndexDescription,
+    TableDescription,
+    write_index,
+    write_types,
+    write_units,
+)
 from tablewright.values import Item, tag_of
 from tablewright.verify.contents import Scanner, load_sample
 from tablewright.verify.design import Design
@@ -47,16 +53,6 @@ class WorkbenchModel(Struct, frozen=True):
     model: dict[str, Any]
     #: One line for each declaration that the format cannot hold.
     left_out: tuple[str, ...]
-
-
-class _Facet(Struct, frozen=True):
-    """The rows of an entity, or the sentinels of a unique value."""
-
-    name: str
-    key: KeyMap
-    rows: list[Item]
-    #: The attributes that its items can have.
-    attributes: frozenset[str]
 
 
 def nosql_workbench(design: Design) -> WorkbenchModel:
@@ -115,15 +111,15 @@ def _sample_rows(design: Design) -> dict[TableMap, list[Item]]:
 
 
 def _table(table: TableMap, rows: list[Item], left_out: list[str]) -> dict[str, Any]:
-    left_out += (f"{table.name}: {each}" for each in _unsupported(table))
-    types = _attribute_types(table, rows)
-    left_out += (f"{table.name}: {each}" for each in _remove_other_types(rows, types))
     described = definition(table, table.name)
+    left_out += (f"{table.name}: {each}" for each in _unsupported(described))
+    types = _attribute_types(table, described.key_types, rows)
+    left_out += (f"{table.name}: {each}" for each in _remove_other_types(rows, types))
     made: dict[str, Any] = {
         "TableName": table.name,
         "KeyAttributes": _key_attributes(described.keys),
-        "NonKeyAttributes": [_attribute(name, tag) for name, tag in types.items()],
-        "TableFacets": [_facet(each, table, types) for each in _facets(table, rows)],
+        "NonKeyAttributes": write_types(types),
+        "TableFacets": list(_facets(table, rows, types)),
     }
     indexes = [_index(index) for index in described.indexes if _has_place(index)]
     if indexes:
@@ -149,18 +145,13 @@ def _billing(capacity: Throughput | None) -> dict[str, Any]:
         }
         for kind, units in (("Read", capacity.read), ("Write", capacity.write))
     }
-    units = {"ReadCapacityUnits": capacity.read, "WriteCapacityUnits": capacity.write}
-    settings = {"ProvisionedThroughput": units} | scaling
+    settings = {"ProvisionedThroughput": write_units(capacity)} | scaling
     return {"BillingMode": "PROVISIONED", "ProvisionedCapacitySettings": settings}
 
 
-def _attribute(name: str, tag: str) -> dict[str, str]:
-    return {"AttributeName": name, "AttributeType": tag}
-
-
 def _key_attributes(keys: KeySchema) -> dict[str, dict[str, str]]:
-    roles = ("PartitionKey", "SortKey")
-    return {role: _attribute(key.name, key.type) for role, key in zip(roles, keys, strict=False)}
+    attributes = write_types({key.name: key.type for key in keys})
+    return dict(zip(("PartitionKey", "SortKey"), attributes, strict=False))
 
 
 # -- what the format cannot hold ------------------------------------------------------------------
@@ -171,27 +162,25 @@ def _has_place(index: IndexDescription) -> bool:
     return not index.is_local and len(index.keys.partition) == 1 and len(index.keys.sort) < 2
 
 
-def _unsupported(table: TableMap) -> Iterator[str]:
+def _unsupported(table: TableDescription) -> Iterator[str]:
     """Yield the declarations that the format has no place for."""
-    described = definition(table, table.name)
-    for index in described.indexes:
+    for index in table.indexes:
         if index.is_local:
             yield f"the local index {index.name}"
         elif not _has_place(index):
             yield f"the index {index.name}, which has several attributes in a key"
-        elif index.throughput != described.throughput:
+        elif index.throughput != table.throughput:
             yield f"the capacity of the index {index.name}"
-    if described.ttl is not None:
-        yield f"TTL, on the attribute {described.ttl}"
-    settings = table.settings
-    if settings.stream is not None:
-        yield f"the stream, {settings.stream}"
-    if settings.recovery_days is not None:
+    if table.ttl is not None:
+        yield f"TTL, on the attribute {table.ttl}"
+    if table.stream is not None:
+        yield f"the stream, {table.stream}"
+    if table.recovery_days is not None:
         yield "point-in-time recovery"
-    if settings.deletion_protection:
+    if table.is_protected:
         yield "deletion protection"
-    if settings.tags:
-        yield f"the tags {', '.join(name for name, _ in settings.tags)}"
+    if table.tags:
+        yield f"the tags {', '.join(name for name, _ in table.tags)}"
 
 
 def _remove_other_types(rows: list[Item], types: dict[str, str]) -> Iterator[str]:
@@ -208,13 +197,14 @@ def _remove_other_types(rows: list[Item], types: dict[str, str]) -> Iterator[str
 # -- attributes -----------------------------------------------------------------------------------
 
 
-def _attribute_types(table: TableMap, rows: list[Item]) -> dict[str, str]:
+def _attribute_types(
+    table: TableMap, key_types: Mapping[str, str], rows: list[Item]
+) -> dict[str, str]:
     """Return the type of every attribute that is not a key of the table.
 
     First those of indexes, then the type attribute, then those of the entities as declared.
     """
-    types = definition(table, table.name).key_types
-    keys = {name: tag for name, tag in types.items() if name not in table.attributes}
+    keys = {name: tag for name, tag in key_types.items() if name not in table.attributes}
     names = dict.fromkeys(keys)
     if table.type_attribute is not None:
         names[table.type_attribute] = None
@@ -261,46 +251,43 @@ def _declared_tags(table: TableMap) -> dict[str, str]:
 
 
 def _index(index: IndexDescription) -> dict[str, Any]:
-    projection: dict[str, Any] = {"ProjectionType": index.projection.type}
-    if index.projection.type == "INCLUDE":
-        projection["NonKeyAttributes"] = list(index.projection.include)
     return {
         "IndexName": index.name,
         "KeyAttributes": _key_attributes(index.keys),
-        "Projection": projection,
+        "Projection": write_index(index)["Projection"],
     }
 
 
-def _facets(table: TableMap, rows: list[Item]) -> Iterator[_Facet]:
+def _facets(table: TableMap, rows: list[Item], types: dict[str, str]) -> Iterator[dict[str, Any]]:
     """Yield a facet for each entity, and then for each of its unique values."""
+
+    def facet(name: str, key: KeyMap, rows: list[Item], attributes: set[str]) -> dict[str, Any]:
+        aliases = [_in_words(key.templates[name]) for name in table.attributes if name]
+        roles = ("PartitionKeyAlias", "SortKeyAlias")
+        return {
+            "FacetName": name,
+            "KeyAttributeAlias": dict(zip(roles, aliases, strict=False)),
+            "TableData": rows,
+            "NonKeyAttributes": [name for name in types if name in attributes],
+            "DataAccess": {"MySql": {}},
+        }
+
     kinds = [(table.identify(row), row) for row in rows]
     for entity in table.entities:
         found = [row for kind, row in kinds if entity.includes(kind.stored)]
         names = {*_stored(entity), *_names(found), table.type_attribute or ""}
-        yield _Facet(entity.name, entity.primary, found, frozenset(names))
+        yield facet(entity.name, entity.primary, found, names)
         for unique in entity.uniques:
             found = [
                 row
                 for kind, row in kinds
                 if kind.unique is not None and kind.unique.type_name == unique.type_name
             ]
-            yield _Facet(unique.type_name, unique.key, found, frozenset(_names(found)))
+            yield facet(unique.type_name, unique.key, found, _names(found))
 
 
 def _names(rows: list[Item]) -> set[str]:
     return {name for row in rows for name in row}
-
-
-def _facet(facet: _Facet, table: TableMap, types: dict[str, str]) -> dict[str, Any]:
-    aliases = [_in_words(facet.key.templates[name]) for name in table.attributes if name]
-    roles = ("PartitionKeyAlias", "SortKeyAlias")
-    return {
-        "FacetName": facet.name,
-        "KeyAttributeAlias": dict(zip(roles, aliases, strict=False)),
-        "TableData": facet.rows,
-        "NonKeyAttributes": [name for name in types if name in facet.attributes],
-        "DataAccess": {"MySql": {}},
-    }
 
 
 def _in_words(template: Template) -> str:
