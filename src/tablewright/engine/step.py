@@ -10,7 +10,8 @@ taken.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -27,6 +28,8 @@ from tablewright.storage import Snapshot, Tree, WriteTransaction
 
 if TYPE_CHECKING:
     from tablewright.engine.object_folder import ObjectFolder
+
+Request = TypeVar("Request")
 
 
 class ReadContext(Struct):  # a Struct, because one is created per request: half the time
@@ -117,6 +120,21 @@ class LongStep(Struct):
 
 
 Step: TypeAlias = ReadStep | WriteStep | LongStep
+
+
+def reads(run: Callable[[Request, ReadContext], Any]) -> Callable[[Request], ReadStep]:
+    """Make an operation of a function that describes or lists, with the current catalog."""
+
+    def run_with_current_catalog(request: Request, context: ReadContext) -> Any:
+        context.catalog.refresh(context.snapshot)
+        return run(request, context)
+
+    return lambda request: ReadStep(partial(run_with_current_catalog, request))
+
+
+def writes(run: Callable[[Request, WriteContext], Any]) -> Callable[[Request], WriteStep]:
+    """Make an operation of a function that changes tables, without checks before it runs."""
+    return lambda request: WriteStep(partial(run, request))
 
 
 def table_name(name_or_arn: str) -> str:

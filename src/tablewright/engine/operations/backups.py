@@ -18,7 +18,7 @@ from tablewright.engine.describe import (
     table_arn,
 )
 from tablewright.engine.restoring import require_no_building_index
-from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep, table_name
+from tablewright.engine.step import ReadContext, ReadStep, WriteContext, reads, table_name, writes
 from tablewright.engine.table import StoredTable
 from tablewright.table_description import write_keys
 from tablewright.wire.backups import (
@@ -31,33 +31,27 @@ from tablewright.wire.backups import (
 MAX_LISTED_BACKUPS = 100
 
 
-def create_backup(request: CreateBackupInput) -> WriteStep:
-    def run(context: WriteContext) -> dict[str, Any]:
-        schema = context.find_table_for_backup(request.table_name).schema
-        require_no_building_index(schema)
-        backup = backups.create_backup(
-            context.catalog, context.tx, schema, request.backup_name, time.time()
-        )
-        return {"BackupDetails": _describe_details(backup, "AVAILABLE")}
-
-    return WriteStep(run)
+@writes
+def create_backup(request: CreateBackupInput, context: WriteContext) -> dict[str, Any]:
+    schema = context.find_table_for_backup(request.table_name).schema
+    require_no_building_index(schema)
+    backup = backups.create_backup(
+        context.catalog, context.tx, schema, request.backup_name, time.time()
+    )
+    return {"BackupDetails": _describe_details(backup, "AVAILABLE")}
 
 
-def describe_backup(request: DescribeBackupInput) -> ReadStep:
-    def run(context: ReadContext) -> dict[str, Any]:
-        backup = backups.find_backup(context.snapshot, request.backup_arn)
-        return {"BackupDescription": _describe_backup(backup, "AVAILABLE")}
-
-    return ReadStep(run)
+@reads
+def describe_backup(request: DescribeBackupInput, context: ReadContext) -> dict[str, Any]:
+    backup = backups.find_backup(context.snapshot, request.backup_arn)
+    return {"BackupDescription": _describe_backup(backup, "AVAILABLE")}
 
 
-def delete_backup(request: DeleteBackupInput) -> WriteStep:
-    def run(context: WriteContext) -> dict[str, Any]:
-        backup = backups.find_backup(context.tx, request.backup_arn)
-        backups.delete_backup(context.catalog, context.tx, backup)
-        return {"BackupDescription": _describe_backup(backup, "DELETED")}
-
-    return WriteStep(run)
+@writes
+def delete_backup(request: DeleteBackupInput, context: WriteContext) -> dict[str, Any]:
+    backup = backups.find_backup(context.tx, request.backup_arn)
+    backups.delete_backup(context.catalog, context.tx, backup)
+    return {"BackupDescription": _describe_backup(backup, "DELETED")}
 
 
 def list_backups(request: ListBackupsInput) -> ReadStep:

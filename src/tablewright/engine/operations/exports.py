@@ -35,8 +35,8 @@ from tablewright.engine.step import (
     LongContext,
     LongStep,
     ReadContext,
-    ReadStep,
     WriteContext,
+    reads,
     table_name,
 )
 from tablewright.errors import (
@@ -74,41 +74,36 @@ def export_table_to_point_in_time(request: ExportTableToPointInTimeInput) -> Lon
     return LongStep(run)
 
 
-def describe_export(request: DescribeExportInput) -> ReadStep:
-    def run(context: ReadContext) -> dict[str, Any]:
-        export = EXPORTS.find(context.snapshot, request.export_arn)
-        if export is None:
-            raise ExportNotFoundException(f"Export not found: {request.export_arn}")
-        return {"ExportDescription": _describe(export)}
-
-    return ReadStep(run)
+@reads
+def describe_export(request: DescribeExportInput, context: ReadContext) -> dict[str, Any]:
+    export = EXPORTS.find(context.snapshot, request.export_arn)
+    if export is None:
+        raise ExportNotFoundException(f"Export not found: {request.export_arn}")
+    return {"ExportDescription": _describe(export)}
 
 
-def list_exports(request: ListExportsInput) -> ReadStep:
+@reads
+def list_exports(request: ListExportsInput, context: ReadContext) -> dict[str, Any]:
     name = None if request.table_arn is None else table_name(request.table_arn)
     limit = request.limit or MAX_LISTED_EXPORTS
-
-    def run(context: ReadContext) -> dict[str, Any]:
-        found = [
-            export
-            for export in EXPORTS.read_all(context.snapshot)
-            if (name is None or export.table == name) and export.id > (request.next_token or "")
+    found = [
+        export
+        for export in EXPORTS.read_all(context.snapshot)
+        if (name is None or export.table == name) and export.id > (request.next_token or "")
+    ]
+    answer: dict[str, Any] = {
+        "ExportSummaries": [
+            {
+                "ExportArn": export.arn,
+                "ExportStatus": export.status,
+                "ExportType": export.export_type,
+            }
+            for export in found[:limit]
         ]
-        answer: dict[str, Any] = {
-            "ExportSummaries": [
-                {
-                    "ExportArn": export.arn,
-                    "ExportStatus": export.status,
-                    "ExportType": export.export_type,
-                }
-                for export in found[:limit]
-            ]
-        }
-        if len(found) > limit:
-            answer["NextToken"] = found[limit - 1].id
-        return answer
-
-    return ReadStep(run)
+    }
+    if len(found) > limit:
+        answer["NextToken"] = found[limit - 1].id
+    return answer
 
 
 def _check_request(request: ExportTableToPointInTimeInput) -> None:

@@ -34,8 +34,8 @@ from tablewright.engine.step import (
     LongContext,
     LongStep,
     ReadContext,
-    ReadStep,
     WriteContext,
+    reads,
     table_name,
 )
 from tablewright.engine.table import StoredTable
@@ -80,33 +80,28 @@ def import_table(request: ImportTableInput) -> LongStep:
     return LongStep(run)
 
 
-def describe_import(request: DescribeImportInput) -> ReadStep:
-    def run(context: ReadContext) -> dict[str, Any]:
-        found = IMPORTS.find(context.snapshot, request.import_arn)
-        if found is None:
-            raise ImportNotFoundException(f"Import not found: {request.import_arn}")
-        return {"ImportTableDescription": _describe(found)}
-
-    return ReadStep(run)
+@reads
+def describe_import(request: DescribeImportInput, context: ReadContext) -> dict[str, Any]:
+    found = IMPORTS.find(context.snapshot, request.import_arn)
+    if found is None:
+        raise ImportNotFoundException(f"Import not found: {request.import_arn}")
+    return {"ImportTableDescription": _describe(found)}
 
 
-def list_imports(request: ListImportsInput) -> ReadStep:
+@reads
+def list_imports(request: ListImportsInput, context: ReadContext) -> dict[str, Any]:
     name = None if request.table_arn is None else table_name(request.table_arn)
     limit = request.limit or MAX_LISTED_IMPORTS
     start = bytes.fromhex(request.next_token or "").rstrip(b"\x00").decode("utf-8", "replace")
-
-    def run(context: ReadContext) -> dict[str, Any]:
-        found = [
-            one
-            for one in IMPORTS.read_all(context.snapshot)
-            if (name is None or one.table.name == name) and one.id > start
-        ]
-        answer: dict[str, Any] = {"ImportSummaryList": [_summarise(one) for one in found[:limit]]}
-        if len(found) > limit:
-            answer["NextToken"] = found[limit - 1].id.encode().hex().ljust(TOKEN_LENGTH, "0")
-        return answer
-
-    return ReadStep(run)
+    found = [
+        one
+        for one in IMPORTS.read_all(context.snapshot)
+        if (name is None or one.table.name == name) and one.id > start
+    ]
+    answer: dict[str, Any] = {"ImportSummaryList": [_summarise(one) for one in found[:limit]]}
+    if len(found) > limit:
+        answer["NextToken"] = found[limit - 1].id.encode().hex().ljust(TOKEN_LENGTH, "0")
+    return answer
 
 
 def _check_request(request: ImportTableInput) -> None:
