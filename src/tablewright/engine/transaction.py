@@ -22,9 +22,8 @@ from tablewright.encoding.items import item_size
 from tablewright.engine.cancellation import cancel_at_first, cancel_unless_all
 from tablewright.engine.capacity import Charge
 from tablewright.engine.catalog import TOKENS
-from tablewright.engine.conditions import check_condition
 from tablewright.engine.operations.update_item import apply_update, reject_key_changes
-from tablewright.engine.rows import ItemRow, find_row, replace_item
+from tablewright.engine.rows import ItemRow, check_condition, find_row, replace_item
 from tablewright.engine.table import StoredTable
 from tablewright.engine.work_limit import WorkLimit
 from tablewright.errors import (
