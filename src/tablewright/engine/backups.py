@@ -25,7 +25,7 @@ from tablewright.engine.records import RecordKind, new_id
 from tablewright.engine.table import StoredTable
 from tablewright.errors import BackupNotFoundException
 from tablewright.schema import TableSchema
-from tablewright.storage import Snapshot, Store, Tree, WriteTransaction
+from tablewright.storage import Store, Tree, WriteTransaction
 
 SYSTEM_BACKUP_SECONDS = 35 * 24 * 60 * 60
 
@@ -55,7 +55,7 @@ class Backup(msgspec.Struct, frozen=True):
         return StoredTable(replace(self.table, name=f"{self.table.name} (backup {self.id})"))
 
 
-BACKUPS = RecordKind("backup", Backup)
+BACKUPS = RecordKind("backup", Backup, BackupNotFoundException)
 
 
 def create_backup(
@@ -103,14 +103,6 @@ def _delete_if_exists(catalog: Catalog, arn: str, tx: WriteTransaction) -> None:
     backup = BACKUPS.find(tx, arn)
     if backup is not None:
         delete_backup(catalog, tx, backup)
-
-
-def find_backup(snapshot: Snapshot, arn: str) -> Backup:
-    """Return the backup with this ARN; raise BackupNotFoundException if there is none."""
-    backup = BACKUPS.find(snapshot, arn)
-    if backup is None:
-        raise BackupNotFoundException(f"Backup not found: {arn}")
-    return backup
 
 
 def delete_backup(catalog: Catalog, tx: WriteTransaction, backup: Backup) -> None:

@@ -24,7 +24,7 @@ from msgspec import Struct
 from tablewright.engine.abandoned import FolderTask
 from tablewright.engine.describe import table_arn
 from tablewright.engine.records import RecordKind
-from tablewright.errors import DynamoDBError
+from tablewright.errors import DynamoDBError, ImportNotFoundException
 from tablewright.schema import TableSchema
 from tablewright.values import Item
 from tablewright.wire.lines import DAMAGED_GZIP, MAX_LINE, InvalidLine, parse_line, read_lines
@@ -48,7 +48,7 @@ class Import(FolderTask, frozen=True, kw_only=True):
         return f"{table_arn(self.table.name)}/import/{self.id}"
 
 
-IMPORTS = RecordKind("import", Import)
+IMPORTS = RecordKind("import", Import, ImportNotFoundException)
 
 
 class FileFormat(Struct, frozen=True):

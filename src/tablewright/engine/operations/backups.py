@@ -7,6 +7,7 @@ with the status DELETED, and afterwards the backup is not found.
 from __future__ import annotations
 
 import time
+from operator import attrgetter
 from typing import Any
 
 from tablewright.engine import backups
@@ -16,6 +17,7 @@ from tablewright.engine.describe import (
     present,
     round_timestamp,
     table_arn,
+    take_page,
 )
 from tablewright.engine.restoring import require_no_building_index
 from tablewright.engine.step import ReadContext, ReadStep, WriteContext, reads, table_name, writes
@@ -43,13 +45,13 @@ def create_backup(request: CreateBackupInput, context: WriteContext) -> dict[str
 
 @reads
 def describe_backup(request: DescribeBackupInput, context: ReadContext) -> dict[str, Any]:
-    backup = backups.find_backup(context.snapshot, request.backup_arn)
+    backup = backups.BACKUPS.require(context.snapshot, request.backup_arn)
     return {"BackupDescription": _describe_backup(backup, "AVAILABLE")}
 
 
 @writes
 def delete_backup(request: DeleteBackupInput, context: WriteContext) -> dict[str, Any]:
-    backup = backups.find_backup(context.tx, request.backup_arn)
+    backup = backups.BACKUPS.require(context.tx, request.backup_arn)
     backups.delete_backup(context.catalog, context.tx, backup)
     return {"BackupDescription": _describe_backup(backup, "DELETED")}
 
@@ -57,7 +59,6 @@ def delete_backup(request: DeleteBackupInput, context: WriteContext) -> dict[str
 def list_backups(request: ListBackupsInput) -> ReadStep:
     name = None if request.table_name is None else table_name(request.table_name)
     start_id = "" if request.start_arn is None else request.start_arn.rpartition("/")[2]
-    limit = request.limit or MAX_LISTED_BACKUPS
 
     def is_listed(backup: Backup) -> bool:
         return (
@@ -70,10 +71,9 @@ def list_backups(request: ListBackupsInput) -> ReadStep:
 
     def run(context: ReadContext) -> dict[str, Any]:
         found = [one for one in backups.BACKUPS.read_all(context.snapshot) if is_listed(one)]
-        answer: dict[str, Any] = {"BackupSummaries": [_summarise(one) for one in found[:limit]]}
-        if len(found) > limit:
-            answer["LastEvaluatedBackupArn"] = found[limit - 1].arn
-        return answer
+        limit = request.limit or MAX_LISTED_BACKUPS
+        page, following = take_page(found, limit, LastEvaluatedBackupArn=attrgetter("arn"))
+        return {"BackupSummaries": [_summarise(one) for one in page], **following}
 
     return ReadStep(run)
 

@@ -11,11 +11,12 @@ DISABLING if there is a change; the next description has the final status.
 from __future__ import annotations
 
 import time
+from operator import itemgetter
 from typing import Any
 
 from msgspec.structs import replace
 
-from tablewright.engine.describe import present, round_timestamp
+from tablewright.engine.describe import present, round_timestamp, take_page
 from tablewright.engine.step import ReadContext, WriteContext, reads, writes
 from tablewright.engine.table import StoredTable
 from tablewright.errors import ResourceNotFoundException, ValidationException
@@ -80,7 +81,6 @@ def describe_contributor_insights(
 def list_contributor_insights(
     request: ListContributorInsightsInput, context: ReadContext
 ) -> dict[str, Any]:
-    limit = request.max_results or MAX_LISTED
     tables = sorted(context.catalog.tables.values(), key=lambda table: table.name)
     if request.table_name is not None:
         tables = [context.find_table_for_control_plane(request.table_name)]
@@ -95,19 +95,16 @@ def list_contributor_insights(
         if "/" not in request.next_token:  # DynamoDB's text is not known for certain
             raise ValidationException("Invalid NextToken")
         found = [one for one in found if one[0] > request.next_token]
-    answer: dict[str, Any] = {
-        "ContributorInsightsSummaries": [
-            {
-                **_names(table, setting.index),
-                "ContributorInsightsStatus": "ENABLED",
-                "ContributorInsightsMode": setting.mode,
-            }
-            for _, table, setting in found[:limit]
-        ]
-    }
-    if len(found) > limit:
-        answer["NextToken"] = found[limit - 1][0]
-    return answer
+    page, following = take_page(found, request.max_results or MAX_LISTED, NextToken=itemgetter(0))
+    summaries = [
+        {
+            **_names(table, setting.index),
+            "ContributorInsightsStatus": "ENABLED",
+            "ContributorInsightsMode": setting.mode,
+        }
+        for _, table, setting in page
+    ]
+    return {"ContributorInsightsSummaries": summaries, **following}
 
 
 def find_setting(table: StoredTable, index: str | None) -> InsightsSetting | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from tablewright.engine.backups import find_backup, restore_backup
+from tablewright.engine.backups import BACKUPS, restore_backup
 from tablewright.engine.describe import describe, table_arn
 from tablewright.engine.recovery import restorable_times, restore_to_time
 from tablewright.engine.restoring import (
@@ -30,7 +30,7 @@ def restore_table_from_backup(request: RestoreTableFromBackupInput) -> WriteStep
     check_overrides(request)
 
     def run(context: WriteContext) -> dict[str, Any]:
-        backup = find_backup(context.tx, request.backup_arn)
+        backup = BACKUPS.require(context.tx, request.backup_arn)
         _require_new_table(context, request.target_name)
         origin = RestoreOrigin(table_arn(backup.table.name), time.time(), backup.arn)
         schema = build_restored_schema(request, backup.table, origin)
