@@ -19,10 +19,9 @@ from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from tablewright.engine.describe import ACCOUNT, REGION
-from tablewright.engine.step import Step
+from tablewright.engine.step import Step, wrap
 from tablewright.errors import (
     AccessDeniedException,
     DynamoDBError,
@@ -89,16 +88,15 @@ class Scope(Struct, frozen=True):
 
     def apply(self, step: Step) -> Step:
         """Return a step whose response and faults have the ARNs of this scope."""
-        run: Any = step.run
 
-        def scoped_run(context: Any) -> Any:
+        def scoped_run(run: Any, context: Any) -> Any:
             try:
                 return self._show_members(run(context))
             except DynamoDBError as fault:
                 self.show_fault(fault)
                 raise
 
-        return replace(step, run=scoped_run)
+        return wrap(step, scoped_run)
 
     def show_fault(self, fault: DynamoDBError) -> None:
         """Give the message of a fault the ARNs of this scope."""

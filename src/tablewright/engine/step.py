@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.item_counts import ItemCounts
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from tablewright.engine.object_folder import ObjectFolder
 
 Request = TypeVar("Request")
+AnyStep = TypeVar("AnyStep", bound="Step")
 
 
 class ReadContext(Struct):  # a Struct, because one is created per request: half the time
@@ -120,6 +122,11 @@ class LongStep(Struct):
 
 
 Step: TypeAlias = ReadStep | WriteStep | LongStep
+
+
+def wrap(step: AnyStep, around: Callable[[Any, Any], Any]) -> AnyStep:
+    """Return a step that calls `around` with the run function of `step` and its context."""
+    return replace(step, run=partial(around, step.run))
 
 
 def reads(run: Callable[[Request, ReadContext], Any]) -> Callable[[Request], ReadStep]:
