@@ -81,7 +81,7 @@ def read_file(file: Path, file_format: FileFormat) -> Iterator[ReadItem]:
             lines: gzip.GzipFile | io.BufferedReader = data
             if file_format.is_compressed:
                 lines = stack.enter_context(gzip.GzipFile(fileobj=data, mode="rb"))
-            for found in read(read_lines(lines), file_format):
+            for found in read(_check_lengths(read_lines(lines)), file_format):
                 number += 1
                 yield found
     except DAMAGED_GZIP as error:
@@ -92,8 +92,6 @@ def read_file(file: Path, file_format: FileFormat) -> Iterator[ReadItem]:
 
 def _read_json(lines: Iterable[bytes], _: FileFormat) -> Iterator[ReadItem]:
     for line in lines:
-        if len(line) > MAX_LINE:
-            raise InvalidLine("a line is longer than any item")
         if line.isspace():
             continue
         try:
@@ -103,7 +101,7 @@ def _read_json(lines: Iterable[bytes], _: FileFormat) -> Iterator[ReadItem]:
 
 
 def _read_csv(lines: Iterable[bytes], file_format: FileFormat) -> Iterator[ReadItem]:
-    reader = csv.reader(_decode(lines), delimiter=file_format.delimiter, strict=True)
+    reader = csv.reader(map(bytes.decode, lines), delimiter=file_format.delimiter, strict=True)
     header = file_format.header
     for row in reader:
         if header is None:
@@ -118,11 +116,11 @@ def _read_csv(lines: Iterable[bytes], file_format: FileFormat) -> Iterator[ReadI
                 yield ReadItem(None, str(error), size)
 
 
-def _decode(lines: Iterable[bytes]) -> Iterator[str]:
+def _check_lengths(lines: Iterable[bytes]) -> Iterator[bytes]:
     for line in lines:
         if len(line) > MAX_LINE:
             raise InvalidLine("a line is longer than any item")
-        yield line.decode()
+        yield line
 
 
 def _build_item(header: Sequence[str], row: Sequence[str], key_types: Mapping[str, str]) -> Item:

@@ -21,6 +21,7 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.engine.describe import ACCOUNT, REGION
+from tablewright.engine.engine import Engine
 from tablewright.engine.step import Step, wrap
 from tablewright.errors import (
     AccessDeniedException,
@@ -28,6 +29,7 @@ from tablewright.errors import (
     InvalidValue,
     ValidationException,
 )
+from tablewright.policy import Principal
 from tablewright.wire.streams import GetRecordsOutput
 
 INTERNAL = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:"
@@ -117,6 +119,31 @@ class Scope(Struct, frozen=True):
             for record in answer.records:
                 record.aws_region = self.region
         return answer
+
+
+class ScopedEngine(Engine):
+    """An engine whose ARNs have the region and the account of a scope. It refuses other ARNs.
+
+    >>> engine = ScopedEngine(":memory:", scope=Scope("eu-west-1", "123456789012"))
+    >>> engine.call("ListTables")
+    {'TableNames': []}
+    """
+
+    def __init__(self, *arguments: Any, scope: Scope, **settings: Any) -> None:
+        """Open a file, or create it. All other arguments are those of `Engine`."""
+        super().__init__(*arguments, **settings)
+        self._scope = scope
+        self.scope = scope
+
+    def prepare(self, operation: str, request: object, policy: Principal | None = None) -> Step:
+        scope = self.scope
+        internal = scope.read_request(request)
+        try:
+            step = super().prepare(operation, internal, policy)
+        except DynamoDBError as fault:
+            scope.show_fault(fault)
+            raise
+        return scope.apply(step)
 
 
 def _named_tables(request: dict[str, Any]) -> Iterator[str]:

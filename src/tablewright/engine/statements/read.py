@@ -60,15 +60,12 @@ def run_select(
     if plan.operation == "GetItem":
         if request.next_token is not None:
             read_token(request.next_token, request.text, request.parameters)
-        if request.return_capacity is None:
-            item = get_one(context, plan, values, request.consistent, None)
-            return ExecuteStatementOutput(items=[] if item is None else [item])
-        charge = Charge(table, name=prepared.table_name)
+        charge = Charge(table, name=prepared.table_name) if request.return_capacity else None
         item = get_one(context, plan, values, request.consistent, charge)
-        return ExecuteStatementOutput(
-            items=[] if item is None else [item],
-            consumed_capacity=charge.to_consumed_capacity(request.return_capacity),
-        )
+        answer = ExecuteStatementOutput(items=[] if item is None else [item])
+        if charge is not None:
+            answer.consumed_capacity = charge.to_consumed_capacity(request.return_capacity)
+        return answer
     return _read_pages(context, plan, values, request, Charge(table, name=prepared.table_name))
 
 
