@@ -213,15 +213,9 @@ class MainServer(Server):
 
     def _gauges(self) -> dict[str, tuple[str, str, float]]:
         gauges = super()._gauges()
-        for name, attribute in (
-            ("connections", "connections"),
-            ("buffered_bytes", "buffered_bytes"),
-            ("waiting_bodies", "waiting_bodies"),
-            ("commits_total", "commits"),
-            ("committed_writes_total", "committed"),
-        ):
+        for name in gauges.keys() & WorkerReport.__struct_fields__:
             kind, text, value = gauges[name]
-            total = sum(getattr(report, attribute) for report in self._reports())
+            total = sum(getattr(report, name) for report in self._reports())
             gauges[name] = (kind, text, value + total)
         return gauges
 

@@ -221,8 +221,8 @@ class WorkerServer(Server):
             connections=len(self._connections),
             buffered_bytes=self.budget.used,
             waiting_bodies=self.budget.waiting,
-            commits=self._commits,
-            committed=self._committed,
+            commits_total=self._commits,
+            committed_writes_total=self._committed,
         )
         if self.telemetry is None or self.settings.metrics_port is None:
             return report
