@@ -23,7 +23,7 @@ from tablewright.engine.describe import table_arn
 from tablewright.engine.maintenance import delete_tree
 from tablewright.engine.records import RecordKind, new_id
 from tablewright.engine.table import StoredTable
-from tablewright.errors import BackupNotFoundException
+from tablewright.errors import BackupNotFoundException, TableInUseException
 from tablewright.schema import TableSchema
 from tablewright.storage import Store, Tree, WriteTransaction
 
@@ -56,6 +56,14 @@ class Backup(msgspec.Struct, frozen=True):
 
 
 BACKUPS = RecordKind("backup", Backup, BackupNotFoundException)
+
+
+def require_no_building_index(source: TableSchema) -> None:
+    """Raise TableInUseException while an index of the source is incomplete."""
+    if source.is_building_index:  # AWS's message is not known for certain
+        raise TableInUseException(
+            f"Table is being updated: an index of {source.name} is still being created"
+        )
 
 
 def create_backup(

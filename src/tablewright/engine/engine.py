@@ -35,8 +35,7 @@ from tablewright.engine.operations import (
 )
 from tablewright.engine.step import Step, WriteContext
 from tablewright.engine.step_runner import StepRunner
-from tablewright.engine.stream_settings import StreamSettings
-from tablewright.engine.streams import add_missing_logs, rotate_shards
+from tablewright.engine.streams import StreamSettings, add_missing_logs, rotate_shards
 from tablewright.errors import SerializationException
 from tablewright.storage import (
     BUSY_SECONDS,

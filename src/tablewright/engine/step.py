@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.item_counts import ItemCounts
-from tablewright.engine.stream_settings import StreamSettings
+from tablewright.engine.streams import StreamSettings
 from tablewright.engine.table import StoredTable
 from tablewright.errors import (
     ResourceNotFoundException,

@@ -19,7 +19,6 @@ from tablewright.engine.describe import (
     table_arn,
     take_page,
 )
-from tablewright.engine.restoring import require_no_building_index
 from tablewright.engine.step import ReadContext, ReadStep, WriteContext, reads, table_name, writes
 from tablewright.engine.table import StoredTable
 from tablewright.table_description import write_keys
@@ -36,7 +35,7 @@ MAX_LISTED_BACKUPS = 100
 @writes
 def create_backup(request: CreateBackupInput, context: WriteContext) -> dict[str, Any]:
     schema = context.find_table_for_backup(request.table_name).schema
-    require_no_building_index(schema)
+    backups.require_no_building_index(schema)
     backup = backups.create_backup(
         context.catalog, context.tx, schema, request.backup_name, time.time()
     )
