@@ -10,7 +10,7 @@ taken.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -136,12 +136,21 @@ def reads(run: Callable[[Request, ReadContext], Any]) -> Callable[[Request], Rea
         context.catalog.refresh(context.snapshot)
         return run(request, context)
 
-    return lambda request: ReadStep(partial(run_with_current_catalog, request))
+    @wraps(run)
+    def prepare(request: Request) -> ReadStep:
+        return ReadStep(partial(run_with_current_catalog, request))
+
+    return prepare
 
 
 def writes(run: Callable[[Request, WriteContext], Any]) -> Callable[[Request], WriteStep]:
     """Make an operation of a function that changes tables, without checks before it runs."""
-    return lambda request: WriteStep(partial(run, request))
+
+    @wraps(run)
+    def prepare(request: Request) -> WriteStep:
+        return WriteStep(partial(run, request))
+
+    return prepare
 
 
 def table_name(name_or_arn: str) -> str:
