@@ -14,8 +14,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from tablewright.engine.realism import Realism
-from tablewright.engine.scope import Scope
-from tablewright.engine.scoped_engine import ScopedEngine
+from tablewright.engine.scope import Scope, ScopedEngine
 from tablewright.errors import AccessDeniedException, InvalidValue
 from tablewright.policy import Principal
 from tablewright.server import Settings, isolation, serving

@@ -9,9 +9,10 @@ abandoned ones as FAILED, and deletes the rows of imports.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Self
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Self, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,13 +20,19 @@ from msgspec.structs import replace
 from tablewright.engine.catalog import Catalog, has_records
 from tablewright.engine.maintenance import delete_tree
 from tablewright.engine.records import new_id
+from tablewright.engine.step import LongContext, WriteContext
 from tablewright.storage import WriteTransaction
 
 _CODE = "ProcessEnded"
 _MESSAGE = "The process ended, or could not write to the file, before this was done"
+#: Ends the message of a task that was undone.
+SANDBOX_ENDED = "; the sandbox in which it began has ended"
 
 #: The ids of the exports and imports that this process is doing.
 _running: set[str] = set()
+
+
+Task = TypeVar("Task", bound="FolderTask")
 
 
 class FolderTask(Struct, frozen=True, kw_only=True):
@@ -59,15 +66,26 @@ class FolderTask(Struct, frozen=True, kw_only=True):
         return False
 
 
-@contextmanager
-def running(now: float) -> Iterator[str]:
-    """Yield the id of a new export or import, which is not abandoned while the block runs."""
-    record_id = new_id(now)
-    _running.add(record_id)
+def run_task(
+    context: LongContext,
+    begin: Callable[[str, WriteContext], tuple[Task, bool]],
+    work: Callable[[Task], Task],
+    end: Callable[[Task, WriteContext], None],
+) -> Task:
+    """Begin an export or import, do it, and store how it ended; return it as it began.
+
+    `begin` returns False with one that had the same token: it is not done again.
+    """
+    task_id = new_id(time.time())
+    _running.add(task_id)  # not abandoned
     try:
-        yield record_id
+        begun: Task
+        begun, is_new = context.write(partial(begin, task_id))
+        if is_new:
+            context.write(partial(end, work(begun)))
     finally:
-        _running.discard(record_id)
+        _running.discard(task_id)
+    return begun
 
 
 def end_abandoned(catalog: Catalog, tx: WriteTransaction, now: float) -> None:

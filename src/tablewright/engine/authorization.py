@@ -30,11 +30,11 @@ from tablewright.engine.step import (
     LongContext,
     LongStep,
     ReadContext,
-    ReadStep,
     Step,
     WriteContext,
     WriteStep,
     table_name,
+    wrap,
 )
 from tablewright.engine.table import StoredTable
 from tablewright.policy import (
@@ -72,27 +72,24 @@ def authorize(
         require_access(operation, request, principal, tables, scope)
 
     if isinstance(step, WriteStep):
-        write = step.run
 
-        def checked_write(context: WriteContext) -> Any:
+        def checked_write(run: Any, context: WriteContext) -> Any:
             check(context.catalog.tables)  # the writer's catalog is always current
-            return write(context)
+            return run(context)
 
-        return WriteStep(checked_write)
+        return wrap(step, checked_write)
     if isinstance(step, LongStep):
-        work = step.run
 
-        def checked_work(context: LongContext) -> Any:
+        def checked_work(run: Any, context: LongContext) -> Any:
             context.read(lambda reading: check(reading.catalog.tables))
-            return work(context)
+            return run(context)
 
-        return LongStep(checked_work)
-    read = step.run
+        return wrap(step, checked_work)
     # After reading rows SQLite knows whether another connection has committed: asking for it takes
     # 0.1 µs, reading the catalog's generation 2.6 µs (a GetItem takes 24 µs here).
     reads_rows = operation in READS
 
-    def checked_read(context: ReadContext) -> Any:
+    def checked_read(read: Any, context: ReadContext) -> Any:
         # The readers' catalog can be out of date. Old keys are detected, because a table or index
         # with other keys has another tree; old policies and tags are not.
         if not reads_rows:
@@ -106,7 +103,7 @@ def authorize(
             if context.catalog.tables is tables:
                 return answer
 
-    return ReadStep(checked_read, step.is_costly)
+    return wrap(step, checked_read)
 
 
 def require_access(

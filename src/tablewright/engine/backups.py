@@ -23,9 +23,9 @@ from tablewright.engine.describe import table_arn
 from tablewright.engine.maintenance import delete_tree
 from tablewright.engine.records import RecordKind, new_id
 from tablewright.engine.table import StoredTable
-from tablewright.errors import BackupNotFoundException
+from tablewright.errors import BackupNotFoundException, TableInUseException
 from tablewright.schema import TableSchema
-from tablewright.storage import Snapshot, Store, Tree, WriteTransaction
+from tablewright.storage import Store, Tree, WriteTransaction
 
 SYSTEM_BACKUP_SECONDS = 35 * 24 * 60 * 60
 
@@ -55,7 +55,15 @@ class Backup(msgspec.Struct, frozen=True):
         return StoredTable(replace(self.table, name=f"{self.table.name} (backup {self.id})"))
 
 
-BACKUPS = RecordKind("backup", Backup)
+BACKUPS = RecordKind("backup", Backup, BackupNotFoundException)
+
+
+def require_no_building_index(source: TableSchema) -> None:
+    """Raise TableInUseException while an index of the source is incomplete."""
+    if source.is_building_index:  # AWS's message is not known for certain
+        raise TableInUseException(
+            f"Table is being updated: an index of {source.name} is still being created"
+        )
 
 
 def create_backup(
@@ -103,14 +111,6 @@ def _delete_if_exists(catalog: Catalog, arn: str, tx: WriteTransaction) -> None:
     backup = BACKUPS.find(tx, arn)
     if backup is not None:
         delete_backup(catalog, tx, backup)
-
-
-def find_backup(snapshot: Snapshot, arn: str) -> Backup:
-    """Return the backup with this ARN; raise BackupNotFoundException if there is none."""
-    backup = BACKUPS.find(snapshot, arn)
-    if backup is None:
-        raise BackupNotFoundException(f"Backup not found: {arn}")
-    return backup
 
 
 def delete_backup(catalog: Catalog, tx: WriteTransaction, backup: Backup) -> None:

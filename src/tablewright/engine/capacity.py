@@ -1,4 +1,7 @@
-"""Charges: the units that a request uses, those of indexes apart from those of the table."""
+"""Charges: the units that a request uses, those of indexes apart from those of the table.
+
+Also the ItemCollectionMetrics, which a request can ask for in the same way.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 from tablewright.engine.table import StoredIndex, StoredTable
-from tablewright.wire.responses import Capacity, ConsumedCapacity
+from tablewright.values import Item
+from tablewright.wire.responses import Capacity, ConsumedCapacity, ItemCollectionMetrics
 
 
 class Charge:
@@ -74,3 +78,16 @@ def consumed_by_table(
     """Return the ConsumedCapacity of a request on several tables, one entry per table."""
     consumed = (charge.to_consumed_capacity(level) for charge in charges.values())
     return [one for one in consumed if one is not None] or None
+
+
+def collection_metrics(
+    table: StoredTable, key: Item, requested: str | None
+) -> ItemCollectionMetrics | None:
+    """Return the metrics of a table with local indexes, with the constant estimate 0 to 1.
+
+    DynamoDB estimates whole gigabytes.
+    """
+    if requested != "SIZE" or not table.schema.local_indexes:
+        return None
+    name = table.key_names[0]
+    return ItemCollectionMetrics({name: key[name]}, (0.0, 1.0))

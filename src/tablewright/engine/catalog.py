@@ -15,9 +15,10 @@ a request fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from threading import RLock
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -26,6 +27,8 @@ from tablewright.engine.table import StoredTable
 from tablewright.errors import StoreFailed
 from tablewright.schema import ChangeLogSchema, TableSchema
 from tablewright.storage import MissingTree, Row, Snapshot, Tree, WriteTransaction
+
+T = TypeVar("T")
 
 _SCHEMAS = Tree(0)
 _FIRST_FREE_TREE = 2
@@ -254,14 +257,25 @@ def read_damaged_records(rows: Iterable[Row]) -> Iterator[tuple[bytes, bytes]]:
 
 def read_damaged_logs(rows: Iterable[Row]) -> tuple[list[ChangeLogSchema], list[str]]:
     """Return the change logs in rows of a damaged catalog, and a message for unreadable ones."""
-    logs, problems = [], []
+    return _decode_readable(rows, _LOGS, _JOBS, _decode_log, lambda _: "a change log")
+
+
+def _decode_readable(
+    rows: Iterable[Row],
+    first: bytes,
+    end: bytes,
+    decode: Callable[[bytes], T],
+    describe: Callable[[bytes], str],
+) -> tuple[list[T], list[str]]:
+    """Decode the rows of a range of keys; return a message for each unreadable one, too."""
+    found, problems = [], []
     for key, _, body in rows:
-        if _LOGS <= key < _JOBS:
+        if first <= key < end:
             try:
-                logs.append(_decode_log(body))
+                found.append(decode(body))
             except ValueError as error:
-                problems.append(f"a change log is lost: its schema cannot be read: {error}")
-    return logs, problems
+                problems.append(f"{describe(key)} is lost: its schema cannot be read: {error}")
+    return found, problems
 
 
 def read_records(snapshot: Snapshot, prefix: bytes) -> list[bytes]:
@@ -311,12 +325,6 @@ def _read_catalog(
 
 def read_schemas(rows: Iterable[Row]) -> tuple[list[TableSchema], list[str]]:
     """Return the schemas in rows of a damaged catalog, and a message for each unreadable one."""
-    schemas, problems = [], []
-    for key, _, body in rows:
-        if _GENERATION < key < _RECORDS:
-            try:
-                schemas.append(_decode(body))
-            except ValueError as error:
-                name = key.decode("utf-8", "replace")
-                problems.append(f"the table {name} is lost: its schema cannot be read: {error}")
-    return schemas, problems
+    return _decode_readable(
+        rows, b"\x00", _RECORDS, _decode, lambda key: f"the table {key.decode('utf-8', 'replace')}"
+    )

@@ -6,9 +6,9 @@ The members have DynamoDB's order, and are absent where DynamoDB omits them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias, TypeVar, overload
 
 from tablewright.engine.table import StoredTable
 from tablewright.engine.table_settings import effective_warm_throughput
@@ -23,6 +23,7 @@ from tablewright.schema import (
 from tablewright.storage import Tree
 from tablewright.table_description import write_keys
 
+T = TypeVar("T")
 #: Returns the number of rows of a tree and the sum of their sizes.
 Count: TypeAlias = Callable[[Tree], tuple[int, int]]
 
@@ -231,3 +232,12 @@ def round_timestamp(moment: float | None) -> float | None:
 def present(**members: Any) -> dict[str, Any]:
     """Return the members that have a value; DynamoDB leaves out the others."""
     return {name: value for name, value in members.items() if value is not None}
+
+
+def take_page(
+    found: Sequence[T], limit: int, **token: Callable[[T], Any]
+) -> tuple[Sequence[T], dict[str, Any]]:
+    """Return the first entries, and a member with the token of the last one if there are more."""
+    if len(found) <= limit:
+        return found, {}
+    return found[:limit], {name: read(found[limit - 1]) for name, read in token.items()}

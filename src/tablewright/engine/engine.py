@@ -27,12 +27,15 @@ from tablewright.engine.abandoned import end_abandoned
 from tablewright.engine.catalog import Catalog, read_jobs
 from tablewright.engine.item_counts import ItemCounts
 from tablewright.engine.maintenance import Maintenance
-from tablewright.engine.operations import find_operation, unknown_operation
-from tablewright.engine.spelling import MEMBERS, reject_misspelled_members
+from tablewright.engine.operations import (
+    MEMBERS,
+    find_operation,
+    reject_misspelled_members,
+    unknown_operation,
+)
 from tablewright.engine.step import Step, WriteContext
 from tablewright.engine.step_runner import StepRunner
-from tablewright.engine.stream_settings import StreamSettings
-from tablewright.engine.streams import add_missing_logs, rotate_shards
+from tablewright.engine.streams import StreamSettings, add_missing_logs, rotate_shards
 from tablewright.errors import SerializationException
 from tablewright.storage import (
     BUSY_SECONDS,

@@ -33,6 +33,7 @@ from tablewright.engine.records import RecordKind
 from tablewright.engine.recovery import NetChange
 from tablewright.engine.rows import ItemRow
 from tablewright.engine.table import StoredTable
+from tablewright.errors import ExportNotFoundException
 from tablewright.wire.lines import compressing
 
 _encode = msgspec.json.Encoder().encode
@@ -84,7 +85,7 @@ def top_folder(prefix: str | None) -> str:
     return f"{prefix.removesuffix('/')}/AWSDynamoDB" if prefix else "AWSDynamoDB"
 
 
-EXPORTS = RecordKind("export", Export)
+EXPORTS = RecordKind("export", Export, ExportNotFoundException)
 
 
 def write_export(

@@ -24,7 +24,7 @@ from msgspec import Struct
 from tablewright.engine.abandoned import FolderTask
 from tablewright.engine.describe import table_arn
 from tablewright.engine.records import RecordKind
-from tablewright.errors import DynamoDBError
+from tablewright.errors import DynamoDBError, ImportNotFoundException
 from tablewright.schema import TableSchema
 from tablewright.values import Item
 from tablewright.wire.lines import DAMAGED_GZIP, MAX_LINE, InvalidLine, parse_line, read_lines
@@ -48,7 +48,7 @@ class Import(FolderTask, frozen=True, kw_only=True):
         return f"{table_arn(self.table.name)}/import/{self.id}"
 
 
-IMPORTS = RecordKind("import", Import)
+IMPORTS = RecordKind("import", Import, ImportNotFoundException)
 
 
 class FileFormat(Struct, frozen=True):
@@ -81,7 +81,7 @@ def read_file(file: Path, file_format: FileFormat) -> Iterator[ReadItem]:
             lines: gzip.GzipFile | io.BufferedReader = data
             if file_format.is_compressed:
                 lines = stack.enter_context(gzip.GzipFile(fileobj=data, mode="rb"))
-            for found in read(read_lines(lines), file_format):
+            for found in read(_check_lengths(read_lines(lines)), file_format):
                 number += 1
                 yield found
     except DAMAGED_GZIP as error:
@@ -92,8 +92,6 @@ def read_file(file: Path, file_format: FileFormat) -> Iterator[ReadItem]:
 
 def _read_json(lines: Iterable[bytes], _: FileFormat) -> Iterator[ReadItem]:
     for line in lines:
-        if len(line) > MAX_LINE:
-            raise InvalidLine("a line is longer than any item")
         if line.isspace():
             continue
         try:
@@ -103,7 +101,7 @@ def _read_json(lines: Iterable[bytes], _: FileFormat) -> Iterator[ReadItem]:
 
 
 def _read_csv(lines: Iterable[bytes], file_format: FileFormat) -> Iterator[ReadItem]:
-    reader = csv.reader(_decode(lines), delimiter=file_format.delimiter, strict=True)
+    reader = csv.reader(map(bytes.decode, lines), delimiter=file_format.delimiter, strict=True)
     header = file_format.header
     for row in reader:
         if header is None:
@@ -118,11 +116,11 @@ def _read_csv(lines: Iterable[bytes], file_format: FileFormat) -> Iterator[ReadI
                 yield ReadItem(None, str(error), size)
 
 
-def _decode(lines: Iterable[bytes]) -> Iterator[str]:
+def _check_lengths(lines: Iterable[bytes]) -> Iterator[bytes]:
     for line in lines:
         if len(line) > MAX_LINE:
             raise InvalidLine("a line is longer than any item")
-        yield line.decode()
+        yield line
 
 
 def _build_item(header: Sequence[str], row: Sequence[str], key_types: Mapping[str, str]) -> Item:

@@ -24,7 +24,7 @@ from msgspec import Struct
 from tablewright.engine.authorization import StoredTables, find_keys
 from tablewright.engine.operations.contributor_insights import DEFAULT_MODE, find_setting
 from tablewright.engine.requested_access import RequestedAccess, format_keys, requested_accesses
-from tablewright.engine.step import LongStep, ReadContext, ReadStep, Step, WriteStep, table_name
+from tablewright.engine.step import LongStep, ReadContext, Step, table_name, wrap
 from tablewright.engine.table import StoredTable
 from tablewright.errors import InvalidValue
 
@@ -68,16 +68,13 @@ class KeyCounts:
         """Return a step that runs `step` and then counts the keys of its request."""
         if isinstance(step, LongStep):  # its request names no keys
             return step
-        run = step.run
 
-        def counting_run(context: ReadContext) -> Any:
-            answer = run(context)  # type: ignore[arg-type] # each kind of step gets its context
+        def counting_run(run: Any, context: ReadContext) -> Any:
+            answer = run(context)
             self.add(operation, request, context.catalog.tables)
             return answer
 
-        if isinstance(step, WriteStep):
-            return WriteStep(counting_run)
-        return ReadStep(counting_run, step.is_costly)
+        return wrap(step, counting_run)
 
     def add(
         self, operation: str, request: Any, tables: StoredTables, *, throttled: bool = False

@@ -76,7 +76,8 @@ class ObjectFolder:
             raise NoSuchBucket(bucket)
         folder, _, start = prefix.rpartition("/")
         top = base / folder
-        return sorted(path for path in _walk(top) if _key(path, top).startswith(start))
+        found = ((path.relative_to(top).as_posix(), path) for path in _walk(top))
+        return sorted(path for key, path in found if key.startswith(start))
 
     def _refuse_links(self, path: Path) -> None:
         """Refuse a path with a symbolic link below the root."""
@@ -98,7 +99,3 @@ def _walk(folder: Path) -> Iterator[Path]:
             # A killed export may have left a part of an object.
             if path.is_file() and not path.is_symlink() and path.suffix != PARTIAL:
                 yield path
-
-
-def _key(path: Path, folder: Path) -> str:
-    return path.relative_to(folder).as_posix()

@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 import msgspec
 
 from tablewright.engine.catalog import Catalog, read_records
-from tablewright.errors import StoreFailed
+from tablewright.errors import DynamoDBError, StoreFailed
 from tablewright.storage import Snapshot, WriteTransaction
 
 _encode = msgspec.json.Encoder().encode
@@ -34,8 +34,9 @@ R = TypeVar("R", bound=Record)
 class RecordKind(Generic[R]):
     """Reads and writes the records of one kind."""
 
-    def __init__(self, name: str, structure: type[R]) -> None:
+    def __init__(self, name: str, structure: type[R], missing: type[DynamoDBError]) -> None:
         self._name = name
+        self._missing = missing
         self.prefix = f"{name}/".encode()
         self._decoder = msgspec.json.Decoder(structure)
 
@@ -64,6 +65,13 @@ class RecordKind(Generic[R]):
         record_id = arn.rpartition("/")[2]
         bodies = read_records(snapshot, self.prefix + record_id.encode())
         return next((record for record in map(self.decode, bodies) if record.arn == arn), None)
+
+    def require(self, snapshot: Snapshot, arn: str, note: str = "") -> R:
+        """Return the record with this ARN; raise its NotFoundException if there is none."""
+        found = self.find(snapshot, arn)
+        if found is None:
+            raise self._missing(f"{self._name.capitalize()} not found: {arn}{note}")
+        return found
 
 
 def new_id(now: float) -> str:

@@ -6,7 +6,8 @@
     3. The indexes of the new file are built from the saved items.
     4. Backups are saved in the same way. Other records of the catalog are copied.
     5. A change log that is whole is copied, and items that are missing in its table are saved from
-       it. Otherwise the table's stream begins again.
+       it. Otherwise consumers would miss a change without noticing: the old streams are lost, and a
+       new stream with another ARN begins. Point-in-time recovery is possible again from then on.
 
 The damaged file is only read; not even its log is moved into it. Transaction tokens, which are
 valid for ten minutes, are not saved.
@@ -24,8 +25,9 @@ from itertools import islice
 from pathlib import Path
 
 import apsw
+from msgspec.structs import replace
 
-from tablewright.engine.backups import BACKUPS, Backup, add_backup
+from tablewright.engine.backups import BACKUPS, add_backup
 from tablewright.engine.capacity import Charge
 from tablewright.engine.catalog import (
     Catalog,
@@ -33,15 +35,20 @@ from tablewright.engine.catalog import (
     read_damaged_records,
     read_schemas,
 )
+from tablewright.engine.changes import TrimPoints, read_trim_points, write_trim_points
 from tablewright.engine.damage import decode_key, format_key
-from tablewright.engine.log_integrity import last_changes
-from tablewright.engine.log_repair import begin_again, copy_log, is_whole
+from tablewright.engine.integrity import UNREADABLE, check_changes, last_changes
+from tablewright.engine.logs import save_log
+from tablewright.engine.recovery import set_recovery
 from tablewright.engine.rows import ItemRow, replace_item
+from tablewright.engine.streams import apply_stream_setting
 from tablewright.engine.table import StoredIndex, StoredTable
-from tablewright.errors import CannotOpen, DynamoDBError, StoreFailed, TablewrightError
-from tablewright.schema import ChangeLogSchema, TableSchema
+from tablewright.errors import CannotOpen, StoreFailed, TablewrightError
+from tablewright.schema import ChangeLogSchema, RecoverySetting, TableSchema
 from tablewright.storage import (
     APPLICATION_ID,
+    LogRow,
+    LogTree,
     Snapshot,
     Store,
     Tree,
@@ -54,8 +61,6 @@ from tablewright.whole_file import create_whole
 BATCH_ROWS = 500
 #: A range in which no row can be read is halved this many times before it is skipped.
 MAX_HALVINGS = 12
-
-_UNREADABLE = (DynamoDBError, ValueError, LookupError, TypeError, AttributeError)
 
 
 @dataclass
@@ -121,18 +126,18 @@ def _save_all(path: str | Path, new_path: Path) -> RepairReport:
             catalog = Catalog()
             store.write(catalog.create_trees)
             for schema in schemas:
-                new = store.write(partial(_add_table, catalog, schema))
+                new = store.write(partial(catalog.add_table, schema=schema))
                 report.tables.append(_save_table(snapshot, StoredTable(schema), store, new))
             for key, body in read_damaged_records(catalog_rows):
                 if not key.startswith(BACKUPS.prefix):
-                    store.write(partial(_add_record, catalog, key, body))
+                    store.write(partial(catalog.put_record, key=key, body=body))
                     continue
                 try:
                     backup = BACKUPS.decode(body)
                 except StoreFailed as error:
                     report.problems.append(f"a backup is lost: {error}")
                     continue
-                saved = store.write(partial(_add_backup, catalog, backup))
+                saved = store.write(partial(add_backup, catalog, backup=backup))
                 copy = _save_table(snapshot, backup.as_table(), store, saved.as_table())
                 report.tables.append(copy)
             logs, problems = read_damaged_logs(catalog_rows)
@@ -153,17 +158,17 @@ def _save_logs(
     old = {schema.id: schema for schema in schemas}
     by_name = {table.name: table for table in saved}
     for log in logs:
-        if not is_whole(snapshot, log):
+        if not _is_whole(snapshot, log):
             yield f"{log.table}: the change log is damaged; the records of its streams are lost"
             continue
         schema = old.get(log.table_id)
         if schema is not None and schema.log == log.tree:
             table = catalog.tables[schema.name]
             _save_from_log(snapshot, log, store, table, by_name[table.name])
-        copy_log(snapshot, log, schema.recovery if schema else None, store, catalog)
+        _copy_log(snapshot, log, schema.recovery if schema else None, store, catalog)
     for schema in old.values():
         if schema.log and not catalog.tables[schema.name].schema.log:
-            store.write(partial(begin_again, catalog, schema.name, schema.recovery, time.time()))
+            store.write(partial(_begin_again, catalog, schema.name, schema.recovery, time.time()))
 
 
 def _save_from_log(
@@ -179,18 +184,6 @@ def _save_from_log(
         saved.from_log += 1
         text = format_key(table, table, key)
         saved.lost = [lost for lost in saved.lost if lost != text]
-
-
-def _add_table(catalog: Catalog, schema: TableSchema, tx: WriteTransaction) -> StoredTable:
-    return catalog.add_table(tx, schema)
-
-
-def _add_backup(catalog: Catalog, backup: Backup, tx: WriteTransaction) -> Backup:
-    return add_backup(catalog, tx, backup)
-
-
-def _add_record(catalog: Catalog, key: bytes, body: bytes, tx: WriteTransaction) -> None:
-    catalog.put_record(tx, key, body)
 
 
 def _open_damaged(path: str) -> apsw.Connection:
@@ -256,7 +249,7 @@ def _save_rows(
     for key, row in rows:
         try:
             fits = table.keys.encode(row.item) == key
-        except _UNREADABLE:
+        except UNREADABLE:
             fits = False
         if fits:
             replace_item(tx, table, key, None, row, Charge(table))
@@ -334,3 +327,70 @@ def _middle_key(first: bytes, end: bytes | None) -> bytes | None:
     if middle <= low:
         return None
     return first[:common] + middle.to_bytes(8, "big")
+
+
+# -- change logs
+
+
+def _is_whole(snapshot: Snapshot, log: ChangeLogSchema) -> bool:
+    """Return whether every change of a log can be read."""
+    try:
+        return not any(check_changes(snapshot, log))
+    except (apsw.Error, TablewrightError):
+        return False
+
+
+def _copy_log(
+    snapshot: Snapshot,
+    log: ChangeLogSchema,
+    recovery: RecoverySetting | None,
+    store: Store,
+    catalog: Catalog,
+) -> None:
+    """Copy a whole log into the new file, after the items of its table.
+
+    `recovery` is the setting of the table.
+    """
+    points = read_trim_points(snapshot, LogTree(log.tree))
+    tree = store.write(partial(_create_tree, catalog, points))
+    with closing(snapshot.walk(LogTree(log.tree), 1, None)) as rows:
+        while batch := list(islice(rows, BATCH_ROWS)):
+            store.write(partial(_copy_rows, tree, batch))
+    store.write(partial(_save_log, catalog, replace(log, tree=tree), recovery))
+
+
+def _begin_again(
+    catalog: Catalog, name: str, recovery: RecoverySetting | None, now: float, tx: WriteTransaction
+) -> None:
+    """Begin a new log for a table whose log is lost: a new stream, and recovery from now on."""
+    catalog.catch_up(tx)
+    schema = catalog.tables[name].schema
+    if recovery is not None:
+        schema = set_recovery(catalog, tx, schema, recovery.days, now)
+    if schema.stream is not None and schema.stream.enabled:
+        new = replace(schema, stream=replace(schema.stream, label=""))
+        apply_stream_setting(catalog, tx, new, now, shards=1)
+
+
+def _create_tree(catalog: Catalog, points: TrimPoints, tx: WriteTransaction) -> int:
+    catalog.catch_up(tx)
+    (tree,) = catalog.allocate_trees(1)
+    tx.create_tree(LogTree(tree))
+    write_trim_points(tx, LogTree(tree), points)
+    return tree
+
+
+def _copy_rows(tree: int, rows: Sequence[LogRow], tx: WriteTransaction) -> None:
+    for row in rows:
+        tx.put(LogTree(tree), *row)
+
+
+def _save_log(
+    catalog: Catalog, log: ChangeLogSchema, recovery: RecoverySetting | None, tx: WriteTransaction
+) -> None:
+    catalog.catch_up(tx)
+    table = catalog.tables.get(log.table)
+    if table is not None and table.schema.id == log.table_id:
+        save_log(catalog, tx, replace(table.schema, recovery=recovery), log)
+    else:
+        catalog.save_log(tx, log)

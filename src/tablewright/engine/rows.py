@@ -18,7 +18,8 @@ from tablewright.capacity import write_units
 from tablewright.encoding.items import dump, item_size, load
 from tablewright.engine.capacity import Charge
 from tablewright.engine.table import StoredIndex, StoredTable
-from tablewright.expression import CompiledProjection
+from tablewright.errors import ConditionalCheckFailedException
+from tablewright.expression import CompiledCondition, CompiledProjection
 from tablewright.storage import Snapshot, Tree, WriteTransaction
 from tablewright.values import Item
 from tablewright.wire.responses import ItemOut
@@ -74,6 +75,16 @@ def find_row(snapshot: Snapshot, tree: Tree, key: bytes) -> ItemRow | None:
     """Return the row with this key, or None if there is no such row."""
     found = snapshot.get(tree, key)
     return None if found is None else ItemRow(None, *found)
+
+
+def check_condition(
+    condition: CompiledCondition | None, row: ItemRow | None, return_on_failure: str | None
+) -> None:
+    """Raise a fault unless the condition is true for the row (None: no item exists)."""
+    if condition is None or condition.holds(row.item if row else {}):
+        return
+    returned_item = row.item if row and return_on_failure == "ALL_OLD" else None
+    raise ConditionalCheckFailedException(item=returned_item)
 
 
 def render_item(body: bytes, project: CompiledProjection | None) -> ItemOut:

@@ -19,16 +19,17 @@ from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from tablewright.engine.describe import ACCOUNT, REGION
-from tablewright.engine.step import Step
+from tablewright.engine.engine import Engine
+from tablewright.engine.step import Step, wrap
 from tablewright.errors import (
     AccessDeniedException,
     DynamoDBError,
     InvalidValue,
     ValidationException,
 )
+from tablewright.policy import Principal
 from tablewright.wire.streams import GetRecordsOutput
 
 INTERNAL = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:"
@@ -89,16 +90,15 @@ class Scope(Struct, frozen=True):
 
     def apply(self, step: Step) -> Step:
         """Return a step whose response and faults have the ARNs of this scope."""
-        run: Any = step.run
 
-        def scoped_run(context: Any) -> Any:
+        def scoped_run(run: Any, context: Any) -> Any:
             try:
                 return self._show_members(run(context))
             except DynamoDBError as fault:
                 self.show_fault(fault)
                 raise
 
-        return replace(step, run=scoped_run)
+        return wrap(step, scoped_run)
 
     def show_fault(self, fault: DynamoDBError) -> None:
         """Give the message of a fault the ARNs of this scope."""
@@ -119,6 +119,31 @@ class Scope(Struct, frozen=True):
             for record in answer.records:
                 record.aws_region = self.region
         return answer
+
+
+class ScopedEngine(Engine):
+    """An engine whose ARNs have the region and the account of a scope. It refuses other ARNs.
+
+    >>> engine = ScopedEngine(":memory:", scope=Scope("eu-west-1", "123456789012"))
+    >>> engine.call("ListTables")
+    {'TableNames': []}
+    """
+
+    def __init__(self, *arguments: Any, scope: Scope, **settings: Any) -> None:
+        """Open a file, or create it. All other arguments are those of `Engine`."""
+        super().__init__(*arguments, **settings)
+        self._scope = scope
+        self.scope = scope
+
+    def prepare(self, operation: str, request: object, policy: Principal | None = None) -> Step:
+        scope = self.scope
+        internal = scope.read_request(request)
+        try:
+            step = super().prepare(operation, internal, policy)
+        except DynamoDBError as fault:
+            scope.show_fault(fault)
+            raise
+        return scope.apply(step)
 
 
 def _named_tables(request: dict[str, Any]) -> Iterator[str]:

@@ -10,13 +10,15 @@ taken.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from tablewright.engine.catalog import Catalog
 from tablewright.engine.item_counts import ItemCounts
-from tablewright.engine.stream_settings import StreamSettings
+from tablewright.engine.streams import StreamSettings
 from tablewright.engine.table import StoredTable
 from tablewright.errors import (
     ResourceNotFoundException,
@@ -27,6 +29,9 @@ from tablewright.storage import Snapshot, Tree, WriteTransaction
 
 if TYPE_CHECKING:
     from tablewright.engine.object_folder import ObjectFolder
+
+Request = TypeVar("Request")
+AnyStep = TypeVar("AnyStep", bound="Step")
 
 
 class ReadContext(Struct):  # a Struct, because one is created per request: half the time
@@ -117,6 +122,35 @@ class LongStep(Struct):
 
 
 Step: TypeAlias = ReadStep | WriteStep | LongStep
+
+
+def wrap(step: AnyStep, around: Callable[[Any, Any], Any]) -> AnyStep:
+    """Return a step that calls `around` with the run function of `step` and its context."""
+    return replace(step, run=partial(around, step.run))
+
+
+def reads(run: Callable[[Request, ReadContext], Any]) -> Callable[[Request], ReadStep]:
+    """Make an operation of a function that describes or lists, with the current catalog."""
+
+    def run_with_current_catalog(request: Request, context: ReadContext) -> Any:
+        context.catalog.refresh(context.snapshot)
+        return run(request, context)
+
+    @wraps(run)
+    def prepare(request: Request) -> ReadStep:
+        return ReadStep(partial(run_with_current_catalog, request))
+
+    return prepare
+
+
+def writes(run: Callable[[Request, WriteContext], Any]) -> Callable[[Request], WriteStep]:
+    """Make an operation of a function that changes tables, without checks before it runs."""
+
+    @wraps(run)
+    def prepare(request: Request) -> WriteStep:
+        return WriteStep(partial(run, request))
+
+    return prepare
 
 
 def table_name(name_or_arn: str) -> str:

@@ -25,7 +25,7 @@ from tablewright.engine.step import (
     WriteContext,
     WriteStep,
 )
-from tablewright.engine.stream_settings import StreamSettings
+from tablewright.engine.streams import StreamSettings
 from tablewright.errors import DynamoDBError, StoreFailed, TablewrightError
 from tablewright.storage import DamagedRow, MissingTree, Snapshot, Store, WriteTransaction
 from tablewright.wire.responses import encode

@@ -15,6 +15,7 @@ This module changes the schemas of streams. Operations read them with `find_stre
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -24,7 +25,6 @@ from tablewright.engine.catalog import Catalog
 from tablewright.engine.changes import read_last_number
 from tablewright.engine.describe import stream_arn, stream_label
 from tablewright.engine.logs import find_log, open_log, save_log
-from tablewright.engine.stream_settings import MAX_SHARDS
 from tablewright.errors import ResourceNotFoundException, ValidationException
 from tablewright.schema import ChangeLogSchema, Shard, Stream, StreamSetting, TableSchema
 from tablewright.storage import LogTree, WriteTransaction
@@ -33,12 +33,37 @@ from tablewright.storage import LogTree, WriteTransaction
 #: convert a number to an integer and back would drop those.
 SEQUENCE_OFFSET = 10**20
 HASHES = 2**32
+MAX_SHARDS = 1000
 #: An odd number, about 2**32 divided by the golden ratio.
 _SPREAD = 2654435761
 
 _ARN = re.compile(
     r"arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]*:table/([a-zA-Z0-9_.-]+)/stream/([^/|]+)"
 )
+
+
+class StreamSettings:
+    """The settings of one engine that are not stored: the shards of a new stream, and the time.
+
+    The time of readers is the system's, until a test moves it forward.
+    """
+
+    __slots__ = ("latest", "shards")
+
+    def __init__(self, shards: int) -> None:
+        if not 1 <= shards <= MAX_SHARDS:
+            raise ValueError(f"stream_shards must be from 1 to {MAX_SHARDS}, not {shards}")
+        self.shards = shards
+        #: The latest time that a test has moved to. Only the end of a sandbox sets it back.
+        self.latest = 0.0
+
+    def now(self) -> float:
+        """Return the time at which iterators are issued and expire."""
+        return max(time.time(), self.latest)
+
+    def move_to(self, now: float) -> None:
+        """Move the time forward to `now`; keep it if it is later already."""
+        self.latest = max(self.latest, now)
 
 
 def format_number(number: int) -> str:

@@ -13,23 +13,23 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from tablewright.capacity import TRANSACTION_FACTOR, read_units, write_units
 from tablewright.encoding.items import item_size
-from tablewright.engine.cancellation import cancel_at_first, cancel_unless_all
 from tablewright.engine.capacity import Charge
 from tablewright.engine.catalog import TOKENS
-from tablewright.engine.conditions import check_condition
 from tablewright.engine.operations.update_item import apply_update, reject_key_changes
-from tablewright.engine.rows import ItemRow, find_row, replace_item
+from tablewright.engine.rows import ItemRow, check_condition, find_row, replace_item
 from tablewright.engine.table import StoredTable
 from tablewright.engine.work_limit import WorkLimit
 from tablewright.errors import (
+    ConditionalCheckFailedException,
     DuplicateItemException,
     IdempotentParameterMismatchException,
+    TransactionCanceledException,
     ValidationException,
 )
 from tablewright.expression import CompiledCondition, CompiledUpdate
@@ -162,6 +162,40 @@ def run_transaction(
     if token:
         tx.put(TOKENS, token.encode(), int(time.time()) + TOKEN_SECONDS, fingerprint)
     return charges, False
+
+
+def cancel_at_first(checks: Sequence[Callable[[], None]]) -> None:
+    """Run checks up to the first one that fails; then raise with a reason for it alone.
+
+    DynamoDB reports an invalid key alone: it is found before the transaction begins. (That other
+    invalid keys are not reported is not known for certain.)
+    """
+    for position, check in enumerate(checks):
+        try:
+            check()
+        except ValidationException as failure:
+            reasons: list[dict[str, Any]] = [{"Code": "None"} for _ in checks]
+            reasons[position] = {"Code": "ValidationError", "Message": failure.message}
+            raise TransactionCanceledException(reasons) from None
+
+
+def cancel_unless_all(checks: Iterable[Callable[[], None]]) -> None:
+    """Run all checks; if one fails, raise TransactionCanceledException with all reasons."""
+    reasons: list[dict[str, Any]] = []
+    for check in checks:
+        try:
+            check()
+        except ConditionalCheckFailedException as failure:
+            reason = {"Code": "ConditionalCheckFailed", "Message": failure.message}
+            reasons.append(reason if failure.item is None else {"Item": failure.item, **reason})
+        except DuplicateItemException as failure:
+            reasons.append({"Code": "DuplicateItem", "Message": failure.message})
+        except ValidationException as failure:
+            reasons.append({"Code": "ValidationError", "Message": failure.message})
+        else:
+            reasons.append({"Code": "None"})
+    if any(reason["Code"] != "None" for reason in reasons):
+        raise TransactionCanceledException(reasons)
 
 
 def compute_fingerprint(actions: Sequence[Structure]) -> bytes:

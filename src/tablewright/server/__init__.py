@@ -2,7 +2,6 @@
 
     server          listening, shared commits, deletion of expired items, shutdown
     connection      one connection: requests in, responses out, in order
-    dispatcher      what a connection expects of its server
     states          the states of a connection and their transitions
     request_parser  from the bytes of a connection to requests
     preparation     from a request to a step that the engine can run

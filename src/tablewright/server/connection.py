@@ -55,7 +55,6 @@ from tablewright.server.compression import (
     compress,
     is_supported,
 )
-from tablewright.server.dispatcher import Dispatcher
 from tablewright.server.failures import UNEXPECTED
 from tablewright.server.hosts import preflight_headers
 from tablewright.server.limits import LARGE_BODY, MAX_BODY, SMALL_BODY
@@ -84,6 +83,7 @@ from tablewright.server.states import (
 if TYPE_CHECKING:
     from tablewright.server.credentials_file import Caller
     from tablewright.server.isolation import ScopedPreparer
+    from tablewright.server.server import Server
     from tablewright.server.telemetry import Exchange
 
 log = logging.getLogger("tablewright.server")
@@ -102,16 +102,16 @@ QueuedRequest: TypeAlias = tuple[bytes, bytes, Mapping[bytes, bytes], bytes, boo
 class Connection(asyncio.Protocol):
     """A connection of one client."""
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
-        self._dispatcher = dispatcher
-        self._responses = dispatcher.responses
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._responses = server.responses
         #: None if regions are isolated.
-        self._engine = dispatcher.engine if isinstance(dispatcher.engine, Engine) else None
-        self._authenticator = dispatcher.authenticator
-        self._limits = dispatcher.limits
+        self._engine = server.engine if isinstance(server.engine, Engine) else None
+        self._authenticator = server.authenticator
+        self._limits = server.limits
         self._transport: asyncio.Transport
         self._state = READY
-        self._parser = RequestParser(dispatcher.limits, self._handle)
+        self._parser = RequestParser(server.limits, self._handle)
         # These wait until the request in work is answered: further requests, a refusal that ends
         # the connection, or None if the client has finished sending.
         self._queue: deque[QueuedRequest | Refusal | None] = deque()
@@ -123,7 +123,7 @@ class Connection(asyncio.Protocol):
         self._extra_headers = b""
         self._accepted: bytes | None = None  # the Accept-Encoding header
         self._exchange: Exchange | None = None
-        self._telemetry = dispatcher.telemetry
+        self._telemetry = server.telemetry
         # The last Host header that was allowed.
         self._host: bytes | None = None
         # Used by `check_time`: the activity that it saw last, since when, and its progress.
@@ -136,7 +136,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # with TCP_NODELAY, which asyncio sets
         self._since = asyncio.get_running_loop().time()
-        self._dispatcher.connection_opened(self)
+        self._server.connection_opened(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._enter(CLOSED)
@@ -144,7 +144,7 @@ class Connection(asyncio.Protocol):
         self._parser.close()
         self._release_reservation()
         self._release_held()
-        self._dispatcher.connection_closed(self)
+        self._server.connection_closed(self)
 
     def data_received(self, data: bytes) -> None:
         parser = self._parser
@@ -195,7 +195,7 @@ class Connection(asyncio.Protocol):
         ):
             encoding = choose_encoding(self._accepted)
             if encoding is not None:
-                self._dispatcher.compress_in_thread(self, result, encoding)
+                self._server.compress_in_thread(self, result, encoding)
                 return
         self._enter(READY)
         if isinstance(result, DynamoDBError):
@@ -203,7 +203,7 @@ class Connection(asyncio.Protocol):
         else:
             self._send(200, result, encoding=encoding)
         if self._state is READY and (
-            self._queue or self._held_bytes or self._parser.phase or self._dispatcher.is_stopping
+            self._queue or self._held_bytes or self._parser.phase or self._server.is_stopping
         ):
             self._continue()
 
@@ -359,7 +359,7 @@ class Connection(asyncio.Protocol):
         if operation == "DescribeEndpoints":
             step = name_endpoint(step, self._address(headers).decode("latin-1"))
         self._enter(WORKING)
-        self._dispatcher.submit(self, step)
+        self._server.submit(self, step)
 
     def _prepare_large(
         self,
@@ -382,7 +382,7 @@ class Connection(asyncio.Protocol):
         if encoding is not None:
             self._reserve_expanded()
         self._enter(WORKING)
-        self._dispatcher.prepare_in_thread(
+        self._server.prepare_in_thread(
             self,
             partial(
                 prepare_large,
@@ -397,7 +397,7 @@ class Connection(asyncio.Protocol):
 
     def _reserve_expanded(self) -> None:
         """Reserve the memory for any decompressed body; raise if it is not available now."""
-        budget = self._dispatcher.budget
+        budget = self._server.budget
         held = 0 if self._reservation is None else self._reservation.size
         self._release_reservation()
         reservation, granted = budget.reserve(min(MAX_BODY + held, budget.total), lambda: None)
@@ -418,18 +418,18 @@ class Connection(asyncio.Protocol):
         self, url: bytes | bytearray, headers: Mapping[bytes, bytes], caller: Caller | None
     ) -> Engine | ScopedPreparer:
         """Return the engine of a request: the only one, or that of its region and account."""
-        engine = self._dispatcher.engine
+        engine = self._server.engine
         return engine if isinstance(engine, Engine) else engine.find(url, headers, caller)
 
     def _check_sender(self, headers: Mapping[bytes, bytes]) -> None:
         """Raise `DynamoDBError` unless the Host and Origin headers are allowed."""
         host = headers.get(b"host")
         own_address = self._transport.get_extra_info("sockname")[0]
-        self._dispatcher.hosts.check_host(host, own_address)
+        self._server.hosts.check_host(host, own_address)
         self._host = host
         origin = headers.get(b"origin")
         if origin is not None:
-            self._extra_headers = self._dispatcher.hosts.check_origin(origin)
+            self._extra_headers = self._server.hosts.check_origin(origin)
 
     def _send(
         self, status: int, body: bytes, code: str = "", encoding: bytes | None = None
@@ -442,7 +442,7 @@ class Connection(asyncio.Protocol):
         if encoding is not None:
             self._extra_headers += b"Content-Encoding: %b\r\n" % encoding
         keep_alive = self._keep_alive
-        if self._dispatcher.is_stopping and not self._queue:
+        if self._server.is_stopping and not self._queue:
             keep_alive = False
         extra = self._extra_headers
         response = self._responses.build(status, self._content_type, keep_alive, body, extra)
@@ -493,7 +493,7 @@ class Connection(asyncio.Protocol):
                 self._handle(*entry)
             if self._state is not READY:
                 return
-        if self._parser.phase is NOTHING and self._dispatcher.is_stopping:
+        if self._parser.phase is NOTHING and self._server.is_stopping:
             self._close()
         else:
             self._release_held()
@@ -504,7 +504,7 @@ class Connection(asyncio.Protocol):
         parser = self._parser
         if parser.phase is BODY:
             if self._reservation is None and parser.expected > SMALL_BODY:
-                budget = self._dispatcher.budget
+                budget = self._server.budget
                 self._reservation, granted = budget.reserve(parser.expected, self._on_admitted)
                 if not granted:
                     self._enter(ADMITTING)
@@ -525,7 +525,7 @@ class Connection(asyncio.Protocol):
     def _pause_reading(self, size: int) -> None:
         """Stop reading, and take the held bytes from the budget until reading continues."""
         self._transport.pause_reading()
-        if self._dispatcher.budget.try_take(size):
+        if self._server.budget.try_take(size):
             self._held_bytes += size
         else:
             self.abort()
@@ -533,7 +533,7 @@ class Connection(asyncio.Protocol):
     def _release_held(self) -> None:
         if self._held_bytes:
             size, self._held_bytes = self._held_bytes, 0
-            self._dispatcher.budget.give_back(size)
+            self._server.budget.give_back(size)
 
     def _release_reservation(self) -> None:
         if self._reservation is not None:

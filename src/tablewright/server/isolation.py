@@ -28,8 +28,7 @@ from msgspec import structs
 from tablewright.engine import Engine, LongStep, ReadStep, Step, WriteStep
 from tablewright.engine.key_counts import Contributors
 from tablewright.engine.realism import Realism
-from tablewright.engine.scope import Scope
-from tablewright.engine.scoped_engine import ScopedEngine
+from tablewright.engine.scope import Scope, ScopedEngine
 from tablewright.errors import InvalidValue, LimitExceededException, ValidationException
 from tablewright.policy import Principal
 from tablewright.server.authentication import find_header

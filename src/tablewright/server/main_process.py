@@ -28,7 +28,6 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from tablewright.engine import Engine, Step
-from tablewright.policy import Principal
 from tablewright.server.authentication import SignatureAuthenticator
 from tablewright.server.preparation import parse_json
 from tablewright.server.processes import WorkerProcess, Workers
@@ -66,14 +65,7 @@ class MainServer(Server):
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Listen, start the workers, and return the URL when all of them are ready."""
-        self._create_telemetry()
-        await self._start_monitor()
-        try:
-            url = await self._listen(host, port, self._pass_on)
-        except OSError:
-            await self._end_telemetry()
-            raise
-        self._begin()
+        url = await self._open(host, port, self._pass_on)
         for member in self._members:
             member.process.start()
         for member in self._members:
@@ -113,14 +105,11 @@ class MainServer(Server):
     # --- called by the relay writer, in its thread ---------------------------------------------
 
     def _prepare(self, request: Relayed) -> Step:
-        policy = self._find_principal(request.user)
+        policy = None
+        if request.user is not None:
+            assert isinstance(self.authenticator, SignatureAuthenticator)
+            policy = self.authenticator.find_principal(request.user)
         return self.engine.prepare(request.operation, parse_json(request.body), policy)
-
-    def _find_principal(self, user: str | None) -> Principal | None:
-        if user is None:
-            return None
-        assert isinstance(self.authenticator, SignatureAuthenticator)
-        return self.authenticator.find_principal(user)
 
     def _notify(self, number: int, message: Released | WorkerReport | None) -> None:
         self._loop.call_soon_threadsafe(self._receive, self._members[number], message)
@@ -224,15 +213,9 @@ class MainServer(Server):
 
     def _gauges(self) -> dict[str, tuple[str, str, float]]:
         gauges = super()._gauges()
-        for name, attribute in (
-            ("connections", "connections"),
-            ("buffered_bytes", "buffered_bytes"),
-            ("waiting_bodies", "waiting_bodies"),
-            ("commits_total", "commits"),
-            ("committed_writes_total", "committed"),
-        ):
+        for name in gauges.keys() & WorkerReport.__struct_fields__:
             kind, text, value = gauges[name]
-            total = sum(getattr(report, attribute) for report in self._reports())
+            total = sum(getattr(report, name) for report in self._reports())
             gauges[name] = (kind, text, value + total)
         return gauges
 

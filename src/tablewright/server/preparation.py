@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
-from tablewright.engine import Engine, ReadStep, Step
+from tablewright.engine import Engine, Step
 from tablewright.engine.operations import LIST_OF_OPERATIONS, unknown_operation
-from tablewright.engine.step import ReadContext
+from tablewright.engine.step import ReadContext, wrap
 from tablewright.errors import (
     DynamoDBError,
     RequestEntityTooLargeException,
@@ -78,13 +76,11 @@ def prepare(
 
 def name_endpoint(step: Step, address: str) -> Step:
     """Return the step of DescribeEndpoints with the address of this server in its response."""
-    assert isinstance(step, ReadStep)
-    run = step.run
 
-    def run_and_name(context: ReadContext) -> Any:
+    def run_and_name(run: Any, context: ReadContext) -> Any:
         return {"Endpoints": [each | {"Address": address} for each in run(context)["Endpoints"]]}
 
-    return replace(step, run=run_and_name)
+    return wrap(step, run_and_name)
 
 
 def expand(body: bytes | bytearray, encoding: bytes, limit: int = MAX_BODY) -> bytes:

@@ -80,13 +80,13 @@ class Alone(msgspec.Struct, tag="o", array_like=True, frozen=True):
 
 
 class WorkerReport(msgspec.Struct, tag="m", array_like=True, frozen=True, kw_only=True):
-    """The metrics of a worker since its start."""
+    """The metrics of a worker since its start: gauges by their names, and those of requests."""
 
     connections: int = 0
     buffered_bytes: int = 0
     waiting_bodies: int = 0
-    commits: int = 0
-    committed: int = 0
+    commits_total: int = 0
+    committed_writes_total: int = 0
     #: Responses: operation, status, number.
     requests: list[tuple[str, int, int]] = []
     #: Latency histograms: operation, counts, sum.

@@ -130,10 +130,21 @@ class Server:
 
         Raises `OSError` if an address, a port or the access log cannot be used.
         """
+        return await self._open(host, port, self._handshakes.adopt)
+
+    async def _open(self, host: str, port: int, adopt: Callable[[socket.socket], None]) -> str:
         self._create_telemetry()
         await self._start_monitor()
+        self._listener = Listener(
+            adopt,
+            has_room=self._has_room,
+            make_room=self._make_room,
+            report=self.failures.report,
+        )
         try:
-            url = await self._listen(host, port, self._handshakes.adopt)
+            url = await self._listener.start(
+                host, port, "http" if self.settings.tls is None else "https"
+            )
         except OSError:
             await self._end_telemetry()
             raise
@@ -164,16 +175,6 @@ class Server:
                 self.telemetry, self._gauges, self._readiness_problem, self._key_accesses
             )
             self.monitor_url = await self._monitor.start(port)
-
-    async def _listen(self, host: str, port: int, adopt: Callable[[socket.socket], None]) -> str:
-        self._listener = Listener(
-            adopt,
-            has_room=self._has_room,
-            make_room=self._make_room,
-            report=self.failures.report,
-        )
-        scheme = "http" if self.settings.tls is None else "https"
-        return await self._listener.start(host, port, scheme)
 
     def _begin(self) -> None:
         """Open the file in this thread, and start the writer and the periodic work."""

@@ -1,7 +1,7 @@
 """The states of a connection, and the transitions between them.
 
     READY       reading; no request is in work
-    WORKING     a request is with the dispatcher
+    WORKING     a request is with the server
     ADMITTING   a large body waits for memory; nothing is read
     BLOCKED     the client does not read its responses; nothing is read
     LINGERING   the last response is being sent; received data is discarded

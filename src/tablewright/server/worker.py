@@ -28,7 +28,7 @@ from typing import Any
 import msgspec
 
 from tablewright.engine import Engine, ReadStep, Step, WriteStep
-from tablewright.engine.step import ReadContext, WriteContext
+from tablewright.engine.step import ReadContext, WriteContext, wrap
 from tablewright.errors import DynamoDBError, StoreBusy, StoreClosed, StoreFailed, TablewrightError
 from tablewright.policy import Principal
 from tablewright.server.connection import Connection
@@ -72,7 +72,7 @@ class WorkerEngine(Engine):
         if is_local or operation not in WRITES:
             step = super().prepare(operation, request, policy)
             if isinstance(step, ReadStep):
-                return step if policy is None else _with_current_catalog(step)
+                return step if policy is None else wrap(step, _run_with_current_catalog)
             if is_local:
                 assert isinstance(step, WriteStep)
                 run = step.run
@@ -96,18 +96,13 @@ class WorkerEngine(Engine):
                 pass
 
 
-def _with_current_catalog(step: ReadStep) -> ReadStep:
-    """Return a step that never runs with an old resource policy.
+def _run_with_current_catalog(run: Any, context: ReadContext) -> Any:
+    """Run a read, but never with an old resource policy.
 
     Reads detect changed keys and indexes by themselves, but not changed policies.
     """
-    run = step.run
-
-    def refresh_and_run(context: ReadContext) -> Any:
-        context.catalog.refresh(context.snapshot)
-        return run(context)
-
-    return ReadStep(refresh_and_run, step.is_costly)
+    context.catalog.refresh(context.snapshot)
+    return run(context)
 
 
 def _run_elsewhere(_: object) -> Any:
@@ -226,8 +221,8 @@ class WorkerServer(Server):
             connections=len(self._connections),
             buffered_bytes=self.budget.used,
             waiting_bodies=self.budget.waiting,
-            commits=self._commits,
-            committed=self._committed,
+            commits_total=self._commits,
+            committed_writes_total=self._committed,
         )
         if self.telemetry is None or self.settings.metrics_port is None:
             return report

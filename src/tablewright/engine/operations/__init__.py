@@ -2,11 +2,15 @@
 
 The table of operations (`tablewright.wire.operations`) says in which one. `find_operation` imports
 an operation with its first request: most programs use few of them.
+
+DynamoDB ignores unknown members, and so does the HTTP endpoint. In process, where no SDK checks
+calls, this would make a write with a misspelled `ConditionExpresion` unconditional. So members
+similar to known ones are rejected there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -19,6 +23,8 @@ from tablewright.wire.operations import OPERATIONS
 #: The shape of a request, and the function that converts it into a step.
 Prepared: TypeAlias = tuple[type[Structure], Callable[[Any], Step]]
 
+#: An unknown member is rejected only if its similarity to a known one is at least this.
+CUTOFF = 0.8
 LIST_OF_OPERATIONS = "`tablewright help operations` lists the implemented operations"
 
 
@@ -41,3 +47,22 @@ def unknown_operation(name: str) -> UnknownOperationException:
     """Return the error for an operation that does not exist or is not implemented."""
     hint = did_you_mean(name, OPERATIONS, cutoff=0.8) or "."
     return UnknownOperationException(f"unknown operation {name!r}{hint} {LIST_OF_OPERATIONS}")
+
+
+class _Members(dict[str, frozenset[str]]):
+    def __missing__(self, operation: str) -> frozenset[str]:
+        shape, _ = find_operation(operation)
+        members = self[operation] = frozenset(shape.__struct_encode_fields__)
+        return members
+
+
+#: The members of the requests of each operation.
+MEMBERS = _Members()
+
+
+def reject_misspelled_members(operation: str, request: Iterable[str]) -> None:
+    """Raise a TypeError for an unknown member that is similar to a known one."""
+    for member in request:
+        hint = did_you_mean(member, MEMBERS[operation], cutoff=CUTOFF)
+        if hint and member not in MEMBERS[operation]:
+            raise TypeError(f"{operation} has no member {member!r}{hint}")

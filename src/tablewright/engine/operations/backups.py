@@ -7,6 +7,7 @@ with the status DELETED, and afterwards the backup is not found.
 from __future__ import annotations
 
 import time
+from operator import attrgetter
 from typing import Any
 
 from tablewright.engine import backups
@@ -16,9 +17,9 @@ from tablewright.engine.describe import (
     present,
     round_timestamp,
     table_arn,
+    take_page,
 )
-from tablewright.engine.restoring import require_no_building_index
-from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep, table_name
+from tablewright.engine.step import ReadContext, ReadStep, WriteContext, reads, table_name, writes
 from tablewright.engine.table import StoredTable
 from tablewright.table_description import write_keys
 from tablewright.wire.backups import (
@@ -31,39 +32,32 @@ from tablewright.wire.backups import (
 MAX_LISTED_BACKUPS = 100
 
 
-def create_backup(request: CreateBackupInput) -> WriteStep:
-    def run(context: WriteContext) -> dict[str, Any]:
-        schema = context.find_table_for_backup(request.table_name).schema
-        require_no_building_index(schema)
-        backup = backups.create_backup(
-            context.catalog, context.tx, schema, request.backup_name, time.time()
-        )
-        return {"BackupDetails": _describe_details(backup, "AVAILABLE")}
-
-    return WriteStep(run)
+@writes
+def create_backup(request: CreateBackupInput, context: WriteContext) -> dict[str, Any]:
+    schema = context.find_table_for_backup(request.table_name).schema
+    backups.require_no_building_index(schema)
+    backup = backups.create_backup(
+        context.catalog, context.tx, schema, request.backup_name, time.time()
+    )
+    return {"BackupDetails": _describe_details(backup, "AVAILABLE")}
 
 
-def describe_backup(request: DescribeBackupInput) -> ReadStep:
-    def run(context: ReadContext) -> dict[str, Any]:
-        backup = backups.find_backup(context.snapshot, request.backup_arn)
-        return {"BackupDescription": _describe_backup(backup, "AVAILABLE")}
-
-    return ReadStep(run)
+@reads
+def describe_backup(request: DescribeBackupInput, context: ReadContext) -> dict[str, Any]:
+    backup = backups.BACKUPS.require(context.snapshot, request.backup_arn)
+    return {"BackupDescription": _describe_backup(backup, "AVAILABLE")}
 
 
-def delete_backup(request: DeleteBackupInput) -> WriteStep:
-    def run(context: WriteContext) -> dict[str, Any]:
-        backup = backups.find_backup(context.tx, request.backup_arn)
-        backups.delete_backup(context.catalog, context.tx, backup)
-        return {"BackupDescription": _describe_backup(backup, "DELETED")}
-
-    return WriteStep(run)
+@writes
+def delete_backup(request: DeleteBackupInput, context: WriteContext) -> dict[str, Any]:
+    backup = backups.BACKUPS.require(context.tx, request.backup_arn)
+    backups.delete_backup(context.catalog, context.tx, backup)
+    return {"BackupDescription": _describe_backup(backup, "DELETED")}
 
 
 def list_backups(request: ListBackupsInput) -> ReadStep:
     name = None if request.table_name is None else table_name(request.table_name)
     start_id = "" if request.start_arn is None else request.start_arn.rpartition("/")[2]
-    limit = request.limit or MAX_LISTED_BACKUPS
 
     def is_listed(backup: Backup) -> bool:
         return (
@@ -76,10 +70,9 @@ def list_backups(request: ListBackupsInput) -> ReadStep:
 
     def run(context: ReadContext) -> dict[str, Any]:
         found = [one for one in backups.BACKUPS.read_all(context.snapshot) if is_listed(one)]
-        answer: dict[str, Any] = {"BackupSummaries": [_summarise(one) for one in found[:limit]]}
-        if len(found) > limit:
-            answer["LastEvaluatedBackupArn"] = found[limit - 1].arn
-        return answer
+        limit = request.limit or MAX_LISTED_BACKUPS
+        page, following = take_page(found, limit, LastEvaluatedBackupArn=attrgetter("arn"))
+        return {"BackupSummaries": [_summarise(one) for one in page], **following}
 
     return ReadStep(run)
 

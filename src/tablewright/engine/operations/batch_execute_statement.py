@@ -7,7 +7,8 @@ condition. Two statements on the same item are refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -17,7 +18,6 @@ from tablewright.engine.statements.prepared import PreparedStatement, prepare_st
 from tablewright.engine.statements.read import find_key_of_item, get_one
 from tablewright.engine.statements.write import StatementWrite, refuse_exists
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
-from tablewright.engine.table import StoredTable
 from tablewright.errors import (
     ConditionalCheckFailedException,
     DynamoDBError,
@@ -37,6 +37,9 @@ _CODES = {"ValidationException": "ValidationError", "ThrottlingException": "Thro
 
 #: A statement that was parsed, or why it cannot be.
 _Prepared: TypeAlias = PreparedStatement | ValidationException
+#: A checked statement: the name of its table, the key of its item, and what executes it, which
+#: returns the item of the response and the charge.
+_Checked: TypeAlias = tuple[str, bytes, Callable[[], tuple[ItemOut | None, Charge]]]
 
 
 def batch_execute_statement(request: BatchExecuteStatementInput) -> Step:
@@ -48,14 +51,15 @@ def batch_execute_statement(request: BatchExecuteStatementInput) -> Step:
         )
 
     def read(context: ReadContext) -> BatchExecuteStatementOutput:
-        answer = _respond(request, [_Read(context, *one) for one in batch])
+        check = partial(_check_read, context)
+        answer = _respond(request, batch, check)
         if any(response.error for response in answer.responses):
             context.catalog.refresh(context.snapshot)  # perhaps the tables have changed
-            answer = _respond(request, [_Read(context, *one) for one in batch])
+            answer = _respond(request, batch, check)
         return answer
 
     def write(context: WriteContext) -> BatchExecuteStatementOutput:
-        return _respond(request, [_Write(context, *one) for one in batch])
+        return _respond(request, batch, partial(_check_write, context))
 
     return ReadStep(read) if kinds <= {True} else WriteStep(write)
 
@@ -68,94 +72,66 @@ def _prepare(text: str) -> _Prepared:
         return error
 
 
-def _or_raise(prepared: _Prepared) -> PreparedStatement:
-    if isinstance(prepared, PreparedStatement):
-        return prepared
-    raise prepared
+def _check_read(
+    context: ReadContext, request: BatchStatementRequest, prepared: PreparedStatement
+) -> _Checked:
+    """Check a SELECT of the batch."""
+    values = prepared.bind(request.parameters)
+    table = context.find_table(prepared.table_name)
+    plan = prepared.plan_select(table)
+    if plan.operation != "GetItem":
+        raise ValidationException(
+            "Select statements within BatchExecuteStatement must specify the primary key in "
+            "the where clause."
+        )
+    if plan.branches[0].filter is not None:
+        raise ValidationException("Only single item select is supported")
+
+    def execute() -> tuple[ItemOut | None, Charge]:
+        charge = Charge(table, name=prepared.table_name)
+        return get_one(context, plan, values, request.consistent, charge), charge
+
+    return table.name, find_key_of_item(plan, values), execute
 
 
-class _Read:
-    """A SELECT of the batch."""
+def _check_write(
+    context: WriteContext, request: BatchStatementRequest, prepared: PreparedStatement
+) -> _Checked:
+    """Check an INSERT, UPDATE or DELETE of the batch."""
+    values = prepared.bind(request.parameters)
+    refuse_exists(prepared)
+    write = StatementWrite(prepared, values, request.return_on_failure)
+    write.prepare(context)
 
-    table: StoredTable
+    def execute() -> tuple[ItemOut | None, Charge]:
+        charge = write.run(context.tx)
+        return write.returned(), charge
 
-    def __init__(
-        self, context: ReadContext, request: BatchStatementRequest, prepared: _Prepared
-    ) -> None:
-        self._context = context
-        self._request = request
-        self._prepared = prepared
-
-    def find_key(self) -> bytes:
-        """Check the statement, and return the key of its item."""
-        prepared = _or_raise(self._prepared)
-        self._values = prepared.bind(self._request.parameters)
-        self.table = self._context.find_table(prepared.table_name)
-        self._plan = prepared.plan_select(self.table)
-        self._charge = Charge(self.table, name=prepared.table_name)
-        if self._plan.operation != "GetItem":
-            raise ValidationException(
-                "Select statements within BatchExecuteStatement must specify the primary key in "
-                "the where clause."
-            )
-        if self._plan.branches[0].filter is not None:
-            raise ValidationException("Only single item select is supported")
-        return find_key_of_item(self._plan, self._values)
-
-    def execute(self) -> tuple[ItemOut | None, Charge]:
-        """Return the item, and the charge."""
-        consistent, charge = self._request.consistent, self._charge
-        return get_one(self._context, self._plan, self._values, consistent, charge), charge
-
-
-class _Write:
-    """An INSERT, UPDATE or DELETE of the batch."""
-
-    table: StoredTable
-
-    def __init__(
-        self, context: WriteContext, request: BatchStatementRequest, prepared: _Prepared
-    ) -> None:
-        self._context = context
-        self._request = request
-        self._prepared = prepared
-
-    def find_key(self) -> bytes:
-        """Check the statement, and return the key of its item."""
-        prepared = _or_raise(self._prepared)
-        values = prepared.bind(self._request.parameters)
-        refuse_exists(prepared)
-        self._write = StatementWrite(prepared, values, self._request.return_on_failure)
-        self._write.prepare(self._context)
-        self.table = self._write.table
-        return self._write.key
-
-    def execute(self) -> tuple[ItemOut | None, Charge]:
-        """Write the item; return what RETURNING asks for, and the charge."""
-        charge = self._write.run(self._context.tx)
-        return self._write.returned(), charge
+    return write.table.name, write.key, execute
 
 
 def _respond(
-    request: BatchExecuteStatementInput, statements: Sequence[_Read | _Write]
+    request: BatchExecuteStatementInput,
+    batch: Sequence[tuple[BatchStatementRequest, _Prepared]],
+    check: Callable[[BatchStatementRequest, PreparedStatement], _Checked],
 ) -> BatchExecuteStatementOutput:
     """Execute each statement; a response has the error of its statement."""
-    responses = [BatchStatementResponse() for _ in statements]
-    keys = []
-    for one, response in zip(statements, responses, strict=True):
+    responses = [BatchStatementResponse() for _ in batch]
+    checked: list[tuple[BatchStatementResponse, _Checked]] = []
+    for (statement, prepared), response in zip(batch, responses, strict=True):
         try:
-            keys.append((one.find_key(), one.table.name))
+            if isinstance(prepared, ValidationException):
+                raise prepared
+            checked.append((response, check(statement, prepared)))
         except DynamoDBError as fault:
             response.error = _to_error(fault)
-    if len(set(keys)) < len(keys):
+    if len({(table, key) for _, (table, key, _) in checked}) < len(checked):
         raise ValidationException("Provided list of item keys contains duplicates")
     consumed: list[ConsumedCapacity | None] = []
-    for one, response in zip(statements, responses, strict=True):
-        if response.error is not None:
-            continue
-        response.table_name = one.table.name
+    for response, (table, _, execute) in checked:
+        response.table_name = table
         try:
-            response.item, charge = one.execute()
+            response.item, charge = execute()
         except DynamoDBError as fault:
             response.error = _to_error(fault)
         else:

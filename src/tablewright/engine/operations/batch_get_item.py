@@ -33,7 +33,8 @@ def batch_get_item(request: BatchGetItemInput) -> ReadStep:
     for name, wanted in request.tables.items():
         projections[name] = read_projection(wanted)
         keys_of[name] = [normalise_item(key) for key in wanted.keys]
-        _refuse_duplicates(keys_of[name])
+        if len({dump(sorted(key.items())) for key in keys_of[name]}) < len(keys_of[name]):
+            raise ValidationException("Provided list of item keys contains duplicates")
 
     def run(context: ReadContext) -> BatchGetItemOutput:
         tables = {name: context.find_table(name) for name in request.tables}
@@ -56,7 +57,8 @@ def batch_get_item(request: BatchGetItemInput) -> ReadStep:
                 found = context.snapshot.get(table.tree, position)
                 size = found[0] if found else 0
                 if size > room or work.is_reached:
-                    unprocessed[name] = _unprocessed_from(wanted, number)
+                    # The client can send it again unchanged.
+                    unprocessed[name] = replace(wanted, keys=wanted.keys[number:])
                     break
                 room -= size
                 charge.add(read_units(size, consistent=wanted.consistent))
@@ -70,13 +72,3 @@ def batch_get_item(request: BatchGetItemInput) -> ReadStep:
         )
 
     return ReadStep(run)
-
-
-def _refuse_duplicates(keys: list[Item]) -> None:
-    if len({dump(sorted(key.items())) for key in keys}) < len(keys):
-        raise ValidationException("Provided list of item keys contains duplicates")
-
-
-def _unprocessed_from(wanted: KeysAndAttributes, first: int) -> KeysAndAttributes:
-    """Return the unprocessed part of the request, which the client can send again unchanged."""
-    return replace(wanted, keys=wanted.keys[first:])

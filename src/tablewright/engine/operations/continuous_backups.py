@@ -8,20 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 from tablewright.engine.recovery import restorable_times, set_recovery
-from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep
+from tablewright.engine.step import ReadContext, WriteContext, WriteStep, reads
 from tablewright.errors import invalid
 from tablewright.limits import MAX_RECOVERY_DAYS
 from tablewright.schema import TableSchema
 from tablewright.wire.backups import DescribeContinuousBackupsInput, UpdateContinuousBackupsInput
 
 
-def describe_continuous_backups(request: DescribeContinuousBackupsInput) -> ReadStep:
-    def run(context: ReadContext) -> dict[str, Any]:
-        context.catalog.refresh(context.snapshot)
-        schema = context.find_table_for_backup(request.table_name).schema
-        return _describe(schema, context.streams.now())
-
-    return ReadStep(run)
+@reads
+def describe_continuous_backups(
+    request: DescribeContinuousBackupsInput, context: ReadContext
+) -> dict[str, Any]:
+    schema = context.find_table_for_backup(request.table_name).schema
+    return _describe(schema, context.streams.now())
 
 
 def update_continuous_backups(request: UpdateContinuousBackupsInput) -> WriteStep:

@@ -11,12 +11,13 @@ DISABLING if there is a change; the next description has the final status.
 from __future__ import annotations
 
 import time
+from operator import itemgetter
 from typing import Any
 
 from msgspec.structs import replace
 
-from tablewright.engine.describe import present, round_timestamp
-from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep
+from tablewright.engine.describe import present, round_timestamp, take_page
+from tablewright.engine.step import ReadContext, WriteContext, reads, writes
 from tablewright.engine.table import StoredTable
 from tablewright.errors import ResourceNotFoundException, ValidationException
 from tablewright.schema import InsightsSetting
@@ -32,86 +33,78 @@ MAX_LISTED = 100
 _RULES = (("PKC", "PKT"), ("SKC", "SKT"))
 
 
-def update_contributor_insights(request: UpdateContributorInsightsInput) -> WriteStep:
+@writes
+def update_contributor_insights(
+    request: UpdateContributorInsightsInput, context: WriteContext
+) -> dict[str, Any]:
     enable = request.action == "ENABLE"
+    table = _find_table(context, request.table_name, request.index_name)
+    old = find_setting(table, request.index_name)
+    mode = request.mode or DEFAULT_MODE
+    if not enable and old is not None:
+        mode = old.mode
+    was_enabled = old is not None and old.is_enabled
+    changed = enable != was_enabled or (old is not None and enable and old.mode != mode)
+    if changed:
+        now = time.time()
+        since = old.since if old is not None and was_enabled else now
+        new = InsightsSetting(request.index_name, enable, mode, since, now)
+        others = tuple(one for one in table.schema.insights if one is not old)
+        context.catalog.save_schema(context.tx, replace(table.schema, insights=(*others, new)))
+    final = "ENABL" if enable else "DISABL"
+    return {
+        **_names(table, request.index_name),
+        "ContributorInsightsStatus": final + ("ING" if changed else "ED"),
+        "ContributorInsightsMode": mode,
+    }
 
-    def run(context: WriteContext) -> dict[str, Any]:
-        table = _find_table(context, request.table_name, request.index_name)
-        old = find_setting(table, request.index_name)
-        mode = request.mode or DEFAULT_MODE
-        if not enable and old is not None:
-            mode = old.mode
-        was_enabled = old is not None and old.is_enabled
-        changed = enable != was_enabled or (old is not None and enable and old.mode != mode)
-        if changed:
-            now = time.time()
-            since = old.since if old is not None and was_enabled else now
-            new = InsightsSetting(request.index_name, enable, mode, since, now)
-            others = tuple(one for one in table.schema.insights if one is not old)
-            context.catalog.save_schema(context.tx, replace(table.schema, insights=(*others, new)))
-        final = "ENABL" if enable else "DISABL"
-        return {
-            **_names(table, request.index_name),
-            "ContributorInsightsStatus": final + ("ING" if changed else "ED"),
-            "ContributorInsightsMode": mode,
+
+@reads
+def describe_contributor_insights(
+    request: DescribeContributorInsightsInput, context: ReadContext
+) -> dict[str, Any]:
+    table = _find_table(context, request.table_name, request.index_name)
+    setting = find_setting(table, request.index_name)
+    names = _names(table, request.index_name)
+    if setting is None:
+        return {**names, "ContributorInsightsStatus": "DISABLED"}
+    return present(
+        **names,
+        ContributorInsightsRuleList=_rule_names(table, setting) if setting.is_enabled else None,
+        ContributorInsightsStatus="ENABLED" if setting.is_enabled else "DISABLED",
+        LastUpdateDateTime=round_timestamp(setting.changed),
+        ContributorInsightsMode=setting.mode,
+    )
+
+
+@reads
+def list_contributor_insights(
+    request: ListContributorInsightsInput, context: ReadContext
+) -> dict[str, Any]:
+    tables = sorted(context.catalog.tables.values(), key=lambda table: table.name)
+    if request.table_name is not None:
+        tables = [context.find_table_for_control_plane(request.table_name)]
+    # A table comes before its indexes.
+    found = [
+        (f"{table.name}/{setting.index or ''}", table, setting)
+        for table in tables
+        for setting in sorted(table.schema.insights, key=lambda one: one.index or "")
+        if setting.is_enabled
+    ]
+    if request.next_token is not None:
+        if "/" not in request.next_token:  # DynamoDB's text is not known for certain
+            raise ValidationException("Invalid NextToken")
+        found = [one for one in found if one[0] > request.next_token]
+    page, following = take_page(found, request.max_results or MAX_LISTED, NextToken=itemgetter(0))
+    summaries = [
+        {
+            **_names(table, setting.index),
+            "ContributorInsightsStatus": "ENABLED",
+            "ContributorInsightsMode": setting.mode,
         }
-
-    return WriteStep(run)
-
-
-def describe_contributor_insights(request: DescribeContributorInsightsInput) -> ReadStep:
-    def run(context: ReadContext) -> dict[str, Any]:
-        context.catalog.refresh(context.snapshot)
-        table = _find_table(context, request.table_name, request.index_name)
-        setting = find_setting(table, request.index_name)
-        names = _names(table, request.index_name)
-        if setting is None:
-            return {**names, "ContributorInsightsStatus": "DISABLED"}
-        return present(
-            **names,
-            ContributorInsightsRuleList=_rule_names(table, setting) if setting.is_enabled else None,
-            ContributorInsightsStatus="ENABLED" if setting.is_enabled else "DISABLED",
-            LastUpdateDateTime=round_timestamp(setting.changed),
-            ContributorInsightsMode=setting.mode,
-        )
-
-    return ReadStep(run)
-
-
-def list_contributor_insights(request: ListContributorInsightsInput) -> ReadStep:
-    limit = request.max_results or MAX_LISTED
-
-    def run(context: ReadContext) -> dict[str, Any]:
-        context.catalog.refresh(context.snapshot)
-        tables = sorted(context.catalog.tables.values(), key=lambda table: table.name)
-        if request.table_name is not None:
-            tables = [context.find_table_for_control_plane(request.table_name)]
-        # A table comes before its indexes.
-        found = [
-            (f"{table.name}/{setting.index or ''}", table, setting)
-            for table in tables
-            for setting in sorted(table.schema.insights, key=lambda one: one.index or "")
-            if setting.is_enabled
-        ]
-        if request.next_token is not None:
-            if "/" not in request.next_token:  # DynamoDB's text is not known for certain
-                raise ValidationException("Invalid NextToken")
-            found = [one for one in found if one[0] > request.next_token]
-        answer: dict[str, Any] = {
-            "ContributorInsightsSummaries": [
-                {
-                    **_names(table, setting.index),
-                    "ContributorInsightsStatus": "ENABLED",
-                    "ContributorInsightsMode": setting.mode,
-                }
-                for _, table, setting in found[:limit]
-            ]
-        }
-        if len(found) > limit:
-            answer["NextToken"] = found[limit - 1][0]
-        return answer
-
-    return ReadStep(run)
+        for _, table, setting in page
+    ]
+    return {"ContributorInsightsSummaries": summaries, **following}
 
 
 def find_setting(table: StoredTable, index: str | None) -> InsightsSetting | None:

@@ -8,11 +8,9 @@ from __future__ import annotations
 from msgspec import Raw
 
 from tablewright.encoding.items import normalise_item
-from tablewright.engine.capacity import Charge
-from tablewright.engine.conditions import check_condition
+from tablewright.engine.capacity import Charge, collection_metrics
 from tablewright.engine.expressions import read_condition
-from tablewright.engine.metrics import collection_metrics
-from tablewright.engine.rows import find_row, replace_item
+from tablewright.engine.rows import check_condition, find_row, replace_item
 from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import ValidationException
 from tablewright.wire.requests import DeleteItemInput

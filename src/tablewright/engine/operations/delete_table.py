@@ -13,34 +13,32 @@ from typing import Any
 from tablewright.engine.backups import keep_deleted_table
 from tablewright.engine.describe import describe_deleted
 from tablewright.engine.maintenance import delete_tree
-from tablewright.engine.step import WriteContext, WriteStep
+from tablewright.engine.step import WriteContext, writes
 from tablewright.engine.streams import close_streams
 from tablewright.errors import ResourceInUseException, ValidationException
 from tablewright.wire.requests import DeleteTableInput
 
 
-def delete_table(request: DeleteTableInput) -> WriteStep:
-    def run(context: WriteContext) -> dict[str, Any]:
-        table = context.find_table_for_control_plane(request.table_name)
-        if table.schema.deletion_protected:
-            raise ValidationException(
-                "Resource cannot be deleted as it is currently protected against deletion. "
-                "Disable deletion protection first."
-            )
-        if table.schema.is_building_index:
-            raise ResourceInUseException(
-                "Attempt to change a resource which is still in use: "
-                "Cannot delete table while indexes are being created, updated, or deleted."
-            )
-        description = describe_deleted(table, context.count)
-        catalog, tx, schema, now = context.catalog, context.tx, table.schema, time.time()
-        close_streams(catalog, tx, schema, now)
-        if schema.recovery is not None:
-            keep_deleted_table(catalog, tx, schema, context.count(table.tree), now)
-        else:
-            for tree in schema.trees:
-                delete_tree(catalog, tx, tree)
-        catalog.remove_table(tx, table.name)
-        return {"TableDescription": description}
-
-    return WriteStep(run)
+@writes
+def delete_table(request: DeleteTableInput, context: WriteContext) -> dict[str, Any]:
+    table = context.find_table_for_control_plane(request.table_name)
+    if table.schema.deletion_protected:
+        raise ValidationException(
+            "Resource cannot be deleted as it is currently protected against deletion. "
+            "Disable deletion protection first."
+        )
+    if table.schema.is_building_index:
+        raise ResourceInUseException(
+            "Attempt to change a resource which is still in use: "
+            "Cannot delete table while indexes are being created, updated, or deleted."
+        )
+    description = describe_deleted(table, context.count)
+    catalog, tx, schema, now = context.catalog, context.tx, table.schema, time.time()
+    close_streams(catalog, tx, schema, now)
+    if schema.recovery is not None:
+        keep_deleted_table(catalog, tx, schema, context.count(table.tree), now)
+    else:
+        for tree in schema.trees:
+            delete_tree(catalog, tx, tree)
+    catalog.remove_table(tx, table.name)
+    return {"TableDescription": description}

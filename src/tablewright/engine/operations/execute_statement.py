@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from tablewright.engine.paging import SHORT_FILTER
 from tablewright.engine.statements.prepared import prepare_statement
-from tablewright.engine.statements.read import run_select
-from tablewright.engine.statements.token import read_token
+from tablewright.engine.statements.read import read_token, run_select
 from tablewright.engine.statements.write import StatementWrite, refuse_exists
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
 from tablewright.wire.statements import ExecuteStatementInput, ExecuteStatementOutput

@@ -12,15 +12,15 @@ wait.
 from __future__ import annotations
 
 import os
-import time
 import uuid
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from msgspec.structs import replace
 
-from tablewright.engine.abandoned import FolderTask, end_abandoned, running
-from tablewright.engine.describe import present, round_timestamp, table_arn
+from tablewright.engine.abandoned import SANDBOX_ENDED, FolderTask, end_abandoned, run_task
+from tablewright.engine.describe import present, round_timestamp, table_arn, take_page
 from tablewright.engine.exports import (
     EXPORTS,
     Export,
@@ -35,14 +35,13 @@ from tablewright.engine.step import (
     LongContext,
     LongStep,
     ReadContext,
-    ReadStep,
     WriteContext,
+    reads,
     table_name,
 )
 from tablewright.errors import (
     DynamoDBError,
     ExportConflictException,
-    ExportNotFoundException,
     InvalidExportTimeException,
     TablewrightError,
     ValidationException,
@@ -64,51 +63,31 @@ def export_table_to_point_in_time(request: ExportTableToPointInTimeInput) -> Lon
     def run(context: LongContext) -> dict[str, Any]:
         folder = context.require_folder()
         folder.require_usable(request.bucket, top_folder(request.prefix))
-        with running(time.time()) as export_id:
-            export, is_new = context.write(partial(_begin, request, export_id))
-            if is_new:
-                done = _export(context, folder, export)
-                context.write(partial(_save, done))
-        return {"ExportDescription": _describe(export)}
+        work = partial(_export, context, folder)
+        return {
+            "ExportDescription": _describe(run_task(context, partial(_begin, request), work, _save))
+        }
 
     return LongStep(run)
 
 
-def describe_export(request: DescribeExportInput) -> ReadStep:
-    def run(context: ReadContext) -> dict[str, Any]:
-        export = EXPORTS.find(context.snapshot, request.export_arn)
-        if export is None:
-            raise ExportNotFoundException(f"Export not found: {request.export_arn}")
-        return {"ExportDescription": _describe(export)}
-
-    return ReadStep(run)
+@reads
+def describe_export(request: DescribeExportInput, context: ReadContext) -> dict[str, Any]:
+    return {"ExportDescription": _describe(EXPORTS.require(context.snapshot, request.export_arn))}
 
 
-def list_exports(request: ListExportsInput) -> ReadStep:
+@reads
+def list_exports(request: ListExportsInput, context: ReadContext) -> dict[str, Any]:
     name = None if request.table_arn is None else table_name(request.table_arn)
-    limit = request.limit or MAX_LISTED_EXPORTS
-
-    def run(context: ReadContext) -> dict[str, Any]:
-        found = [
-            export
-            for export in EXPORTS.read_all(context.snapshot)
-            if (name is None or export.table == name) and export.id > (request.next_token or "")
-        ]
-        answer: dict[str, Any] = {
-            "ExportSummaries": [
-                {
-                    "ExportArn": export.arn,
-                    "ExportStatus": export.status,
-                    "ExportType": export.export_type,
-                }
-                for export in found[:limit]
-            ]
-        }
-        if len(found) > limit:
-            answer["NextToken"] = found[limit - 1].id
-        return answer
-
-    return ReadStep(run)
+    found = [
+        export
+        for export in EXPORTS.read_all(context.snapshot)
+        if (name is None or export.table == name) and export.id > (request.next_token or "")
+    ]
+    page, following = take_page(
+        found, request.limit or MAX_LISTED_EXPORTS, NextToken=attrgetter("id")
+    )
+    return {"ExportSummaries": [_summarise(export) for export in page], **following}
 
 
 def _check_request(request: ExportTableToPointInTimeInput) -> None:
@@ -215,12 +194,17 @@ def _export(context: LongContext, folder: ObjectFolder, export: Export) -> Expor
 
 def _save(export: Export, context: WriteContext) -> None:
     """Store the outcome of an export, unless it was undone at the end of a sandbox."""
-    if EXPORTS.find(context.tx, export.arn) is None:
-        raise ExportNotFoundException(
-            f"Export not found: {export.arn}; the sandbox in which it began has ended"
-        )
+    EXPORTS.require(context.tx, export.arn, note=SANDBOX_ENDED)
     ended = replace(export, ended=context.streams.now())
     EXPORTS.save(context.catalog, context.tx, ended)
+
+
+def _summarise(export: Export) -> dict[str, Any]:
+    return {
+        "ExportArn": export.arn,
+        "ExportStatus": export.status,
+        "ExportType": export.export_type,
+    }
 
 
 def _describe(export: Export) -> dict[str, Any]:

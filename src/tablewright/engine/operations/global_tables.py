@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablewright.engine.step import ReadContext, ReadStep
+from tablewright.engine.step import ReadContext, ReadStep, reads
 from tablewright.engine.table_settings import NO_REPLICAS
 from tablewright.errors import GlobalTableNotFoundException, ValidationException
 from tablewright.wire.table_settings import (
@@ -23,30 +23,28 @@ from tablewright.wire.table_settings import (
 )
 
 
+@reads
 def refuse_replicas(
     request: CreateGlobalTableInput
     | UpdateGlobalTableInput
     | DescribeTableReplicaAutoScalingInput
     | UpdateTableReplicaAutoScalingInput,
-) -> ReadStep:
-    def run(context: ReadContext) -> Any:
-        raise ValidationException(NO_REPLICAS)
-
-    return ReadStep(run)
+    context: ReadContext,
+) -> Any:
+    raise ValidationException(NO_REPLICAS)
 
 
+@reads
 def find_no_global_table(
     request: DescribeGlobalTableInput
     | DescribeGlobalTableSettingsInput
     | UpdateGlobalTableSettingsInput,
-) -> ReadStep:
-    def run(context: ReadContext) -> Any:
-        raise GlobalTableNotFoundException(
-            f"Global table not found: Global table with name: '{request.global_table_name}' "
-            "does not exist."
-        )
-
-    return ReadStep(run)
+    context: ReadContext,
+) -> Any:
+    raise GlobalTableNotFoundException(
+        f"Global table not found: Global table with name: '{request.global_table_name}' "
+        "does not exist."
+    )
 
 
 def list_global_tables(request: ListGlobalTablesInput) -> ReadStep:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 import os
-import time
 import uuid
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -21,9 +20,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from tablewright.engine.abandoned import end_abandoned, running
+from tablewright.engine.abandoned import SANDBOX_ENDED, end_abandoned, run_task
 from tablewright.engine.capacity import Charge
-from tablewright.engine.describe import present, round_timestamp, table_arn
+from tablewright.engine.describe import present, round_timestamp, table_arn, take_page
 from tablewright.engine.imports import IMPORTS, FileFormat, Import, read_file
 from tablewright.engine.maintenance import MAX_STEP_BYTES, MAX_STEP_ROWS, delete_tree
 from tablewright.engine.object_folder import NoSuchBucket, ObjectFolder
@@ -34,8 +33,8 @@ from tablewright.engine.step import (
     LongContext,
     LongStep,
     ReadContext,
-    ReadStep,
     WriteContext,
+    reads,
     table_name,
 )
 from tablewright.engine.table import StoredTable
@@ -70,43 +69,34 @@ def import_table(request: ImportTableInput) -> LongStep:
     def run(context: LongContext) -> dict[str, Any]:
         folder = context.require_folder()
         folder.require_usable(source.bucket, source.prefix or "")
-        with running(time.time()) as import_id:
-            begun, is_new = context.write(partial(_begin, request, import_id, schema))
-            if is_new:
-                done = _import(context, folder, begun, file_format)
-                context.write(partial(_end, done))
+        begin = partial(_begin, request, schema)
+        begun = run_task(context, begin, partial(_import, context, folder, file_format), _end)
         return {"ImportTableDescription": _describe(begun)}
 
     return LongStep(run)
 
 
-def describe_import(request: DescribeImportInput) -> ReadStep:
-    def run(context: ReadContext) -> dict[str, Any]:
-        found = IMPORTS.find(context.snapshot, request.import_arn)
-        if found is None:
-            raise ImportNotFoundException(f"Import not found: {request.import_arn}")
-        return {"ImportTableDescription": _describe(found)}
-
-    return ReadStep(run)
+@reads
+def describe_import(request: DescribeImportInput, context: ReadContext) -> dict[str, Any]:
+    found = IMPORTS.require(context.snapshot, request.import_arn)
+    return {"ImportTableDescription": _describe(found)}
 
 
-def list_imports(request: ListImportsInput) -> ReadStep:
+@reads
+def list_imports(request: ListImportsInput, context: ReadContext) -> dict[str, Any]:
     name = None if request.table_arn is None else table_name(request.table_arn)
-    limit = request.limit or MAX_LISTED_IMPORTS
     start = bytes.fromhex(request.next_token or "").rstrip(b"\x00").decode("utf-8", "replace")
+    found = [
+        one
+        for one in IMPORTS.read_all(context.snapshot)
+        if (name is None or one.table.name == name) and one.id > start
+    ]
+    page, following = take_page(found, request.limit or MAX_LISTED_IMPORTS, NextToken=_next_token)
+    return {"ImportSummaryList": [_summarise(one) for one in page], **following}
 
-    def run(context: ReadContext) -> dict[str, Any]:
-        found = [
-            one
-            for one in IMPORTS.read_all(context.snapshot)
-            if (name is None or one.table.name == name) and one.id > start
-        ]
-        answer: dict[str, Any] = {"ImportSummaryList": [_summarise(one) for one in found[:limit]]}
-        if len(found) > limit:
-            answer["NextToken"] = found[limit - 1].id.encode().hex().ljust(TOKEN_LENGTH, "0")
-        return answer
 
-    return ReadStep(run)
+def _next_token(last: Import) -> str:
+    return last.id.encode().hex().ljust(TOKEN_LENGTH, "0")
 
 
 def _check_request(request: ImportTableInput) -> None:
@@ -149,7 +139,7 @@ def _build_format(request: ImportTableInput, schema: TableSchema) -> FileFormat:
 
 
 def _begin(
-    request: ImportTableInput, import_id: str, schema: TableSchema, context: WriteContext
+    request: ImportTableInput, schema: TableSchema, import_id: str, context: WriteContext
 ) -> tuple[Import, bool]:
     """Store the record of a new import, or return the one that has the same token."""
     members = _drop_missing(msgspec.to_builtins(request))
@@ -187,7 +177,7 @@ def _drop_missing(value: Any) -> Any:
 
 
 def _import(
-    context: LongContext, folder: ObjectFolder, begun: Import, file_format: FileFormat
+    context: LongContext, folder: ObjectFolder, file_format: FileFormat, begun: Import
 ) -> Import:
     """Import all files; return the import with its outcome. AWS's codes are not all known."""
     source = begun.request["S3BucketSource"]
@@ -272,11 +262,9 @@ def _require_in_progress(one: Import, context: WriteContext) -> None:
 
     Its trees may belong to another table then.
     """
-    found = IMPORTS.find(context.tx, one.arn)
-    if found is None or found.status != "IN_PROGRESS":
-        raise ImportNotFoundException(
-            f"Import not found: {one.arn}; the sandbox in which it began has ended"
-        )
+    found = IMPORTS.require(context.tx, one.arn, note=SANDBOX_ENDED)
+    if found.status != "IN_PROGRESS":
+        raise ImportNotFoundException(f"Import not found: {one.arn}{SANDBOX_ENDED}")
 
 
 def _end(done: Import, context: WriteContext) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from tablewright.engine.describe import present
-from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep
+from tablewright.engine.step import ReadContext, WriteContext, WriteStep, reads, writes
 from tablewright.errors import ValidationException
 from tablewright.schema import KinesisDestination, TableSchema
 from tablewright.wire.table_settings import (
@@ -27,20 +27,19 @@ _DEFAULT_PRECISION = "MILLISECOND"
 _NOT_VALID = "Table is not in a valid state to enable Kinesis Streaming Destination: "
 
 
-def enable_kinesis_streaming_destination(request: KinesisStreamingDestinationInput) -> WriteStep:
+@writes
+def enable_kinesis_streaming_destination(
+    request: KinesisStreamingDestinationInput, context: WriteContext
+) -> dict[str, Any]:
     precision = request.configuration.precision if request.configuration else None
-
-    def run(context: WriteContext) -> dict[str, Any]:
-        schema = context.find_table_for_control_plane(request.table_name).schema
-        if any(one.is_active for one in schema.destinations):
-            raise ValidationException(
-                f"{_NOT_VALID}EnableKinesisStreamingDestination must be DISABLED or ENABLE_FAILED "
-                "to perform ENABLE operation."
-            )
-        _save(context, schema, KinesisDestination(request.stream_arn, True, precision))
-        return _answer(schema, request.stream_arn, "ENABLING", "Enable", precision)
-
-    return WriteStep(run)
+    schema = context.find_table_for_control_plane(request.table_name).schema
+    if any(one.is_active for one in schema.destinations):
+        raise ValidationException(
+            f"{_NOT_VALID}EnableKinesisStreamingDestination must be DISABLED or ENABLE_FAILED "
+            "to perform ENABLE operation."
+        )
+    _save(context, schema, KinesisDestination(request.stream_arn, True, precision))
+    return _answer(schema, request.stream_arn, "ENABLING", "Enable", precision)
 
 
 def disable_kinesis_streaming_destination(request: KinesisStreamingDestinationInput) -> WriteStep:
@@ -93,18 +92,15 @@ def update_kinesis_streaming_destination(
     return WriteStep(run)
 
 
+@reads
 def describe_kinesis_streaming_destination(
-    request: DescribeKinesisStreamingDestinationInput,
-) -> ReadStep:
-    def run(context: ReadContext) -> dict[str, Any]:
-        context.catalog.refresh(context.snapshot)
-        schema = context.find_table_for_control_plane(request.table_name).schema
-        return {
-            "TableName": schema.name,
-            "KinesisDataStreamDestinations": [_describe(one) for one in schema.destinations],
-        }
-
-    return ReadStep(run)
+    request: DescribeKinesisStreamingDestinationInput, context: ReadContext
+) -> dict[str, Any]:
+    schema = context.find_table_for_control_plane(request.table_name).schema
+    return {
+        "TableName": schema.name,
+        "KinesisDataStreamDestinations": [_describe(one) for one in schema.destinations],
+    }
 
 
 def _find_active(schema: TableSchema, arn: str) -> KinesisDestination | None:

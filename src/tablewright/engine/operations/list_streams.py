@@ -5,9 +5,10 @@ Streams of deleted tables are listed until they are trimmed.
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any
 
-from tablewright.engine.describe import stream_arn
+from tablewright.engine.describe import stream_arn, take_page
 from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.engine.streams import parse_stream_arn, streams_of
 from tablewright.errors import ValidationException
@@ -36,10 +37,9 @@ def list_streams(request: ListStreamsInput) -> ReadStep:
                 # AWS's own text is not known.
                 raise ValidationException(f"Invalid ExclusiveStartStreamArn: {request.start_arn}")
             streams = streams[arns.index(request.start_arn) + 1 :]
-        limit = request.limit or MAX_LISTED
-        answer: dict[str, Any] = {"Streams": streams[:limit]}
-        if len(streams) > limit:
-            answer["LastEvaluatedStreamArn"] = streams[limit - 1]["StreamArn"]
-        return answer
+        page, following = take_page(
+            streams, request.limit or MAX_LISTED, LastEvaluatedStreamArn=itemgetter("StreamArn")
+        )
+        return {"Streams": page, **following}
 
     return ReadStep(run)

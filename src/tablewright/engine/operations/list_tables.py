@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from tablewright.engine.step import ReadContext, ReadStep
+from tablewright.engine.describe import take_page
+from tablewright.engine.step import ReadContext, reads
 from tablewright.limits import MAX_LISTED_TABLES
 from tablewright.wire.requests import ListTablesInput
 
 
-def list_tables(request: ListTablesInput) -> ReadStep:
-    limit = request.limit or MAX_LISTED_TABLES
-
-    def run(context: ReadContext) -> dict[str, Any]:
-        context.catalog.refresh(context.snapshot)
-        names = sorted(context.catalog.tables)
-        if request.start_name is not None:
-            names = [name for name in names if name > request.start_name]
-        answer: dict[str, Any] = {"TableNames": names[:limit]}
-        if len(names) > limit:
-            answer["LastEvaluatedTableName"] = names[limit - 1]
-        return answer
-
-    return ReadStep(run)
+@reads
+def list_tables(request: ListTablesInput, context: ReadContext) -> dict[str, Any]:
+    names = [name for name in sorted(context.catalog.tables) if name > (request.start_name or "")]
+    page, following = take_page(
+        names, request.limit or MAX_LISTED_TABLES, LastEvaluatedTableName=str
+    )
+    return {"TableNames": page, **following}

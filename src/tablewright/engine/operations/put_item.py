@@ -14,11 +14,9 @@ from tablewright.encoding.items import (
     item_size,
     normalise_item,
 )
-from tablewright.engine.capacity import Charge
-from tablewright.engine.conditions import check_condition
+from tablewright.engine.capacity import Charge, collection_metrics
 from tablewright.engine.expressions import read_condition
-from tablewright.engine.metrics import collection_metrics
-from tablewright.engine.rows import ItemRow, find_row, replace_item
+from tablewright.engine.rows import ItemRow, check_condition, find_row, replace_item
 from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE, MAX_ITEM_SIZE

@@ -9,9 +9,8 @@ reason for each action, in the order of the request. `transaction` runs the writ
 from __future__ import annotations
 
 from tablewright.encoding.items import normalise_item
-from tablewright.engine.capacity import consumed_by_table
+from tablewright.engine.capacity import collection_metrics, consumed_by_table
 from tablewright.engine.expressions import read_action
-from tablewright.engine.metrics import collection_metrics
 from tablewright.engine.operations.put_item import build_row
 from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.engine.transaction import (

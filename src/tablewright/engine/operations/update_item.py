@@ -7,11 +7,9 @@ result (paths, operand types, size, index keys).
 from __future__ import annotations
 
 from tablewright.encoding.items import ITEM_TO_UPDATE_TOO_LARGE, item_size, normalise_item
-from tablewright.engine.capacity import Charge
-from tablewright.engine.conditions import check_condition
+from tablewright.engine.capacity import Charge, collection_metrics
 from tablewright.engine.expressions import read_update
-from tablewright.engine.metrics import collection_metrics
-from tablewright.engine.rows import ItemRow, find_row, replace_item
+from tablewright.engine.rows import ItemRow, check_condition, find_row, replace_item
 from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.engine.table import StoredTable
 from tablewright.errors import ValidationException, invalid

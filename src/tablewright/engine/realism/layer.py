@@ -37,6 +37,7 @@ from tablewright.engine.step import (
     WriteContext,
     WriteStep,
     table_name,
+    wrap,
 )
 from tablewright.errors import (
     ConditionalCheckFailedException,
@@ -126,7 +127,7 @@ class RealisticLayer:
         show = _SHOWN.get(operation)
         if show is None:
             return step
-        return _wrapped(step, lambda run, context: show(self, request, run, context))
+        return wrap(step, lambda run, context: show(self, request, run, context))
 
     def _create_table(self, request: Any, run: Any, context: WriteContext) -> Any:
         answer = run(context)
@@ -245,7 +246,7 @@ class RealisticLayer:
             _add_unprocessed(answer, unprocessed)
             return answer
 
-        return request, _wrapped(step, charged_run)
+        return request, wrap(step, charged_run)
 
     def _admit_statements(
         self,
@@ -288,13 +289,13 @@ class RealisticLayer:
             answer.consumed_capacity = _at_level(answer.consumed_capacity or [], level) or None
             return merge_errors(answer, faults)
 
-        return request, _wrapped(step, charged_run)
+        return request, wrap(step, charged_run)
 
     # -- lag
 
     def _lag(self, operation: str, request: Any, step: Step, replaced: ReplacedRows) -> Step:
         if isinstance(step, WriteStep):
-            return _wrapped(
+            return wrap(
                 step,
                 lambda run, context: run(replace(context, tx=recording(context.tx, replaced))),
             )
@@ -307,7 +308,7 @@ class RealisticLayer:
             )
             return run(replace(context, snapshot=lagging(context.snapshot, replaced, current)))
 
-        return _wrapped(step, lagging_run)
+        return wrap(step, lagging_run)
 
 
 #: By operation: the method that records its change or shows unfinished ones.
@@ -324,12 +325,6 @@ _SHOWN: dict[str, Callable[[RealisticLayer, Any, Any, Any], Any]] = {
     "UpdateContributorInsights": RealisticLayer._update_insights,
     "UpdateTable": RealisticLayer._update_table,
 }
-
-
-def _wrapped(step: Step, around: Callable[[Any, Any], Any]) -> Step:
-    """Return a step that calls `around` with the run function of `step` and its context."""
-    run = step.run
-    return replace(step, run=lambda context: around(run, context))
 
 
 def _at_level(consumed: Any, level: str | None) -> Any:

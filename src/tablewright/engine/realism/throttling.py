@@ -21,13 +21,12 @@ from threading import Lock
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from tablewright.engine.authorization import StoredTables, find_keys
 from tablewright.engine.describe import table_arn
 from tablewright.engine.realism.buckets import Bucket, Buckets
 from tablewright.engine.realism.settings import Realism
-from tablewright.engine.requested_access import RequestedAccess, requested_accesses
+from tablewright.engine.requested_access import RequestedAccess, format_keys, requested_accesses
 from tablewright.engine.step import table_name
 from tablewright.engine.table import StoredTable
 from tablewright.errors import (
@@ -37,7 +36,6 @@ from tablewright.errors import (
     TransactionCanceledException,
 )
 from tablewright.schema import IndexSchema, TableSchema
-from tablewright.values import Item
 from tablewright.wire import requests
 from tablewright.wire.operations import OPERATIONS
 from tablewright.wire.responses import ConsumedCapacity
@@ -250,19 +248,11 @@ def _partitions(requested: RequestedAccess, table: StoredTable) -> Iterator[tupl
     if keys is None or not requested.has_partitions:
         yield None
     elif requested.items:
-        for item in requested.items:
-            yield partition_of(requested, item, table)
+        for item in requested.items:  # None: its partition key is mistyped
+            yield next(iter(format_keys((item,), table.keys.schema.partition)), None)
     else:
         found: list[tuple[str, ...] | None] = [*requested.read_partitions(keys)]
         yield from found or [None]
-
-
-def partition_of(
-    requested: RequestedAccess, item: Item, table: StoredTable
-) -> tuple[str, ...] | None:
-    """Return the partition key of one item; None if it is mistyped."""
-    found = replace(requested, items=(item,)).read_partitions(table.keys)
-    return found[0] if found else None
 
 
 def _smallest_cost(operation: str, request: Any, requested: RequestedAccess, kind: Kind) -> float:

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from tablewright.engine.paging import Source, lacks_projected
-from tablewright.engine.statements.selected import SelectedAttributes
 from tablewright.engine.statements.where import (
     Branch,
     KeyTest,
@@ -31,7 +30,8 @@ from tablewright.engine.statements.where import (
 )
 from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.errors import ValidationException, invalid
-from tablewright.expression import tree
+from tablewright.expression import CompiledProjection, tree
+from tablewright.expression.evaluate import compile_path
 from tablewright.expression.forms import ConditionForm
 from tablewright.partiql import Delete, Exists, Insert, ParsedStatement, Select, Update
 from tablewright.values import Item, Value
@@ -45,6 +45,41 @@ _OPERATIONS: dict[type, Literal["UpdateItem", "DeleteItem", "ConditionCheck"]] =
     Delete: "DeleteItem",
     Select: "ConditionCheck",
 }
+
+
+class SelectedAttributes(CompiledProjection):
+    """The paths of a SELECT, called with an item.
+
+    A path becomes an attribute with its last name: `address.city` is returned as `city`. (What AWS
+    returns for an element of a list is not known for certain; here `tags[0]` is the name.)
+
+    >>> select = SelectedAttributes((tree.Path(("id",)), tree.Path(("address", "city"))))
+    >>> select({"id": {"N": "1"}, "address": {"M": {"city": {"S": "Rome"}}}, "x": {"N": "2"}})
+    {'id': {'N': '1'}, 'city': {'S': 'Rome'}}
+    """
+
+    __slots__ = ()
+
+    def __init__(self, paths: tuple[tree.Path, ...]) -> None:
+        super().__init__(paths)
+        names = [_attribute_name(path) for path in paths]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValidationException(f"Duplicate identifiers in select clause: {name}")
+        reads = [(name, compile_path(path.parts)) for name, path in zip(names, paths, strict=True)]
+
+        def pick(item: Item) -> Item:
+            found = ((name, read(item, {})) for name, read in reads)
+            return {name: value for name, value in found if value is not None}
+
+        self._pick = pick
+
+
+def _attribute_name(path: tree.Path) -> str:
+    name = ""
+    for part in path.parts:
+        name = part if isinstance(part, str) else f"{name}[{part}]"
+    return name
 
 
 @dataclass(frozen=True, slots=True)

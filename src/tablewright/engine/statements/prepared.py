@@ -14,8 +14,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from tablewright.engine.statements.plan import SelectPlan, WritePlan, plan_select, plan_write
-from tablewright.engine.statements.selected import SelectedAttributes
+from tablewright.engine.statements.plan import (
+    SelectedAttributes,
+    SelectPlan,
+    WritePlan,
+    plan_select,
+    plan_write,
+)
 from tablewright.engine.table import StoredTable
 from tablewright.errors import ValidationException
 from tablewright.expression import tree

@@ -6,18 +6,25 @@ here it is that of the statement, or that of ORDER BY.)
 
 Checks, in this order: the table; the index and ORDER BY; consistent reads; the keys; NextToken; the
 attributes that the index does not hold.
+
+A NextToken holds the number of the branch to read, the key of the last row in it, and a digest of
+the statement and its parameters; it is refused with any other statement. It holds nothing that the
+response does not show, and gives no access: the key is checked like an ExclusiveStartKey.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import base64
+import hashlib
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from operator import itemgetter
 
+import msgspec
 from msgspec import Raw, Struct
 
 from tablewright.capacity import read_units
-from tablewright.encoding.items import load
+from tablewright.encoding.items import load, normalise_item
 from tablewright.encoding.keys import segment_range
 from tablewright.engine.capacity import Charge
 from tablewright.engine.operations.query import find_bounds, resume_after
@@ -30,15 +37,15 @@ from tablewright.engine.statements.plan import (
     key_values,
 )
 from tablewright.engine.statements.prepared import PreparedStatement
-from tablewright.engine.statements.token import Position, encode_token, read_token
 from tablewright.engine.step import ReadContext
 from tablewright.engine.work_limit import WorkLimit
-from tablewright.errors import ValidationException
+from tablewright.errors import DynamoDBError, ValidationException
 from tablewright.expression.key import KeyTerm, select
 from tablewright.limits import MAX_PAGE_PARTITIONS, MAX_PAGE_SIZE
-from tablewright.values import Item, sort_key
+from tablewright.values import Item, Value, sort_key
 from tablewright.wire.responses import ItemOut
 from tablewright.wire.statements import ExecuteStatementInput, ExecuteStatementOutput
+from tablewright.wire.values import read_values
 
 
 def run_select(
@@ -53,15 +60,12 @@ def run_select(
     if plan.operation == "GetItem":
         if request.next_token is not None:
             read_token(request.next_token, request.text, request.parameters)
-        if request.return_capacity is None:
-            item = get_one(context, plan, values, request.consistent, None)
-            return ExecuteStatementOutput(items=[] if item is None else [item])
-        charge = Charge(table, name=prepared.table_name)
+        charge = Charge(table, name=prepared.table_name) if request.return_capacity else None
         item = get_one(context, plan, values, request.consistent, charge)
-        return ExecuteStatementOutput(
-            items=[] if item is None else [item],
-            consumed_capacity=charge.to_consumed_capacity(request.return_capacity),
-        )
+        answer = ExecuteStatementOutput(items=[] if item is None else [item])
+        if charge is not None:
+            answer.consumed_capacity = charge.to_consumed_capacity(request.return_capacity)
+        return answer
     return _read_pages(context, plan, values, request, Charge(table, name=prepared.table_name))
 
 
@@ -238,3 +242,43 @@ def _resume(plan: SelectPlan, found: _Range, start_key: Item) -> tuple[bytes, by
     return resume_after(
         plan.source, start_key, found.partition, found.bounds, backwards=plan.backwards
     )
+
+
+# -- NextToken
+
+
+class Position(Struct, array_like=True):
+    """A place between two rows of a statement's result."""
+
+    digest: bytes
+    branch: int
+    start_key: Item | None
+
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
+_decode = msgspec.json.Decoder(Position).decode
+
+
+def encode_token(
+    text: str, parameters: Sequence[Value] | None, branch: int, key: Item | None
+) -> str:
+    """Return the token of the page that begins after a key of a branch."""
+    position = Position(_digest(text, parameters), branch, key)
+    return base64.urlsafe_b64encode(_encode(position)).decode()
+
+
+def read_token(token: str, text: str, parameters: Sequence[Value] | None) -> Position:
+    """Decode a token; raise a fault if it is invalid, or belongs to another statement."""
+    try:
+        position = _decode(base64.urlsafe_b64decode(token))
+        if position.start_key is not None:
+            position.start_key = normalise_item(read_values(position.start_key))
+    except (ValueError, DynamoDBError):
+        raise ValidationException("Invalid NextToken") from None
+    if position.digest != _digest(text, parameters) or position.branch < 0:
+        raise ValidationException("NextToken does not match request")
+    return position
+
+
+def _digest(text: str, parameters: Sequence[Value] | None) -> bytes:
+    return hashlib.sha256(_encode((text, parameters or ()))).digest()[:12]
