@@ -194,11 +194,14 @@ class Guard:
         made = WriteExpressions()
         if self._must_exist:
             made.require_exists(self._entity.table)
-        made.require_kind(self._entity, or_absent=not self._must_exist)
-        made.require_unchanged(self.unchanged)
+        if self._entity.base is not None:
+            made.require_kind(self._entity, or_absent=not self._must_exist)
+        if self.unchanged:
+            made.require_unchanged(self.unchanged)
         if self._new is not None:
             made.require_immutable(self._entity, self._new)
-        made.require(self._conditions)
+        if self._conditions:
+            made.require(self._conditions)
         return made
 
     def verdict(self, item: Item | None) -> WriteRejected | None:

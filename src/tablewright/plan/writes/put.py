@@ -108,12 +108,9 @@ class EntityWrite(Write[E, E], Generic[E]):
 
         return Prepared([own, *side_actions(effect)], result, (effect,))
 
-    def _requirements(self) -> list[Requirement]:
-        """Return what must hold of the stored item."""
-        raise NotImplementedError
-
     def _shape_of_write(
         self,
+        requires: Sequence[Requirement],
         sides: Sequence[Shape],
         *,
         reads: bool = False,
@@ -136,7 +133,7 @@ class EntityWrite(Write[E, E], Generic[E]):
             indexes=entity.index_keys,
             conditions=self._conditions,
             sets=[EveryAttribute(), *composed(entity.index_keys), *written],
-            requires=self._requirements(),
+            requires=requires,
             sides=sides,
             optional=optional,
         )
@@ -177,13 +174,16 @@ class Put(EntityWrite[E], Generic[E]):
         new = entity.stored_item(self._instance, values)
         key = entity.table.key(new)
         old: Item | None = None
-        if self._reads:
+        reads = self._reads
+        if reads:
             old = yield from read_item(context, entity, key)
             other = of_another_kind(ConditionFailed, entity, key, old)
             if other is not None:
                 raise other
         effect = write_effect(entity, key, old, new, values, affected_by_all(entity), audit)
-        guard = Guard(entity, key, self._requirements(), old, new=new, other_kind=ConditionFailed)
+        guard = Guard(
+            entity, key, self._requirements(reads), old, new=new, other_kind=ConditionFailed
+        )
         body = guard.expressions().add_to({"Item": new})
         return self._prepared(effect, Action("Put", entity.table, body, guard.verdict))
 
@@ -195,28 +195,31 @@ class Put(EntityWrite[E], Generic[E]):
 
     @property
     def _reads(self) -> bool:
-        """Whether the item that it replaces decides on the side items.
+        """Whether it reads the item that it replaces, which decides on the side items.
 
         Version 0 says that the entity was never stored, so that it replaces nothing.
         """
         return affected_by_all(self._entity).has_side_items and expressed(self._version) != 0
 
-    def _requirements(self) -> list[Requirement]:
+    def _requirements(self, reads: bool) -> list[Requirement]:
+        """Return what must hold of the stored item."""
         entity, guards = self._entity, list[Requirement]()
         if entity.version is not None:
             guards.append(OfVersion(entity.version.name, expressed(self._version)))
-        if self._reads:
+        if reads:
             guards.append(Unchanged("it", tuple(sorted(affected_by_all(entity).side_sources))))
-        return [*guards, *self._conditions]
+        guards += self._conditions
+        return guards
 
     def _shape(self) -> Shape:
-        entity = self._entity
+        entity, reads = self._entity, self._reads
         sides = [
             *side_shapes(entity, entity.uniques, "Put"),
             # Of an item that is replaced, if its values differ.
             *side_shapes(entity, entity.uniques, "Delete", is_typical=False),
         ]
-        return self._shape_of_write(sides, reads=self._reads, events=entity.histories)
+        requires = self._requirements(reads)
+        return self._shape_of_write(requires, sides, reads=reads, events=entity.histories)
 
 
 class Create(EntityWrite[E], Generic[E]):
@@ -238,9 +241,6 @@ class Create(EntityWrite[E], Generic[E]):
         body = put_if_absent(entity.table, new)
         return self._prepared(effect, Action("Put", entity.table, body, on_failure))
 
-    def _requirements(self) -> list[Requirement]:
-        return [Absent()]
-
     def _shape(self) -> Shape:
-        uniques = self._entity.uniques
-        return self._shape_of_write(side_shapes(self._entity, uniques, "Put", may_be_own=False))
+        sides = side_shapes(self._entity, self._entity.uniques, "Put", may_be_own=False)
+        return self._shape_of_write([Absent()], sides)

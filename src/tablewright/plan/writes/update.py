@@ -92,6 +92,8 @@ class Update(Write[E, R_co], Generic[E, R_co]):
     #: Whether what is written depends on the kind of the item, of a base of variants.
     _depends_on_kind = False
     _has_read_kind = False
+    #: Whether other items, and the result, are made of the whole item.
+    _depends_on_whole = False
 
     def __init__(
         self,
@@ -110,6 +112,8 @@ class Update(Write[E, R_co], Generic[E, R_co]):
         self._check()
         names = self._changed_names()
         self._affected = affected_by(entity, names)
+        if self._affected.has_side_items:
+            self._depends_on_whole = True
         if isinstance(entity, VariantsMap):
             if names & entity.primary.depends_on:
                 refuse_base(entity, self._verb)
@@ -137,7 +141,11 @@ class Update(Write[E, R_co], Generic[E, R_co]):
         """Return the same update of a variant."""
         affected = affected_by(kind, self._changed_names())
         return self._replace(
-            _entity=kind, _affected=affected, _depends_on_kind=False, _has_read_kind=True
+            _entity=kind,
+            _affected=affected,
+            _depends_on_kind=False,
+            _has_read_kind=True,
+            _depends_on_whole=affected.has_side_items,
         )
 
     def _check(self) -> None:
@@ -243,11 +251,6 @@ class Update(Write[E, R_co], Generic[E, R_co]):
             }
         return needed
 
-    @property
-    def _depends_on_whole(self) -> bool:
-        """Whether side items, and the result, are made of the whole item."""
-        return self._affected.has_side_items
-
     def _read(self, context: Context, attempt: int, needed: set[str]) -> Steps[Item | None]:
         """Return the item before the update, if the update depends on it."""
         instance = self._instance
@@ -263,7 +266,8 @@ class Update(Write[E, R_co], Generic[E, R_co]):
 
     def _requirements(self, needed: set[str]) -> list[Requirement]:
         """Return what must hold of the stored item, if the update depends on these attributes."""
-        version, expected = self._entity.version, self._version
+        version = self._entity.version
+        expected = None if version is None else self._version
         guards: list[Requirement] = [Exists()]
         if version is not None and expected is not None:
             guards.append(OfVersion(version.name, expressed(expected)))
@@ -272,7 +276,8 @@ class Update(Write[E, R_co], Generic[E, R_co]):
         # An instance may have values that were never stored; so those needed are guarded too.
         if needed and not self._depends_on_whole and (version is None or expected is not None):
             guards.append(Unchanged("attributes", tuple(sorted(needed))))
-        return [*guards, *self._all_conditions()]
+        guards += self._all_conditions()
+        return guards
 
     @property
     def _version(self) -> Any:
