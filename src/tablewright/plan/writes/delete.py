@@ -58,7 +58,6 @@ class Delete(Write[E | None, E | None], Generic[E]):
             kind = entity.variants[0] if stored is None else known_kind(entity, stored)
             return (yield from self._of_kind(kind)._prepare(context, attempt, alone=alone))
         old: Item | None = None
-        requirements = self._requirements()
         if entity.uniques:
             old = yield from read_item(context, entity, key)
             other = of_another_kind(NotFound, entity, key, old)
@@ -68,7 +67,7 @@ class Delete(Write[E | None, E | None], Generic[E]):
             if other is not None or (old is None and not has_guards):
                 return Prepared([], lambda _: None)
         effect = write_effect(entity, key, old, None, {}, affected_by_all(entity))
-        guard = Guard(entity, key, requirements, old)
+        guard = Guard(entity, key, self._requirements(), old)
 
         def on_failure(current: Item | None) -> Verdict:
             error = guard.verdict(current)

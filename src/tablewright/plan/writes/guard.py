@@ -184,8 +184,9 @@ class Guard:
             elif isinstance(each, Exists):
                 self._must_exist = True
             elif isinstance(each, OfVersion):
-                self._version = each.version
-                self.unchanged |= version_snapshot(entity, each.version)
+                self._version = version = each.version
+                stored = entity.attributes[each.attribute].stored
+                self.unchanged[stored] = {"N": str(version)} if version else None  # 0 is not stored
             elif isinstance(each, Unchanged):
                 self.unchanged |= snapshot(read, _compared(entity, each, read))
 
@@ -298,12 +299,6 @@ def expected_version(entity: EntityMap, conditions: Sequence[Condition[Any]]) ->
             ):
                 return condition.value
     return None
-
-
-def version_snapshot(entity: EntityMap, version: Any) -> Snapshot:
-    """Return a version as it is stored; version 0 is not stored."""
-    assert entity.version is not None
-    return {entity.version.stored: {"N": str(version)} if version else None}
 
 
 def version_conflict(
