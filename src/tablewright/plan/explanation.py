@@ -185,10 +185,10 @@ def requirement(each: Requirement) -> str:
         case Absent(owner):
             unless = "" if owner is None else f", unless this {owner.name} has reserved it before"
             return f"the item does not exist{unless}"
+        case Unchanged("attributes", names):
+            return f"{', '.join(names)} unchanged since the read"
         case Unchanged(what, names):
-            is_listed = what == "attributes"
-            subject = ", ".join(names) if is_listed else f"{names[0] if names else what} is"
-            return f"{subject} unchanged since the read"
+            return f"{names[0] if what == 'version' else what} is unchanged since the read"
         case OfVersion(name, version):
             return f"{name} = {shown(version)}"
     return repr(each)

@@ -173,6 +173,7 @@ class Unchanged(Struct, frozen=True):
     """What was read has not changed since."""
 
     what: Literal["it", "the root", "version", "attributes"] = "it"
+    #: The attributes that are compared; empty for all.
     names: tuple[str, ...] = ()
 
 

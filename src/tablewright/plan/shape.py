@@ -7,28 +7,24 @@ the request that its plan makes (see `read_shape`), with expressions where a val
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, compress
 from typing import Any, Literal, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tablewright import capacity
 from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
-from tablewright.mapping.keys import IndexKeys, IndexMap
+from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan import explanation
 from tablewright.plan.change import Change
-from tablewright.plan.condition import Condition
 from tablewright.plan.facts import (
-    Actions,
     Assignment,
     Extent,
     Key,
-    Paging,
     Parts,
     Requirement,
     ShapeFilter,
@@ -37,13 +33,7 @@ from tablewright.plan.facts import (
     values_of,
 )
 from tablewright.plan.reads.query_request import QueryRequest
-from tablewright.plan.units import (
-    ITEM_WRITE,
-    NOTHING,
-    UnitRange,
-    item_read,
-    item_write,
-)
+from tablewright.plan.units import NOTHING, UnitRange
 from tablewright.symbol import Expression, expressions_in, member_of_list
 from tablewright.transport.steps import Request
 from tablewright.values import Item
@@ -179,8 +169,10 @@ class Shape(Struct, frozen=True):
         return [
             replace(
                 self,
-                operation=_action(self.operation),
-                branches=tuple(replace(e, operation=_action(e.operation)) for e in self.branches),
+                operation=action_name(self.operation),
+                branches=tuple(
+                    replace(e, operation=action_name(e.operation)) for e in self.branches
+                ),
                 read_units=0,
                 read_range=NOTHING,
                 write_units=self.write_units * TRANSACTION_FACTOR,
@@ -268,7 +260,7 @@ def read_shape(
     )
 
 
-def _action(operation: str) -> str:
+def action_name(operation: str) -> str:
     """Return what an operation on an item is called in a transaction: `Put`."""
     return operation.removesuffix("Item")
 
@@ -296,81 +288,3 @@ def typical_size(entity: EntityMap) -> int:
     for attribute in entity.attributes.values():
         size += len(attribute.stored) + TYPICAL.get(attribute.converter.tag or "S", 24)
     return size + 50 * len(entity.indexes)
-
-
-def write_units(entity: EntityMap, index_rows: int, side_items: int) -> float:
-    """Estimate the units of a write of an item, its index rows and other small items."""
-    return capacity.write_units(typical_size(entity)) * (1 + index_rows) + side_items
-
-
-def write_shape(
-    entity: EntityMap,
-    operation: str,
-    key: KeyCondition,
-    *,
-    indexes: Iterable[IndexKeys] = (),
-    index_rows: int,
-    side_items: int,
-    conditions: Iterable[Condition[Any]] = (),
-    reads: bool = False,
-    sets: Iterable[Assignment] = (),
-    requires: Iterable[Requirement] = (),
-    actions: Sequence[Shape] = (),
-    optional: Sequence[Shape] = (),
-    branches: Iterable[str] = (),
-) -> Shape:
-    """Return the shape of a write of one item, with its index rows and side items.
-
-    `operation` is that of the write without side items; `indexes` are those to name; `actions` are
-    those of the side items, and `optional` those that only some of the writes have. `branches` are
-    the operations that may write the item instead, after it was read.
-    """
-    most = max(side_items, len(actions)) + len(optional)
-    several = side_items > 0
-    units = write_units(entity, index_rows, side_items)
-    # Side items can have index rows, too.
-    rows = sum(max(0, action.write_units - TRANSACTION_FACTOR) for action in actions)
-    largest = ITEM_WRITE * TRANSACTION_FACTOR
-    every = (*actions, *optional)
-    more = UnitRange(0, sum(action.write_range.high - largest for action in every))
-    factor = TRANSACTION_FACTOR if several else 1
-    shape = Shape(
-        operation="TransactWriteItems" if several else operation,
-        tables=(entity.table,),
-        targets=(entity,),
-        indexes=tuple(key.index for key in indexes if key.index is not None),
-        keys=(key,),
-        extent=Actions(1 + side_items),
-        filters=tuple(conditions),
-        read_units=1 if reads else 0,
-        write_units=units * factor + rows,
-        # An entity that was never stored is not read.
-        read_range=UnitRange(0, item_read(consistent=True).high) if reads else NOTHING,
-        write_range=item_write(entity.index_rows, most) + more,
-        assignments=tuple(sets),
-        requirements=tuple(requires),
-    )
-    if not reads and not several:
-        return shape
-    own = replace(
-        shape,
-        operation=_action(operation) if several else operation,
-        extent=Actions(1),
-        read_units=0,
-        read_range=NOTHING,
-        write_units=write_units(entity, index_rows, 0) * factor,
-        write_range=item_write(entity.index_rows, 0) * factor,
-    )
-    names = map(_action, branches) if several else branches
-    own = replace(own, branches=tuple(replace(own, operation=name) for name in names))
-    read = Shape(
-        operation="GetItem",
-        tables=shape.tables,
-        targets=shape.targets,
-        keys=(key,),
-        extent=Paging(1),
-        read_units=shape.read_units,
-        read_range=shape.read_range,
-    )
-    steps = ((read, own) if reads else (own,)) + tuple(actions)
-    return replace(shape, steps=steps, branches=own.branches)

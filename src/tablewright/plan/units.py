@@ -19,7 +19,6 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.limits import MAX_ITEM_SIZE, MAX_PAGE_SIZE, READ_UNIT_SIZE, WRITE_UNIT_SIZE
 
 #: The units of the largest item, and of the largest page: it ends with the item that reaches 1 MB.
@@ -92,11 +91,9 @@ def page_read(size: int | None, *, consistent: bool, requests: float = 1) -> Uni
     return UnitRange(1, largest * requests) * (1 if consistent else 0.5)
 
 
-def item_write(index_rows: int, side_items: int) -> UnitRange:
-    """Return the units of a write of one item, with its index rows and side items.
+def item_write(index_rows: int) -> UnitRange:
+    """Return the units of a write of one item, with its index rows.
 
-    A row whose key changes is deleted and put; one that does not change costs nothing. Side items
-    are written in the same transaction, if at all.
+    A row whose key changes is deleted and put; one that does not change costs nothing.
     """
-    items = 1 + 2 * index_rows + side_items
-    return UnitRange(1, items * ITEM_WRITE * (TRANSACTION_FACTOR if side_items else 1))
+    return UnitRange(1, (1 + 2 * index_rows) * ITEM_WRITE)

@@ -137,6 +137,47 @@ def test_other_writes_show_what_they_require() -> None:
     assert explain(remove).requires == ("revision = {order.revision}", "number = 0")
 
 
+class Office(Table, name="explained_office"):
+    ranks = GSI("GSI1PK", "GSI1SK")
+
+
+class Badge(Entity, table=Office):
+    badge_id: Attr[str] = attr()
+    code: Attr[str] = attr(default="A")
+    rank: Attr[int] = attr(default=0)
+    floor: Attr[str] = attr(default="1")
+    revision: Attr[int] = version()
+    primary = key("BADGE" / badge_id, "BADGE")
+    by_rank = index(Office.ranks, "RANK" / rank, "FLOOR" / floor)
+    by_code = unique("CODE" / code)
+
+
+def test_a_version_is_required_beside_what_was_read() -> None:
+    @access_pattern
+    def replace(badge: Badge) -> Put[Badge]:
+        return put(badge)
+
+    @access_pattern
+    def promote(badge: Badge) -> Update[Badge]:
+        return update(badge, Badge.rank.set(2))
+
+    of_version = "revision = {badge.revision}"
+    assert explain(replace).requires == (of_version, "it is unchanged since the read")
+    assert explain(promote).requires == (
+        "the item exists",
+        of_version,
+        "floor unchanged since the read",
+    )
+    move = Badge.primary("1").update(Badge.badge_id.set("2"))
+    assert explain(move).requires == ("the item exists", "revision is unchanged since the read")
+
+
+def test_the_units_of_an_upsert_are_those_of_its_steps() -> None:
+    shape = explain(Badge.primary("1").upsert(Badge.rank.increment(1)))
+    assert [step.operation for step in shape.steps] == ["GetItem", "Update", "Put"]
+    assert shape.write_units == sum(step.write_units for step in shape.steps)
+
+
 def test_the_text_shows_what_is_set_and_required() -> None:
     plan = Order.primary("1").update(Order.number.set(1)).condition(Order.number < 9)
     assert str(explain(plan)).splitlines() == [

@@ -59,7 +59,7 @@ from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.reads.single import in_turn
-from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, write_units
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape
 from tablewright.plan.throttling import Pace, retry_throttled
 from tablewright.plan.units import (
     ITEM_WRITE,
@@ -71,7 +71,7 @@ from tablewright.plan.units import (
 )
 from tablewright.plan.writes.guard import WriteExpressions, snapshot
 from tablewright.plan.writes.reservations import Claim, Reservations, claims_of
-from tablewright.plan.writes.side_shapes import sentinel_shapes
+from tablewright.plan.writes.write_shape import side_shapes, write_units
 from tablewright.transport.tables import describe_table
 from tablewright.values import Item
 
@@ -350,8 +350,8 @@ class Backfill(Plan[int]):
             targets=read.targets,
             keys=(entity.primary.symbolic(),),
             extent=Actions(1, Repeats.EACH_DIFFERING_ITEM),
-            write_units=write_units(entity, entity.index_rows, 0) * TYPICAL_PAGE,
-            write_range=item_write(entity.index_rows, 0).for_each(),
+            write_units=write_units(entity) * TYPICAL_PAGE,
+            write_range=item_write(entity.index_rows).for_each(),
         )
         reservations = [
             self._shape_of_reservations(each)
@@ -361,7 +361,7 @@ class Backfill(Plan[int]):
         return replace(in_turn(read, update, *reservations), keys=read.keys)
 
     def _shape_of_reservations(self, entity: EntityMap) -> Shape:
-        puts = sentinel_shapes(entity, entity.uniques, "Put")
+        puts = side_shapes(entity, entity.uniques, "Put")
         checks = len(puts) * TRANSACTION_FACTOR
         most = total(each.write_range for each in puts) + UnitRange(0, checks * ITEM_WRITE)
         return Shape(

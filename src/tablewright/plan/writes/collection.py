@@ -40,7 +40,7 @@ from tablewright.plan.reads.load_found import LoadFound
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, write_units
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape
 from tablewright.plan.units import UnitRange, all_read, total
 from tablewright.plan.writes import commit
 from tablewright.plan.writes.action import Action, RetryWrite
@@ -51,6 +51,7 @@ from tablewright.plan.writes.range_write import DeleteRange, UpdateRange
 from tablewright.plan.writes.row_groups import Progress, Tally, send_first
 from tablewright.plan.writes.rows_below import require_no_parent
 from tablewright.plan.writes.write import IsRewritable, refuse_undeletable
+from tablewright.plan.writes.write_shape import write_units
 from tablewright.symbol import Argument
 from tablewright.values import Item
 
@@ -201,7 +202,7 @@ class DeleteAggregate(Plan[int]):
             load = self._rows
         entities = self._kind.entities()
         read = read_shape(_request(load, DECLARED), entities, [self._entity.table])
-        units = sum(write_units(each, each.index_rows, len(each.uniques)) for each in entities)
+        units = sum(write_units(each) + len(each.uniques) for each in entities)
         # Rows that are not in one transaction with the root are read twice.
         twice = all_read(consistent=True) * 2
         actions = replace(read, operation="Delete", order="")

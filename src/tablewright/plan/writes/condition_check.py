@@ -8,24 +8,18 @@ from __future__ import annotations
 from typing import Any, Generic, TypeVar
 
 from tablewright.capacity import TRANSACTION_FACTOR
-from tablewright.errors import DeclarationError, NotFound
+from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.plan.condition import Condition
-from tablewright.plan.facts import Actions, Exists
+from tablewright.plan.facts import Actions, Exists, Requirement
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reference import check_condition
 from tablewright.plan.shape import Shape
 from tablewright.plan.units import ITEM_WRITE, UnitRange
-from tablewright.plan.writes.action import Action, Prepared, Verdict
-from tablewright.plan.writes.guard import (
-    NOT_FOUND,
-    WriteExpressions,
-    condition_failed,
-    of_another_kind,
-    rejection,
-)
+from tablewright.plan.writes.action import Action, Prepared
+from tablewright.plan.writes.guard import Guard
 from tablewright.plan.writes.write import Write
 from tablewright.values import Item
 
@@ -46,22 +40,15 @@ class ConditionCheck(Write[None, None], Generic[E]):
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, key = self._entity, self._key
-        expressions = WriteExpressions()
-        expressions.require_exists(entity.table)
-        expressions.require_kind(entity)
-        expressions.require(self._conditions)
-
-        def on_failure(item: Item | None) -> Verdict:
-            if item is None:
-                return rejection(NotFound, entity, key, None, NOT_FOUND)
-            other = of_another_kind(NotFound, entity, key, item)
-            if other is not None:
-                return other
-            return condition_failed(entity, key, item, self._conditions)
-
+        guard = Guard(entity, key, self._requirements())
         yield from ()  # it has nothing to read
-        body = expressions.add_to({"Key": key})
-        return Prepared([Action("ConditionCheck", entity.table, body, on_failure)], lambda _: None)
+        body = guard.expressions().add_to({"Key": key})
+        return Prepared(
+            [Action("ConditionCheck", entity.table, body, guard.verdict)], lambda _: None
+        )
+
+    def _requirements(self) -> tuple[Requirement, ...]:
+        return (Exists(), *self._conditions)
 
     def _shape(self) -> Shape:
         return Shape(
@@ -70,7 +57,7 @@ class ConditionCheck(Write[None, None], Generic[E]):
             targets=(self._entity,),
             keys=(KeyCondition(self._key),),
             filters=self._conditions,
-            requirements=(Exists(), *self._conditions),
+            requirements=self._requirements(),
             extent=Actions(1),
             write_units=TRANSACTION_FACTOR,
             write_range=UnitRange(1, ITEM_WRITE) * TRANSACTION_FACTOR,

@@ -17,22 +17,13 @@ from tablewright.plan.condition import Condition
 from tablewright.plan.facts import OfVersion, Requirement, Unchanged
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item
-from tablewright.plan.shape import Shape, write_shape
+from tablewright.plan.shape import Shape
 from tablewright.plan.writes.action import Action, NothingToDo, Prepared, Verdict, always_retry
 from tablewright.plan.writes.effect import affected_by_all, unique_names, write_effect
-from tablewright.plan.writes.guard import (
-    Snapshot,
-    WriteExpressions,
-    condition_failed,
-    expected_version,
-    of_another_kind,
-    snapshot,
-    version_conflict,
-    version_snapshot,
-)
+from tablewright.plan.writes.guard import Guard, WriteExpressions, of_another_kind, snapshot
 from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.side_shapes import of_base, sentinel_shapes
 from tablewright.plan.writes.write import Write
+from tablewright.plan.writes.write_shape import of_base, side_shapes, write_shape
 from tablewright.symbol import expressed
 from tablewright.values import Item
 
@@ -66,45 +57,28 @@ class Delete(Write[E | None, E | None], Generic[E]):
             # A missing item may be of any kind: the variant finds that there is none.
             kind = entity.variants[0] if stored is None else known_kind(entity, stored)
             return (yield from self._of_kind(kind)._prepare(context, attempt, alone=alone))
-        guards: Snapshot = {}
-        expected = expected_version(entity, self._conditions)
-        if self._version is not None:
-            expected = self._version
-            guards = version_snapshot(entity, expected)
         old: Item | None = None
         if entity.uniques:
             old = yield from read_item(context, entity, key)
             other = of_another_kind(NotFound, entity, key, old)
-            if other is not None:
-                if alone:
-                    return Prepared([], lambda _: None)
+            if other is not None and not alone:
                 raise other
-            if old is None and not guards and not self._conditions:
+            has_guards = self._version is not None or self._conditions
+            if other is not None or (old is None and not has_guards):
                 return Prepared([], lambda _: None)
-            names = self._unique_names()
-            guards |= snapshot(old, sorted(entity.attributes[name].stored for name in names))
         effect = write_effect(entity, key, old, None, {}, affected_by_all(entity))
-        expressions = WriteExpressions()
-        expressions.require_kind(entity, or_absent=True)
-        expressions.require_unchanged(guards)
-        expressions.require(self._conditions)
+        guard = Guard(entity, key, self._requirements(), old)
 
         def on_failure(current: Item | None) -> Verdict:
-            other = of_another_kind(NotFound, entity, key, current)
-            if other is not None:
-                return NothingToDo(None, other)
-            conflict = version_conflict(entity, key, current, expected)
-            if conflict is not None:
-                return conflict
-            if snapshot(current, guards) != guards:
-                return None
-            return condition_failed(entity, key, current, self._conditions)
+            error = guard.verdict(current)
+            # It does not exist as this kind.
+            return NothingToDo(None, error) if isinstance(error, NotFound) else error
 
         def result(returned: Item | None) -> E | None:
             item = returned or old
             return None if item is None else entity.decode(item)
 
-        body = expressions.add_to({"Key": key})
+        body = guard.expressions().add_to({"Key": key})
         action = Action("Delete", entity.table, body, on_failure)
         return Prepared([action, *side_actions(effect)], result, (effect,), "ALL_OLD")
 
@@ -112,8 +86,14 @@ class Delete(Write[E | None, E | None], Generic[E]):
         """Return the same deletion of a variant."""
         return self._replace(_entity=kind, _depends_on_kind=False)
 
-    def _unique_names(self) -> list[str]:
-        return sorted(_sentinel_sources(self._entity))
+    def _requirements(self) -> list[Requirement]:
+        """Return what must hold of the stored item."""
+        entity, guards = self._entity, list[Requirement]()
+        if self._version is not None and entity.version is not None:
+            guards.append(OfVersion(entity.version.name, expressed(self._version)))
+        names = sorted(_sentinel_sources(entity))
+        guards += [Unchanged("attributes", (name,)) for name in names]
+        return [*guards, *self._conditions]
 
     def _shape(self) -> Shape:
         entity = self._entity
@@ -123,22 +103,11 @@ class Delete(Write[E | None, E | None], Generic[E]):
             entity,
             "DeleteItem",
             KeyCondition(self._key),
-            index_rows=entity.index_rows,
-            side_items=len(entity.uniques),
-            conditions=self._conditions,
             reads=bool(entity.uniques),
-            requires=[
-                *self._required_version(),
-                *(Unchanged("attributes", (name,)) for name in self._unique_names()),
-                *self._conditions,
-            ],
-            actions=sentinel_shapes(entity, entity.uniques, "Delete"),
+            conditions=self._conditions,
+            requires=self._requirements(),
+            sides=side_shapes(entity, entity.uniques, "Delete"),
         )
-
-    def _required_version(self) -> list[Requirement]:
-        if self._version is None or self._entity.version is None:
-            return []
-        return [OfVersion(self._entity.version.name, expressed(self._version))]
 
 
 def _sentinel_sources(entity: EntityMap) -> frozenset[str]:

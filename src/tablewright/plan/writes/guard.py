@@ -3,6 +3,11 @@
 A write that depends on what is stored is sent with a condition on what was read. If the condition
 fails, DynamoDB returns the item as it is now: from it follows whether to read and try again, or
 which error to raise.
+
+    requirements ──▶ Guard ─┬─▶ expressions()     the condition of the action
+                            └─▶ verdict(item)     what it means that the condition does not hold
+
+The requirements are those that the shape of the write has, so `explain` shows what is sent.
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ from typing import Any, TypeAlias
 from tablewright.errors import (
     ConditionFailed,
     DeclarationError,
+    NotFound,
     VersionConflict,
     WriteRejected,
 )
@@ -22,6 +28,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.plan.condition import Compare, Condition
 from tablewright.plan.explanation import item_key
 from tablewright.plan.expressions import Placeholders, UpdateExpression
+from tablewright.plan.facts import Exists, OfVersion, Requirement, Unchanged
 from tablewright.values import Item, Value
 
 #: Attributes as they were read, by their stored names; None for a missing one.
@@ -132,6 +139,117 @@ class WriteExpressions:
         return body
 
 
+class Guard:
+    """What a write requires of the stored item, given the item that it has read.
+
+    `read` is None if there was no item, or if nothing that is required had to be read. `new` is the
+    item of a put, whose immutable attributes must be those of the stored one.
+    """
+
+    __slots__ = (
+        "_conditions",
+        "_entity",
+        "_key",
+        "_must_exist",
+        "_new",
+        "_other_kind",
+        "_version",
+        "unchanged",
+    )
+
+    def __init__(
+        self,
+        entity: EntityMap,
+        key: Item,
+        requirements: Iterable[Requirement],
+        read: Item | None = None,
+        *,
+        new: Item | None = None,
+        other_kind: type[WriteRejected] = NotFound,
+    ) -> None:
+        self._entity = entity
+        self._key = key
+        self._new = new
+        #: The error for an item of another variant.
+        self._other_kind = other_kind
+        self._must_exist = False
+        #: The version that the caller has read.
+        self._version: Any = None
+        #: What must be stored as it is here.
+        self.unchanged: Snapshot = {}
+        self._conditions: list[Condition[Any]] = []
+        for each in requirements:
+            if isinstance(each, Condition):
+                self._conditions.append(each)
+            elif isinstance(each, Exists):
+                self._must_exist = True
+            elif isinstance(each, OfVersion):
+                self._version = version = each.version
+                stored = entity.attributes[each.attribute].stored
+                self.unchanged[stored] = {"N": str(version)} if version else None  # 0 is not stored
+            elif isinstance(each, Unchanged):
+                self.unchanged |= snapshot(read, _compared(entity, each, read))
+
+    def expressions(self) -> WriteExpressions:
+        """Return the expressions of the action, with its condition."""
+        made = WriteExpressions()
+        if self._must_exist:
+            made.require_exists(self._entity.table)
+        if self._entity.base is not None:
+            made.require_kind(self._entity, or_absent=not self._must_exist)
+        if self.unchanged:
+            made.require_unchanged(self.unchanged)
+        if self._new is not None:
+            made.require_immutable(self._entity, self._new)
+        if self._conditions:
+            made.require(self._conditions)
+        return made
+
+    def verdict(self, item: Item | None) -> WriteRejected | None:
+        """Return the error if the condition does not hold for the item as it is now.
+
+        None if the item has changed since it was read: then the write is prepared again.
+        """
+        error = self.rejected(item)
+        if error is not None or snapshot(item, self.unchanged) != self.unchanged:
+            return error
+        entity, key = self._entity, self._key
+        if self._new is not None:
+            error = immutable_changed(entity, key, item, self._new)
+        return error or condition_failed(entity, key, item, self._conditions)
+
+    def rejected(self, item: Item | None) -> WriteRejected | None:
+        """Return the error for an item that is missing, of another kind or of another version."""
+        entity, key = self._entity, self._key
+        if item is None and self._must_exist:
+            return rejection(NotFound, entity, key, None, NOT_FOUND)
+        expected = self._version
+        if expected is None:
+            expected = expected_version(entity, self._conditions)
+        return of_another_kind(self._other_kind, entity, key, item) or version_conflict(
+            entity, key, item, expected
+        )
+
+
+def _compared(entity: EntityMap, requirement: Unchanged, read: Item | None) -> list[str]:
+    """Return the stored names of the attributes that must not have changed."""
+    key = entity.table.attributes[0]
+    if requirement.what == "it" and read is None:
+        return [key]  # it stands for whether the item exists
+    names = requirement.names or entity.attributes
+    stored = {entity.attributes[name].stored for name in names}
+    if requirement.what == "it":
+        stored |= {key} if requirement.names else {*(read or ())}
+    return sorted(stored)
+
+
+def all_unchanged(entity: EntityMap) -> Unchanged:
+    """Return the requirement that an item is as it was read; a version stands for all of it."""
+    if entity.version is None:
+        return Unchanged()
+    return Unchanged("version", (entity.version.name,))
+
+
 def put_if_absent(table: TableMap, item: Item) -> dict[str, Any]:
     """Return the body of the put of an item that must not exist."""
     return {
@@ -181,13 +299,6 @@ def expected_version(entity: EntityMap, conditions: Sequence[Condition[Any]]) ->
             ):
                 return condition.value
     return None
-
-
-def version_snapshot(entity: EntityMap, version: Any) -> Snapshot:
-    """Return a version as it is stored; version 0 is not stored."""
-    if entity.version is None:
-        return {}
-    return {entity.version.stored: {"N": str(version)} if version else None}
 
 
 def version_conflict(

@@ -28,11 +28,10 @@ from tablewright.errors import (
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.plan.change import Change
-from tablewright.plan.condition import Condition
-from tablewright.plan.facts import Absent, Actions, Exists, Repeats, Requirement, Unchanged
+from tablewright.plan.facts import Absent, Actions, Exists, Repeats, Requirement
 from tablewright.plan.plan import DECLARED, Context, Steps, Wait
 from tablewright.plan.reads.item import item_shape, read_item
-from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size, write_units
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
 from tablewright.plan.units import ITEM_WRITE, NOTHING, UnitRange, all_read, item_write, total
 from tablewright.plan.writes import commit
 from tablewright.plan.writes.action import (
@@ -48,12 +47,11 @@ from tablewright.plan.writes.chunks import fit, joined, send_or_retry, take_fitt
 from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
     EXISTS,
-    WriteExpressions,
-    condition_failed,
+    Guard,
+    all_unchanged,
     key_text,
     put_if_absent,
     rejection,
-    snapshot,
     stored_version,
 )
 from tablewright.plan.writes.rows_below import (
@@ -65,9 +63,9 @@ from tablewright.plan.writes.rows_below import (
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
-from tablewright.plan.writes.side_shapes import event_shapes, sentinel_shapes
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import entity_of, refuse_write_once
+from tablewright.plan.writes.write_shape import side_shapes, write_units
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -75,6 +73,8 @@ E = TypeVar("E")
 
 class Move(Update[E, E], Generic[E]):
     """An update that gives an item another key."""
+
+    _depends_on_whole = True
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, audit = self._entity, self._audit(context)
@@ -85,10 +85,11 @@ class Move(Update[E, E], Generic[E]):
             return (yield from self._without_key_changes()._prepare(context, attempt, alone=alone))
         values = vars(entity.decode(new))
         effect = write_effect(entity, key, old, new, values, affected_by_all(entity), audit)
-        own = _move_actions(effect, self._on_change_of(old), self._all_conditions())
+        guard = self._guard(old, set())
+        own = _move_actions(effect, guard, guard.verdict)
         rows = yield from read_rows_below(entity, self._key, followers(entity), context)
         effects = [_row_effect(member, row, values, audit) for member, row in rows]
-        moves = [_move_actions(row, always_retry) for row in effects]
+        moves = [_move_row(row) for row in effects]
         if not fit(own, *moves):
             if not alone:
                 raise InvalidValue(
@@ -114,23 +115,11 @@ class Move(Update[E, E], Generic[E]):
         update: Update[E, E] = Update(self._entity, self._key, self._known, kept, self._instance)
         return update._replace(_conditions=self._conditions, _by=self._by, _reason=self._reason)
 
-    def _on_change_of(self, old: Item) -> Callable[[Item | None], Verdict]:
-        entity, key = self._entity, self._key
-
-        def on_failure(item: Item | None) -> Verdict:
-            rejected = self._rejected(item)
-            if item is None or rejected is not None:
-                return rejected
-            if item != old:
-                return None
-            return condition_failed(entity, key, item, self._all_conditions())
-
-        return on_failure
-
     def _shape(self) -> Shape:
         entity = self._entity
         below = tuple(member.entity for member in followers(entity))
-        steps = tuple(self._shapes_of_steps())
+        requires = tuple(self._requirements(set()))
+        steps = tuple(self._shapes_of_steps(requires))
         reads = total(step.read_range for step in steps)
         checks = _checks_range(entity) if below else NOTHING
         writes = total([checks, *(step.write_range for step in steps)])
@@ -148,15 +137,10 @@ class Move(Update[E, E], Generic[E]):
             write_range=replace(writes, low=1, per_item=each),
             steps=steps,
             assignments=tuple(self._sets()),
-            requirements=(Exists(), *self._requirements()),
+            requirements=requires,
         )
 
-    def _requirements(self) -> list[Requirement]:
-        if self._entity.version is not None:
-            return super()._requirements()
-        return [Unchanged(), *self._all_conditions()]
-
-    def _shapes_of_steps(self) -> Iterator[Shape]:
+    def _shapes_of_steps(self, requires: tuple[Requirement, ...]) -> Iterator[Shape]:
         """Yield the requests and actions of a move."""
         entity, below = self._entity, followers(self._entity)
         rows = self._shape_of_rows(below)
@@ -165,9 +149,9 @@ class Move(Update[E, E], Generic[E]):
             (entity.table,),
             (entity,),
             keys=(KeyCondition(self._key),),
-            write_units=write_units(entity, entity.index_rows, 0) * TRANSACTION_FACTOR,
-            write_range=item_write(entity.index_rows, 0) * TRANSACTION_FACTOR,
-            requirements=(Exists(), *self._requirements()),
+            write_units=write_units(entity) * TRANSACTION_FACTOR,
+            write_range=item_write(entity.index_rows) * TRANSACTION_FACTOR,
+            requirements=requires,
         )
         yield replace(item_shape(entity, self._key), extent=None, read_units=1)
         yield from rows
@@ -179,8 +163,8 @@ class Move(Update[E, E], Generic[E]):
             assignments=tuple(self._sets()),
             requirements=(Absent(),),
         )
-        yield from sentinel_shapes(entity, entity.uniques, "Delete", "Put")
-        yield from event_shapes(entity, self._affected.histories)
+        yield from side_shapes(entity, entity.uniques, "Delete", "Put")
+        yield from side_shapes(entity, self._affected.histories, "Put")
         for member in below:
             yield _row_shape(member.entity, TYPICAL_PAGE / len(below))
         for query in rows:  # once more, for those that were created meanwhile
@@ -203,12 +187,12 @@ class Move(Update[E, E], Generic[E]):
 
 def _row_shape(entity: EntityMap, rows: float) -> Shape:
     """Return the actions that move the rows of an entity below the item; `rows` is how many."""
-    own = item_write(entity.index_rows, 0) * (2 * TRANSACTION_FACTOR)
+    own = item_write(entity.index_rows) * (2 * TRANSACTION_FACTOR)
     side = [
-        *sentinel_shapes(entity, entity.uniques, "Delete", "Put"),
-        *event_shapes(entity, entity.histories),
+        *side_shapes(entity, entity.uniques, "Delete", "Put"),
+        *side_shapes(entity, entity.histories, "Put"),
     ]
-    units = 2 * write_units(entity, entity.index_rows, len(entity.uniques)) * TRANSACTION_FACTOR
+    units = 2 * (write_units(entity) + len(entity.uniques)) * TRANSACTION_FACTOR
     return Shape(
         "Delete + Put",
         (entity.table,),
@@ -255,22 +239,19 @@ def _rekeyed(entity: EntityMap, changed: Item, old: Item) -> Item:
     return entity.keep_spelling(new, old, entity.values(new))
 
 
+def _move_row(effect: WriteEffect) -> list[Action]:
+    """Return the actions that move a row below, if it is as it was read."""
+    entity, old = effect.entity, effect.old or {}
+    guard = Guard(entity, entity.table.key(old), [Exists(), all_unchanged(entity)], old)
+    return _move_actions(effect, guard, always_retry)
+
+
 def _move_actions(
-    effect: WriteEffect,
-    on_change: Callable[[Item | None], Verdict],
-    conditions: Sequence[Condition[Any]] = (),
+    effect: WriteEffect, guard: Guard, on_change: Callable[[Item | None], Verdict]
 ) -> list[Action]:
     """Return the actions that delete a row as it was read, and put it under its new key."""
     entity, old, new = effect.entity, effect.old or {}, effect.new or {}
-    expressions = WriteExpressions()
-    expressions.require_kind(entity)
-    expressions.require(conditions)
-    if entity.version is None:
-        guarded = {*old, *(attribute.stored for attribute in entity.attributes.values())}
-        expressions.require_unchanged(snapshot(old, sorted(guarded)))
-    else:  # it stands for all attributes
-        expressions.require_unchanged(snapshot(old, [entity.version.stored]))
-    delete = expressions.add_to({"Key": entity.table.key(old)})
+    delete = guard.expressions().add_to({"Key": entity.table.key(old)})
 
     def exists(current: Item | None) -> Verdict:
         return rejection(AlreadyExists, entity, effect.key, current, EXISTS)
@@ -324,7 +305,7 @@ def _move_late_rows(
         no_parent = [require_no_parent(entity, key)]
         try:
             effects = [_row_effect(member, row, values, audit) for member, row in rows]
-            moves = [_move_actions(row, always_retry) for row in effects]
+            moves = [_move_row(row) for row in effects]
             while moves:
                 late = take_fitting(moves, no_parent)
                 yield from send_or_retry(joined(no_parent, *late), context)

@@ -29,28 +29,19 @@ from tablewright.plan.facts import (
 )
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item
-from tablewright.plan.shape import Shape, write_shape, write_units
+from tablewright.plan.shape import Shape
 from tablewright.plan.writes.action import Action, Prepared, Verdict
 from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
     EXISTS,
-    WriteExpressions,
-    condition_failed,
-    immutable_changed,
+    Guard,
     of_another_kind,
     put_if_absent,
     rejection,
-    snapshot,
-    version_conflict,
-    version_snapshot,
 )
 from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.side_shapes import (
-    composed,
-    event_shapes,
-    sentinel_shapes,
-)
 from tablewright.plan.writes.write import Write, entity_of, refuse_write_once
+from tablewright.plan.writes.write_shape import composed, side_shapes, write_shape, write_units
 from tablewright.symbol import Argument, AttributeOf, Symbol, expressed
 from tablewright.values import Item
 
@@ -119,36 +110,31 @@ class EntityWrite(Write[E, E], Generic[E]):
 
     def _shape_of_write(
         self,
-        *,
         requires: Sequence[Requirement],
-        actions: Sequence[Shape],
+        sides: Sequence[Shape],
+        *,
         reads: bool = False,
         events: Sequence[HistoryMap] = (),
     ) -> Shape:
         entity, values = self._entity, vars(self._instance)
         is_argument = all(_is_attribute(values[name], name) for name in entity.primary.depends_on)
         # With an event, the item is written in a transaction, too.
-        twice = 0 if entity.uniques else write_units(entity, entity.index_rows, 0)
-        optional = event_shapes(entity, events)
+        twice = 0 if sides else write_units(entity)
+        optional = side_shapes(entity, events, "Put")
+        written = [
+            WrittenEvent(each, twice + shape.write_units)
+            for each, shape in zip(events, optional, strict=True)
+        ]
         return write_shape(
             entity,
             "PutItem",
             entity.primary.symbolic() if is_argument else KeyCondition(entity.key_of(values)),
-            indexes=entity.index_keys,
-            index_rows=entity.index_rows,
-            side_items=len(entity.uniques),
-            conditions=self._conditions,
             reads=reads,
-            sets=[
-                EveryAttribute(),
-                *composed(entity.index_keys),
-                *(
-                    WrittenEvent(each, twice + shape.write_units)
-                    for each, shape in zip(events, optional, strict=True)
-                ),
-            ],
+            indexes=entity.index_keys,
+            conditions=self._conditions,
+            sets=[EveryAttribute(), *composed(entity.index_keys), *written],
             requires=requires,
-            actions=actions,
+            sides=sides,
             optional=optional,
         )
 
@@ -183,62 +169,57 @@ class Put(EntityWrite[E], Generic[E]):
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, audit = self._entity, self._audit(context)
-        version = None if entity.version is None else vars(self._instance)[entity.version.name]
+        version = self._version
         values = self._values(None if version is None else version + 1, audit.at)
         new = entity.stored_item(self._instance, values)
         key = entity.table.key(new)
-        guards = version_snapshot(entity, version)
         old: Item | None = None
-        affected = affected_by_all(entity)
-        # Version 0 says that the entity was never stored, so that it replaces nothing.
-        if affected.has_side_items and version != 0:
+        reads = self._reads
+        if reads:
             old = yield from read_item(context, entity, key)
             other = of_another_kind(ConditionFailed, entity, key, old)
             if other is not None:
                 raise other
-            sources = {entity.attributes[name].stored for name in affected.side_sources}
-            # The first key attribute stands for whether the item exists.
-            guards |= snapshot(old, sorted({*sources, entity.table.attributes[0]}))
-        effect = write_effect(entity, key, old, new, values, affected, audit)
-        expressions = WriteExpressions()
-        expressions.require_unchanged(guards)
-        expressions.require_kind(entity, or_absent=True)
-        expressions.require_immutable(entity, new)
-        expressions.require(self._conditions)
+        effect = write_effect(entity, key, old, new, values, affected_by_all(entity), audit)
+        guard = Guard(
+            entity, key, self._requirements(reads), old, new=new, other_kind=ConditionFailed
+        )
+        body = guard.expressions().add_to({"Item": new})
+        return self._prepared(effect, Action("Put", entity.table, body, guard.verdict))
 
-        def on_failure(current: Item | None) -> Verdict:
-            other = of_another_kind(ConditionFailed, entity, key, current)
-            if other is not None:
-                return other
-            conflict = version_conflict(entity, key, current, version)
-            if conflict is not None:
-                return conflict
-            if snapshot(current, guards) != guards:
-                return None
-            return immutable_changed(entity, key, current, new) or condition_failed(
-                entity, key, current, self._conditions
-            )
+    @property
+    def _version(self) -> Any:
+        """The version that the caller has read; None if the entity is not versioned."""
+        version = self._entity.version
+        return None if version is None else vars(self._instance)[version.name]
 
-        body = expressions.add_to({"Item": new})
-        return self._prepared(effect, Action("Put", entity.table, body, on_failure))
+    @property
+    def _reads(self) -> bool:
+        """Whether it reads the item that it replaces, which decides on the side items.
+
+        Version 0 says that the entity was never stored, so that it replaces nothing.
+        """
+        return affected_by_all(self._entity).has_side_items and expressed(self._version) != 0
+
+    def _requirements(self, reads: bool) -> list[Requirement]:
+        """Return what must hold of the stored item."""
+        entity, guards = self._entity, list[Requirement]()
+        if entity.version is not None:
+            guards.append(OfVersion(entity.version.name, expressed(self._version)))
+        if reads:
+            guards.append(Unchanged("it", tuple(sorted(affected_by_all(entity).side_sources))))
+        guards += self._conditions
+        return guards
 
     def _shape(self) -> Shape:
-        entity = self._entity
-        reads = affected_by_all(entity).has_side_items
-        guards: list[Requirement] = [Unchanged()] if reads else []
-        if entity.version is not None:
-            version = vars(self._instance)[entity.version.name]
-            guards = [OfVersion(entity.version.name, expressed(version))]
-        return self._shape_of_write(
-            requires=[*guards, *self._conditions],
-            actions=[
-                *sentinel_shapes(entity, entity.uniques, "Put"),
-                # Of an item that is replaced, if its values differ.
-                *sentinel_shapes(entity, entity.uniques, "Delete", units=0),
-            ],
-            reads=reads,
-            events=entity.histories,
-        )
+        entity, reads = self._entity, self._reads
+        sides = [
+            *side_shapes(entity, entity.uniques, "Put"),
+            # Of an item that is replaced, if its values differ.
+            *side_shapes(entity, entity.uniques, "Delete", is_typical=False),
+        ]
+        requires = self._requirements(reads)
+        return self._shape_of_write(requires, sides, reads=reads, events=entity.histories)
 
 
 class Create(EntityWrite[E], Generic[E]):
@@ -261,7 +242,5 @@ class Create(EntityWrite[E], Generic[E]):
         return self._prepared(effect, Action("Put", entity.table, body, on_failure))
 
     def _shape(self) -> Shape:
-        return self._shape_of_write(
-            requires=[Absent()],
-            actions=sentinel_shapes(self._entity, self._entity.uniques, "Put", may_be_own=False),
-        )
+        sides = side_shapes(self._entity, self._entity.uniques, "Put", may_be_own=False)
+        return self._shape_of_write([Absent()], sides)

@@ -26,6 +26,7 @@ from tablewright.plan.plan import Context, Plan, Steps, Wait
 from tablewright.plan.reads.batch_get import item_identity, read_batch
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query import Query
+from tablewright.plan.reads.single import in_turn
 from tablewright.plan.shape import TYPICAL_PAGE, Shape
 from tablewright.plan.units import NOTHING, all_read, item_read
 from tablewright.plan.writes import commit
@@ -169,18 +170,9 @@ class RangeWrite(Plan[int]):
         reads = all_read(consistent=self._query._is_consistent)
         if self._index_names:  # the items of the index rows are read in the table
             reads += item_read(consistent=True).for_each()
-        return Shape(
-            operation=f"{read.operation} + {write.operation}",
-            tables=read.tables,
-            targets=read.targets,
-            indexes=read.indexes,
-            keys=read.keys,
-            filters=read.filters,
-            read_units=read.read_units,
-            write_units=rows.write_units,
-            read_range=reads,
-            write_range=rows.write_range,
-            steps=(read, rows),
+        whole = in_turn(read, rows)
+        return replace(
+            whole, indexes=read.indexes, keys=read.keys, filters=read.filters, read_range=reads
         )
 
 
@@ -257,9 +249,10 @@ class UpdateRange(RangeWrite):
     def _actions(self, row: Item, context: Context) -> list[Action]:
         update = self._update(row)
         changes = update._encode(context.clock())
-        guards = update._guards_on(row) | snapshot(row, self._index_names)
+        guard = update._guard(row, update._needed())
+        guard.unchanged |= snapshot(row, self._index_names)
         audit = Audit(context.clock(), self._by, self._reason)
-        prepared = update._prepared(changes, row, guards, audit)
+        prepared = update._prepared(changes, row, guard, audit)
         new = prepared.effects[0].new or {}
         if self._is_same(row, new):
             return []

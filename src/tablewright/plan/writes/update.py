@@ -9,9 +9,10 @@ did not give are read first, and the write is guarded by a condition on them. Wi
 event to write as well, the update is a transaction. An update of an attribute of the primary key
 is a move: see `move.py`.
 
-    _read       the stored item, where the write depends on it, and the guards on what was read
-    _effect     the item after the changes, its index keys, sentinels and events
-    _body       the UpdateItem, from the changes and the effect
+    _read           the stored item, where the write depends on it
+    _requirements   what must hold for the write, with the guards on what was read
+    _effect         the item after the changes, its index keys, sentinels and events
+    _render         the UpdateItem, from the changes and the effect
 """
 
 from __future__ import annotations
@@ -25,9 +26,7 @@ from typing_extensions import TypeVar
 from tablewright.errors import (
     ConditionFailed,
     InvalidValue,
-    NotFound,
     ValidationException,
-    WriteRejected,
 )
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.key_condition import KeyCondition
@@ -56,7 +55,7 @@ from tablewright.plan.facts import (
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item
 from tablewright.plan.reference import Ref
-from tablewright.plan.shape import Shape, write_shape
+from tablewright.plan.shape import Shape
 from tablewright.plan.writes.action import Action, NothingToDo, Prepared, Verdict
 from tablewright.plan.writes.commit import INVALID_PATH, PARENT_MISSING
 from tablewright.plan.writes.effect import (
@@ -67,23 +66,17 @@ from tablewright.plan.writes.effect import (
     write_effect,
 )
 from tablewright.plan.writes.guard import (
-    NOT_FOUND,
-    Snapshot,
+    Guard,
     WriteExpressions,
-    condition_failed,
-    expected_version,
-    of_another_kind,
+    all_unchanged,
     refuse_base,
     rejection,
-    snapshot,
     stored_version,
-    version_conflict,
-    version_snapshot,
 )
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
-from tablewright.plan.writes.side_shapes import composed, event_shapes, of_base, sentinel_shapes
 from tablewright.plan.writes.write import Write, refuse_write_once
+from tablewright.plan.writes.write_shape import composed, of_base, side_shapes, write_shape
 from tablewright.symbol import Symbol, expressed
 from tablewright.values import Item
 
@@ -99,6 +92,8 @@ class Update(Write[E, R_co], Generic[E, R_co]):
     #: Whether what is written depends on the kind of the item, of a base of variants.
     _depends_on_kind = False
     _has_read_kind = False
+    #: Whether other items, and the result, are made of the whole item.
+    _depends_on_whole = False
 
     def __init__(
         self,
@@ -117,6 +112,8 @@ class Update(Write[E, R_co], Generic[E, R_co]):
         self._check()
         names = self._changed_names()
         self._affected = affected_by(entity, names)
+        if self._affected.has_side_items:
+            self._depends_on_whole = True
         if isinstance(entity, VariantsMap):
             if names & entity.primary.depends_on:
                 refuse_base(entity, self._verb)
@@ -144,7 +141,11 @@ class Update(Write[E, R_co], Generic[E, R_co]):
         """Return the same update of a variant."""
         affected = affected_by(kind, self._changed_names())
         return self._replace(
-            _entity=kind, _affected=affected, _depends_on_kind=False, _has_read_kind=True
+            _entity=kind,
+            _affected=affected,
+            _depends_on_kind=False,
+            _has_read_kind=True,
+            _depends_on_whole=affected.has_side_items,
         )
 
     def _check(self) -> None:
@@ -194,17 +195,19 @@ class Update(Write[E, R_co], Generic[E, R_co]):
         if self._depends_on_kind:
             stored = yield from self._read_existing(context)
             own = self._of_kind(known_kind(self._entity, stored))
-            return own._prepared(changes, stored, own._guards_on(stored), audit)
-        old, guards = yield from self._read(context, attempt)
-        return self._prepared(changes, old, guards, audit)
+            return own._prepared(changes, stored, own._guard(stored, own._needed()), audit)
+        needed = self._needed()
+        old = yield from self._read(context, attempt, needed)
+        return self._prepared(changes, old, self._guard(old, needed), audit)
 
     def _prepared(
-        self, changes: EncodedChanges, old: Item | None, guards: Snapshot, audit: Audit
+        self, changes: EncodedChanges, old: Item | None, guard: Guard, audit: Audit
     ) -> Prepared:
         """Return the update of an item that was read, or (None) did not have to be."""
-        effect = self._effect(changes, old, audit)
-        body = self._body(changes, effect, guards)
-        action = Action("Update", self._entity.table, body, self._on_failure(guards))
+        effect, expressions = self._effect(changes, old, audit), guard.expressions()
+        self._render(changes, effect.new or {}, expressions)
+        body = expressions.add_to({"Key": self._key})
+        action = Action("Update", self._entity.table, body, self._on_failure(guard))
 
         def result(returned: Item | None) -> E | None:
             if returned is not None:
@@ -248,53 +251,53 @@ class Update(Write[E, R_co], Generic[E, R_co]):
             }
         return needed
 
-    def _read(self, context: Context, attempt: int) -> Steps[tuple[Item | None, Snapshot]]:
-        """Return the item before the update, if the update depends on it, and the guards on it."""
-        entity, instance = self._entity, self._instance
-        needed = self._needed()
-        has_side_items = self._affected.has_side_items
-        if not has_side_items and (not needed or (instance is not None and attempt == 0)):
-            guards = {} if instance is None else version_snapshot(entity, self._expected)
+    def _read(self, context: Context, attempt: int, needed: set[str]) -> Steps[Item | None]:
+        """Return the item before the update, if the update depends on it."""
+        instance = self._instance
+        if not self._depends_on_whole:
             if not needed:
-                return None, guards
-            # An instance may have values that were never stored; so those needed are guarded too.
-            item = entity.stored_item(instance, vars(instance))
-            return item, guards | snapshot(item, self._stored_names(needed))
-        stored = yield from self._read_existing(context)
-        return stored, self._guards_on(stored, needed)
+                return None
+            if instance is not None and attempt == 0:
+                return self._entity.stored_item(instance, vars(instance))
+        return (yield from self._read_existing(context))
 
-    def _stored_names(self, names: Iterable[str]) -> list[str]:
-        return sorted(self._entity.attributes[name].stored for name in names)
+    def _guard(self, read: Item | None, needed: set[str]) -> Guard:
+        return Guard(self._entity, self._key, self._requirements(needed), read)
 
-    def _guards_on(self, stored: Item, needed: set[str] | None = None) -> Snapshot:
-        """Return what must not have changed since an item was read; `needed` if it is known."""
-        entity = self._entity
-        if entity.version is not None:
-            return snapshot(stored, [entity.version.stored])  # it stands for all attributes
-        if self._affected.has_side_items:  # they, and the result, are made of the whole item
-            every = {*stored, *(each.stored for each in entity.attributes.values())}
-            return snapshot(stored, sorted(every))
-        return snapshot(stored, self._stored_names(self._needed() if needed is None else needed))
+    def _requirements(self, needed: set[str]) -> list[Requirement]:
+        """Return what must hold of the stored item, if the update depends on these attributes."""
+        version = self._entity.version
+        expected = None if version is None else self._version
+        guards: list[Requirement] = [Exists()]
+        if version is not None and expected is not None:
+            guards.append(OfVersion(version.name, expressed(expected)))
+        elif self._depends_on_whole or (version is not None and self._must_read(needed)):
+            guards.append(all_unchanged(self._entity))
+        # An instance may have values that were never stored; so those needed are guarded too.
+        if needed and not self._depends_on_whole and (version is None or expected is not None):
+            guards.append(Unchanged("attributes", tuple(sorted(needed))))
+        guards += self._all_conditions()
+        return guards
+
+    @property
+    def _version(self) -> Any:
+        """The version of the caller's instance; None without one."""
+        version = self._entity.version
+        if version is None or self._instance is None:
+            return None
+        return vars(self._instance)[version.name]
+
+    def _must_read(self, needed: set[str]) -> bool:
+        return self._has_read_kind or self._depends_on_whole or bool(needed)
 
     def _read_existing(self, context: Context) -> Steps[Item]:
         """Return the stored item; raise NotFound or VersionConflict if it cannot be updated."""
         stored = yield from read_item(context, self._entity, self._key)
-        if stored is None:
-            raise rejection(NotFound, self._entity, self._key, None, NOT_FOUND)
-        other = of_another_kind(NotFound, self._entity, self._key, stored)
-        if other is not None:
-            raise other
-        conflict = version_conflict(self._entity, self._key, stored, self._expected)
-        if conflict is not None:
-            raise conflict
+        rejected = self._guard(None, set()).rejected(stored)
+        if rejected is not None:
+            raise rejected
+        assert stored is not None  # it is required to exist
         return stored
-
-    @property
-    def _expected(self) -> Any:
-        """The version that the caller has read; None if the caller does not say."""
-        if self._instance is not None and self._entity.version is not None:
-            return vars(self._instance)[self._entity.version.name]
-        return expected_version(self._entity, self._conditions)
 
     # -- the effect --------------------------------------------------------------------------
 
@@ -339,17 +342,6 @@ class Update(Write[E, R_co], Generic[E, R_co]):
 
     # -- the request -------------------------------------------------------------------------
 
-    def _body(
-        self, changes: EncodedChanges, effect: WriteEffect, guards: Snapshot
-    ) -> dict[str, Any]:
-        entity, expressions = self._entity, WriteExpressions()
-        expressions.require_exists(entity.table)
-        expressions.require_kind(entity)
-        expressions.require_unchanged(guards)
-        expressions.require(self._all_conditions())
-        self._render(changes, effect.new or {}, expressions)
-        return expressions.add_to({"Key": self._key})
-
     def _render(
         self, changes: EncodedChanges, new: Item, expressions: WriteExpressions
     ) -> set[str]:
@@ -374,25 +366,11 @@ class Update(Write[E, R_co], Generic[E, R_co]):
     def _all_conditions(self) -> list[Condition[Any]]:
         return [*self._conditions, *self._change_conditions()]
 
-    def _rejected(self, item: Item | None) -> WriteRejected | None:
-        """Return the error for an item that is missing, of another kind or of another version."""
-        entity, key = self._entity, self._key
-        if item is None:
-            return rejection(NotFound, entity, key, None, NOT_FOUND)
-        return of_another_kind(NotFound, entity, key, item) or version_conflict(
-            entity, key, item, self._expected
-        )
-
-    def _on_failure(self, guards: Snapshot) -> Callable[[Item | None], Verdict]:
-        entity, key = self._entity, self._key
-
+    def _on_failure(self, guard: Guard) -> Callable[[Item | None], Verdict]:
         def on_failure(item: Item | None) -> Verdict:
-            rejected = self._rejected(item)
-            if item is None or rejected is not None:
-                return rejected
-            if snapshot(item, guards) != guards:
-                return None
-            error = condition_failed(entity, key, item, self._all_conditions())
+            error = guard.verdict(item)
+            if item is None or not isinstance(error, ConditionFailed):
+                return error
             if self._change_conditions() and all(each.matches(item) for each in self._conditions):
                 return NothingToDo(self._written(item), error)
             return error
@@ -427,27 +405,28 @@ class Update(Write[E, R_co], Generic[E, R_co]):
         if self._depends_on_kind and isinstance(self._entity, VariantsMap):
             shapes = [self._of_kind(variant)._shape() for variant in self._entity.variants]
             return of_base(self._entity, shapes)
-        entity, affected = self._entity, self._affected
-        names = self._changed_names()
+        entity, names, needed = self._entity, self._changed_names(), self._needed()
         # Those with composed keys, and those whose keys are attributes themselves.
         moved = [key for key in entity.index_keys if key.depends_on & names]
         return write_shape(
             entity,
             "UpdateItem",
             KeyCondition(self._key),
+            reads=self._must_read(needed),
             indexes=moved,
-            # A row whose key changes is deleted and put; any other is written again.
-            index_rows=entity.index_rows + len(moved),
-            side_items=2 * len(affected.uniques) + len(affected.histories),
+            more_rows=len(moved),
             conditions=self._conditions,
-            reads=self._has_read_kind or affected.has_side_items or bool(self._needed()),
             sets=self._sets(),
-            requires=[Exists(), *self._requirements()],
-            actions=[
-                *sentinel_shapes(entity, affected.uniques, "Delete", "Put"),
-                *event_shapes(entity, affected.histories),
-            ],
+            requires=self._requirements(needed),
+            sides=self._side_shapes(),
         )
+
+    def _side_shapes(self) -> list[Shape]:
+        uniques, histories = self._affected.uniques, self._affected.histories
+        return [
+            *side_shapes(self._entity, uniques, "Delete", "Put"),
+            *side_shapes(self._entity, histories, "Put"),
+        ]
 
     def _sets(self) -> list[Assignment]:
         """Return what the update sets."""
@@ -458,21 +437,6 @@ class Update(Write[E, R_co], Generic[E, R_co]):
         if entity.version is not None:
             sets.append(Stamped(entity.version.name, f"{entity.version.name} + 1"))
         return [*sets, *composed(self._affected.indexes)]
-
-    def _requirements(self) -> list[Requirement]:
-        """Return what must hold of an item that exists."""
-        entity, needed = self._entity, self._needed()
-        reads = bool(needed) or self._affected.has_side_items
-        guards: list[Requirement] = []
-        if self._instance is not None and entity.version is not None:
-            guards = [OfVersion(entity.version.name, expressed(self._expected))]
-        elif reads and entity.version is not None:
-            guards = [Unchanged("version", (entity.version.name,))]
-        elif self._affected.has_side_items:
-            guards = [Unchanged()]
-        elif reads:
-            guards = [Unchanged("attributes", tuple(sorted(needed)))]
-        return [*guards, *self._all_conditions()]
 
 
 def _leaves(place: KeyMap, known: Values) -> bool:

@@ -39,22 +39,14 @@ from tablewright.plan.change import (
 from tablewright.plan.facts import Requirement, Unchanged
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.item import read_item
-from tablewright.plan.shape import Shape, write_shape
+from tablewright.plan.shape import Shape
 from tablewright.plan.writes.action import Action, Prepared, Verdict
 from tablewright.plan.writes.effect import affected_by_all, write_effect
-from tablewright.plan.writes.guard import (
-    Snapshot,
-    WriteExpressions,
-    condition_failed,
-    expected_version,
-    of_another_kind,
-    refuse_base,
-    version_conflict,
-)
+from tablewright.plan.writes.guard import Guard, refuse_base
 from tablewright.plan.writes.side_actions import side_actions
 from tablewright.plan.writes.side_items import Audit
-from tablewright.plan.writes.side_shapes import composed, event_shapes, sentinel_shapes
 from tablewright.plan.writes.update import Update
+from tablewright.plan.writes.write_shape import composed, side_shapes, write_shape
 from tablewright.symbol import Symbol
 from tablewright.values import Item
 
@@ -82,7 +74,7 @@ class Upsert(Update[E, E | None], Generic[E]):
         self._whole = {each.name: each for each in self._changes if len(each.operand.steps) == 1}
         self._check_keys()
         self._check_values()
-        self._reads = self._must_read()
+        self._reads = self._depends_on_stored()
 
     def _check_keys(self) -> None:
         for name in self._entity.primary.depends_on:
@@ -144,8 +136,8 @@ class Upsert(Update[E, E | None], Generic[E]):
 
     # -- whether the item must be read -------------------------------------------------------
 
-    def _must_read(self) -> bool:
-        if self._affected.has_side_items or self._needed() or self._reserves():
+    def _depends_on_stored(self) -> bool:
+        if self._affected.has_side_items or self._needed() or self._reserved():
             return True
         if any(len(change.operand.steps) > 1 for change in self._changes):
             return True
@@ -156,12 +148,13 @@ class Upsert(Update[E, E | None], Generic[E]):
             or any(not self._is_as_absent(attribute) for attribute in attributes)
         )
 
-    def _reserves(self) -> int:
-        """Return how many unique values a created item may have."""
-        return sum(
-            not any(self._is_missing(name) for name in unique.key.depends_on)
+    def _reserved(self) -> list[UniqueMap]:
+        """Return the unique values that a created item may have."""
+        return [
+            unique
             for unique in self._entity.uniques
-        )
+            if not any(self._is_missing(name) for name in unique.key.depends_on)
+        ]
 
     def _is_missing(self, name: str) -> bool:
         """Whether a created item surely has no value of an attribute."""
@@ -226,13 +219,10 @@ class Upsert(Update[E, E | None], Generic[E]):
         stored = yield from read_item(context, entity, self._key)
         if stored is None:
             return self._creation(changes, audit)
-        other = of_another_kind(ConditionFailed, entity, self._key, stored)
-        if other is not None:
-            raise other
-        conflict = version_conflict(entity, self._key, stored, self._expected)
-        if conflict is not None:
-            raise conflict
-        return self._prepared(changes, stored, self._guards_on(stored), audit)
+        rejected = self._guard_if_any(self._conditions).rejected(stored)
+        if rejected is not None:
+            raise rejected
+        return self._prepared(changes, stored, self._guard(stored, self._needed()), audit)
 
     def _in_one_request(self, changes: EncodedChanges, audit: Audit) -> Prepared:
         """Return the update that also creates the item."""
@@ -240,10 +230,9 @@ class Upsert(Update[E, E | None], Generic[E]):
         effect = self._effect(changes, None, audit)
         created, _ = self._created(changes, audit.at)
         fixed, guarded = self._index_attributes(created)
-        expressions = WriteExpressions()
+        guard = self._guard_if_any(self._all_conditions())
+        expressions = guard.expressions()
         expressions.require_if_exists(entity.table, guarded)
-        expressions.require_kind(entity, or_absent=True)
-        expressions.require(self._all_conditions())
         done = self._render(changes, created, expressions)
         update = expressions.update
         for name, value in created.items():
@@ -251,14 +240,12 @@ class Upsert(Update[E, E | None], Generic[E]):
                 path, mark = update.marks.name(name), update.marks.value(value)
                 update.set(path, mark if name in fixed else f"if_not_exists({path}, {mark})")
         body = expressions.add_to({"Key": self._key})
-        existing = self._on_failure({})
+        existing = self._on_failure(guard)
 
         def on_failure(item: Item | None) -> Verdict:
-            if item is None:
-                return condition_failed(entity, self._key, None, self._all_conditions())
-            other = of_another_kind(ConditionFailed, entity, self._key, item)
-            if other is not None:
-                return other
+            rejected = guard.rejected(item)
+            if item is None or rejected is not None:
+                return rejected or guard.verdict(item)
             if any(name not in item for name in guarded):
                 return None  # read the item: it is not in an index where it should be
             return existing(item)
@@ -286,23 +273,22 @@ class Upsert(Update[E, E | None], Generic[E]):
         entity, key = self._entity, self._key
         new, values = self._created(changes, audit.at)
         effect = write_effect(entity, key, None, new, values, affected_by_all(entity))
-        expressions = WriteExpressions()
-        expressions.require_not_exists(entity.table)
-        expressions.require(self._conditions)
-
-        def on_failure(item: Item | None) -> Verdict:
-            return condition_failed(entity, key, None, self._conditions) if item is None else None
-
-        action = Action("Put", entity.table, expressions.add_to({"Item": new}), on_failure)
+        guard = self._guard_if_any([Unchanged(), *self._conditions])
+        body = guard.expressions().add_to({"Item": new})
+        action = Action("Put", entity.table, body, guard.verdict)
         return Prepared([action, *side_actions(effect)], lambda _: self._written(new), (effect,))
 
     @property
-    def _expected(self) -> Any:
-        """The version that the caller's conditions require; that of an instance does not count."""
-        return expected_version(self._entity, self._conditions)
+    def _version(self) -> Any:
+        """None: the version of an instance does not count."""
+        return None
 
-    def _on_failure(self, guards: Snapshot) -> Callable[[Item | None], Verdict]:
-        existing = super()._on_failure(guards)
+    def _guard_if_any(self, requirements: Sequence[Requirement]) -> Guard:
+        """Return the guard of a write of an item that need not exist."""
+        return Guard(self._entity, self._key, requirements, other_kind=ConditionFailed)
+
+    def _on_failure(self, guard: Guard) -> Callable[[Item | None], Verdict]:
+        existing = super()._on_failure(guard)
 
         def on_failure(item: Item | None) -> Verdict:
             return None if item is None else existing(item)  # deleted since it was read
@@ -318,34 +304,30 @@ class Upsert(Update[E, E | None], Generic[E]):
         return None  # the instance is not what was stored
 
     def _shape(self) -> Shape:
-        entity, affected = self._entity, self._affected
-        changed = 2 * len(affected.uniques) + len(affected.histories)
+        affected, others = self._affected, self._other_indexes()
         return write_shape(
-            entity,
+            self._entity,
             "UpdateItem",
             KeyCondition(self._key),
-            indexes=(*affected.indexes, *self._other_indexes()),
-            index_rows=entity.index_rows + len(affected.indexes),
-            side_items=max(changed, self._reserves()),
-            conditions=self._conditions,
             reads=self._reads,
+            indexes=(*affected.indexes, *others),
+            more_rows=len(affected.indexes),
+            conditions=self._conditions,
+            sets=[*self._sets(), *composed(others)],
+            requires=[*([Unchanged()] if self._reads else []), *self._all_conditions()],
+            sides=self._side_shapes(),
             branches=["PutItem"] if self._reads else (),
-            sets=[*self._sets(), *composed(self._other_indexes())],
-            requires=self._requirements(),
-            actions=[
-                *sentinel_shapes(entity, affected.uniques, "Delete", "Put"),
-                *sentinel_shapes(entity, self._other_uniques(), "Put", units=0),
-                *event_shapes(entity, affected.histories),
-            ],
         )
 
-    def _requirements(self) -> list[Requirement]:
-        guards = [Unchanged()] if self._reads else []
-        return [*guards, *self._all_conditions()]
-
-    def _other_uniques(self) -> list[UniqueMap]:
-        """Return the unique values that only an item that it creates reserves."""
-        return [each for each in self._entity.uniques if each not in self._affected.uniques]
+    def _side_shapes(self) -> list[Shape]:
+        """Return the actions on side items, with those that only a created item has."""
+        entity, affected, reserved = self._entity, self._affected, self._reserved()
+        shapes = side_shapes(entity, affected.uniques, "Delete", "Put")
+        for unique in entity.uniques:
+            if unique not in affected.uniques:
+                is_typical = unique in reserved and not affected.has_side_items
+                shapes += side_shapes(entity, [unique], "Put", is_typical=is_typical)
+        return [*shapes, *side_shapes(entity, affected.histories, "Put")]
 
 
 def _holds(change: Change[Any], item: Item) -> bool:
