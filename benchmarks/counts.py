@@ -1,6 +1,7 @@
 """`make counts`: count what makes the code hard to read, or slow, and print a table.
 
-Each count has one rule, which is its docstring, and no machine changes the result. With `--src`,
+Each count has one rule, which is its docstring. It depends on the version of Python, not on the
+machine. With `--src`,
 the same rules count another checkout, such as that of an earlier commit:
 
     git worktree add --detach ../before COMMIT
@@ -22,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 ROOT = Path(__file__).parent.parent
-#: The packages above the model.
+#: The packages that use the model, plans and tables from outside.
 UPPER = (
     *("cli", "cost", "fastapi", "infer", "publish", "studio", "templates", "testing"),
     *("transfer", "verify"),
@@ -75,7 +76,7 @@ _TABLE_MEMBER = re.compile('"(KeySchema|AttributeDefinitions|BillingMode)"')
 
 
 def own_text(package: Path) -> int:
-    """Regular expressions that read text which Tablewright has made itself."""
+    """Regular expressions in modules that are not listed as readers of other texts."""
     return sum(
         1
         for path, module in _modules(package)
@@ -90,12 +91,12 @@ def own_text(package: Path) -> int:
 
 
 def private_names(package: Path) -> int:
-    """Uses of private names of other modules in the packages above the model."""
+    """Uses of private names of other modules in packages that use the model from outside."""
     return sum(len(list(_foreign(module))) for _, module in _modules(package, UPPER))
 
 
 def table_members(package: Path) -> int:
-    """Modules above the model that read or write members of a table's description by their name."""
+    """Modules of these packages that read or write members of a table's description by name."""
     paths = [path for path, _ in _modules(package, UPPER)]
     return sum(
         _TABLE_MEMBER.search((package / f"{path}.py").read_text()) is not None for path in paths

@@ -4,7 +4,7 @@ A call counts if it enters a function in a file of the package, in any thread of
 a time, the number does not depend on the machine, so a layer that is added to every write is seen.
 
 The table has two global secondary indexes and a stream. Each request replaces an item by one with
-other values in attributes that are no keys: so each index has to store another row with its key.
+other values in attributes that are no keys: so each index row is written again under the same key.
 """
 
 from __future__ import annotations

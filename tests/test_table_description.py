@@ -125,10 +125,10 @@ def test_differences_are_values_in_the_order_of_their_names() -> None:
     found = differences(SHOP, other)
     assert [f"{each.name}: {describe(each.wanted)}; {describe(each.found)}" for each in found] == [
         "BillingMode: PAY_PER_REQUEST; PROVISIONED",
-        "DeletionProtectionEnabled: none; true",
+        "DeletionProtectionEnabled: false; true",
         "StreamSpecification: NEW_IMAGE; none",
         "TTL: none; expires",
-        "TableClass: none; STANDARD_INFREQUENT_ACCESS",
+        "TableClass: STANDARD; STANDARD_INFREQUENT_ACCESS",
         "global index by_status: status:S HASH, day:S HASH, at:N RANGE, projection INCLUDE "
         "(size, title); status:S HASH, day:S HASH, at:N RANGE, projection ALL",
         "keys: PK:S HASH, SK:S RANGE; PK:S HASH",

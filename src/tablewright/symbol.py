@@ -1,10 +1,11 @@
 """Symbols: the arguments of a pattern while it is traced.
 
-A pattern is traced once, when it is defined: its body runs with a symbol for each argument, and the
-plan that it returns has the shape of the pattern. A symbol can be passed on, called and used in
-arithmetic, its attributes can be read, and it can be a member of a list, a set or a dict that is
-written. An operation whose result depends on the value (a comparison, `if`, `len`, a look-up in a
-dict) raises DeclarationError, because the shape would depend on the arguments.
+A pattern is traced when it is defined: its body runs with a symbol for each argument (and again for
+values such as None or an empty list), and the plan that it returns has the shape of the pattern. A
+symbol can be passed on, called and used in arithmetic, its attributes can be read, and it can be a
+member of a list, a set or a dict that is written. An operation whose result depends on the value,
+such as a comparison, `if`, `len` or a look-up in a dict, raises DeclarationError, because the shape
+would depend on the arguments.
 
     >>> order = Symbol("order")
     >>> Symbol.text(order.total + 1)
@@ -55,7 +56,7 @@ class Expression(Struct, frozen=True):
 
 
 class Argument(Expression, frozen=True):
-    """An argument of a pattern, or an item that a request before has found: `order`."""
+    """An argument of a pattern, or an item that an earlier request returned: `order`."""
 
     name: str
 
@@ -138,7 +139,7 @@ def parts_of(text: str) -> tuple[str | Expression, ...]:
 
 
 class UnknownValue(Exception):
-    """A text of a value is asked for, and the value is a symbol."""
+    """The text of a value is needed, but the value is a symbol."""
 
     def __init__(self, expression: Expression) -> None:
         self.expression = expression
@@ -195,6 +196,15 @@ class Symbol:
 
     def __rmul__(self, other: Any) -> Symbol:
         return self._right_of(other, "*")
+
+    def __rtruediv__(self, other: Any) -> Symbol:
+        return self._right_of(other, "/")
+
+    def __rfloordiv__(self, other: Any) -> Symbol:
+        return self._right_of(other, "//")
+
+    def __rmod__(self, other: Any) -> Symbol:
+        return self._right_of(other, "%")
 
     def __neg__(self) -> Symbol:
         return _computed("-{}", self)

@@ -67,7 +67,8 @@ class Difference(Struct, frozen=True):
 def differences(wanted: TableDescription, found: TableDescription) -> list[Difference]:
     """Return the parts in which a table differs from the wanted one, in the order of their names.
 
-    Tags are not compared: DescribeTable does not have them.
+    Tags, point-in-time recovery and warm throughput are not compared: DescribeTable does not report
+    the first two, and reports defaults for the third.
     """
     parts, others = _parts(wanted), _parts(found)
     unequal = (
@@ -86,8 +87,8 @@ def _parts(table: TableDescription) -> dict[tuple[Part, str], PartValue | None]:
         (Part.STREAM, ""): table.stream,
         (Part.TTL, ""): table.ttl,
         (Part.BILLING, ""): table.billing,
-        (Part.TABLE_CLASS, ""): table.table_class,
-        (Part.PROTECTION, ""): "true" if table.is_protected else None,
+        (Part.TABLE_CLASS, ""): table.table_class or "STANDARD",
+        (Part.PROTECTION, ""): "true" if table.is_protected else "false",
         (Part.THROUGHPUT, ""): table.throughput or table.on_demand,
         **{
             (Part.INDEX_THROUGHPUT, index.name): index.throughput or index.on_demand
@@ -121,7 +122,11 @@ def describe(value: PartValue | None) -> str:
         case Throughput():
             return f"{value.read} reads, {value.write} writes"
         case OnDemand():
-            return f"at most {value.read} reads, {value.write} writes"
+            limits = ((value.read, "reads"), (value.write, "writes"))
+            return ", ".join(
+                f"unlimited {kind}" if units == -1 else f"at most {units} {kind}"
+                for units, kind in limits
+            )
         case _:
             return value or "none"
 
@@ -155,7 +160,8 @@ def update_steps(wanted: TableDescription, found: TableDescription) -> list[Step
 def _changes(
     wanted: TableDescription, found: TableDescription, changed: list[Difference]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the members of each request. DynamoDB takes one index, or one setting, at a time."""
+    """Yield the members of each request. UpdateTable creates or deletes
+    one index, or changes one setting; billing and capacity go together."""
     indexes = {each.index: each for each in changed if each.part is Part.GLOBAL_INDEX}
     for name, each in indexes.items():
         if each.found is not None:
@@ -222,7 +228,8 @@ def create_index(table: TableDescription, index: IndexDescription) -> dict[str, 
     In a table with provisioned throughput, it gets its own throughput, or that of the table; in an
     on-demand table none.
     """
-    # DynamoDB refuses definitions of attributes that no key has, so only those of this index.
+    # DynamoDB refuses definitions of attributes that no key uses: those of the table, of its
+    # present indexes and of the new one are sent.
     types = table.key_types
     for key in index.keys:
         types.setdefault(key.name, key.type)

@@ -286,7 +286,7 @@ class _TimeToLive(Struct):
 
 
 def _without_nulls(value: object) -> object:
-    """Return JSON without the members that are null: they are as good as missing."""
+    """Return JSON without the members that are null: null means missing."""
     if isinstance(value, Mapping):
         return {k: _without_nulls(each) for k, each in value.items() if each is not None}
     return [_without_nulls(each) for each in value] if isinstance(value, list) else value

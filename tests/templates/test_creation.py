@@ -93,7 +93,7 @@ def test_an_existing_table_is_kept_and_compared(engine: Engine, tmp_path: Path) 
     (outcome,) = create_tables(engine, read_tables(write(tmp_path, changed)))
     assert outcome.differences == (
         "BillingMode: declared PROVISIONED, found PAY_PER_REQUEST",
-        "DeletionProtectionEnabled: declared true, found none",
+        "DeletionProtectionEnabled: declared true, found false",
         "StreamSpecification: declared KEYS_ONLY, found none",
         "TTL: declared disabled, found expires",
         "global index glob: declared pk:S HASH, projection ALL, found none",

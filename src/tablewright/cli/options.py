@@ -2,7 +2,7 @@
 
 A command declares `port: int = option("The port.", default=8000, min=0)`. `commands` shows these
 declarations to typer. `serve` starts without it: `read_options` reads its usual arguments, and
-returns None for all others (help, mistakes, rare notations), which are then left to typer. typer
+returns None for all others (help, mistakes, unusual spellings), which are then left to typer. typer
 and pydantic, which it uses, take longer to import than the server, and 14 MB of memory.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
-#: Numbers that every reader understands alike.
+#: The spellings of numbers that typer reads in the same way.
 _NUMBERS = {int: re.compile(r"[0-9]{1,9}"), float: re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")}
 
 

@@ -40,8 +40,8 @@ def pattern_calls(design: Design, trace: Trace) -> list[PatternCall]:
     """Return the calls of the patterns of a design; raise InvalidValue if a check cannot run."""
     if trace.failed:
         raise InvalidValue(
-            f"{design.name}: the check {trace.failed[0]!r} fails, so its cost is not known; "
-            f"`tablewright verify {design.name}` shows why"
+            f"{design.name}: the check {trace.failed[0]!r} fails, so the cost of the design is not "
+            f"known; `tablewright verify {design.name}` shows why"
         )
     return [
         PatternCall(

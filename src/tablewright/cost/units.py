@@ -117,7 +117,7 @@ def kind_name(kind: ItemKind) -> str:
 
 def _change(kind: ItemKind, old: Item | None, new: Item | None) -> str:
     if old is None and new is None:
-        return "the item is deleted, but missing"
+        return "the item to delete does not exist"
     if kind.unique is not None:
         return "sentinel of a unique value"
     if old is None:

@@ -1,6 +1,6 @@
-"""The kind of an item: what a stored item is, as `TableMap.identify` tells it.
+"""The kind of an item: the result of `TableMap.identify`.
 
-    an item of an entity      `entity`; the variant, if its type tells it; see `history`
+    an item of an entity      `entity` (the variant, if the item has its type); `history` for events
     a sentinel                `unique`, and the `entity` whose value it reserves
     the index record          `is_record`
     anything else             `is_unknown`

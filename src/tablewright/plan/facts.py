@@ -83,7 +83,7 @@ class RootAndRows(Struct, frozen=True):
 
 
 class Batches(Struct, frozen=True):
-    """Any number of items, of which a request has at most so many."""
+    """Any number of items, in requests of at most `size`."""
 
     size: int
 

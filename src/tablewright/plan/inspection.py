@@ -41,7 +41,7 @@ Result: TypeAlias = Literal["rows", "first", "count"]
 
 
 def label_of(plan: Plan[Any]) -> str:
-    """Return the pattern that made a plan, with its module; "" if none did."""
+    """Return the label of the pattern that made a plan, with its module; "" if none did."""
     return plan._pattern
 
 

@@ -59,7 +59,7 @@ class Shape(Struct, frozen=True):
     #: The condition on the key; several, if there are several requests or keys.
     keys: tuple[Key, ...] = ()
     order: Order = ""
-    #: The most items that one request returns; for a write, the number of its actions.
+    #: How much a read returns, or how many actions a write has.
     extent: Extent | None = None
     #: The parts in which a range is read at the same time, as steps.
     parts: Parts | None = None
@@ -105,12 +105,12 @@ class Shape(Struct, frozen=True):
 
     @property
     def page(self) -> str:
-        """The most items that one request returns; for a write, the number of its actions."""
+        """How much a read returns, or how many actions a write has, as text."""
         return explanation.page(self)
 
     @property
     def filter(self) -> str:
-        """What is left out after it was read."""
+        """The filters of a read, or the conditions of the caller of a write, as text."""
         return explanation.filter_text(self)
 
     @property

@@ -32,16 +32,19 @@ class Analysis:
         self._trace: Trace | None = None
 
     def findings(self) -> list[Finding]:
-        """Return the findings of `advise`. Raises DesignLoadError if the sample is refused."""
+        """Return the findings of `advise`. Raises DesignLoadError if the sample data cannot
+        be stored.
+        """
         with self._lock:
             if self._findings is None:
                 self._findings = advise(self._design, traced=self._traced())
             return self._findings
 
     def costs(self, calls: Mapping[str, float] | None = None) -> CostReport | None:
-        """Return the cost with these calls in a second, or with the declared ones.
+        """Return the cost for these calls per second; by default, for the declared rates.
 
-        None if a check of the design fails: then its units are not known.
+        Return None if the units are not known: the sample data cannot be stored, or a check does
+        not run as expected.
         """
         declared = load_rates(self._design)
         rates = declared if calls is None else Rates(dict(calls), declared.items)

@@ -11,7 +11,8 @@ the reads before a write, the sentinels, the events of histories and the transac
 really has. `verify` compares what a traced check gives; `cost` and `advise` read `trace(design)`,
 which compares nothing.
 
-This module must not know units of items, rates or prices.
+This module keeps the units that responses report. It must not compute units, or know rates or
+prices.
 """
 
 from __future__ import annotations

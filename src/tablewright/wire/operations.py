@@ -3,12 +3,12 @@
     access         what it reads or changes: see `Access`
     input type     a structure of `wire`, imported when it is needed
     handler        a function in `engine.operations`, which that package imports when it is needed
-    about          the resources that policies are about, and the attributes of the input type that
-                   name them; the operations on items are about what they touch
+    about          the resources that IAM policies are checked against, and the attributes of the
+                   input type that name them; those of operations on items come from the touches
     touched        which items a request touches (`tablewright.wire.touches`)
 
 An operation on items is metered and throttled; in a transaction its units count twice, and its
-reads are never outdated. No other module has a list of operations of a kind.
+reads are never outdated. Lists of operations by kind (`READS`, `WRITES`) belong here.
 
 This module must not import input types and handlers: most programs use few of them.
 """
@@ -228,7 +228,10 @@ def may_change(operation: str) -> bool:
 
 
 def touches(operation: str, request: object) -> Iterator[Touch]:
-    """Yield what a request touches, JSON or typed; raise Unclear if the request does not show it.
+    """Yield the touches of a request, given as JSON or typed.
+
+    Raise Unclear if the operation is unknown or not on items, or if the request does not show its
+    items; raise ValidationException for an invalid PartiQL statement.
 
     >>> [each.what for each in touches("GetItem", {"TableName": "shop", "Key": {"PK": {"S": "a"}}})]
     [Key(item={'PK': {'S': 'a'}})]

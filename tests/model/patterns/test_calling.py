@@ -201,6 +201,9 @@ CALCULATIONS: dict[str, Callable[[Any], Any]] = {
     "{n * 2}": lambda n: n * 2,
     "{2 * n}": lambda n: 2 * n,
     "{n // 2}": lambda n: n // 2,
+    "{9 // n}": lambda n: 9 // n,
+    "{9 % n}": lambda n: 9 % n,
+    "{9 / n}": lambda n: 9 / n,
     "{n % 5}": lambda n: n % 5,
     "{-n}": lambda n: -n,
 }

@@ -64,7 +64,7 @@ def tag(text: str, kind: str = "", **attributes: str) -> Markup:
 
 
 def faint(text: str) -> Markup:
-    """Return what stands for something that is not there."""
+    """Return a faint placeholder for a missing value."""
     return element("span.faint", text)
 
 
