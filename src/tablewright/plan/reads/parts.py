@@ -89,7 +89,7 @@ class PartsCount(Count):
     def __init__(self, query: Pages[Any], parts: Sequence[Pages[Any]], name: PartName) -> None:
         super().__init__(query)
         self._parts = parts
-        self._part_name = name
+        self._part_name: PartName = name
 
     @property
     def _type_name(self) -> str:
