@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tablewright.errors import ConditionalCheckFailedException, TransactionCanceledException
 from tablewright.limits import READ_UNIT_SIZE, WRITE_UNIT_SIZE
+
+#: The faults of a refused write for which DynamoDB charges `refused_units`.
+CHARGED_FAULTS = (ConditionalCheckFailedException, TransactionCanceledException)
 
 #: A transaction consumes this many times the units of the same reads and writes one by one.
 TRANSACTION_FACTOR = 2

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from tablewright.capacity import CHARGED_FAULTS
 from tablewright.cost.units import Consumption, item_write, page_read, unchanged_item
 from tablewright.errors import (
-    ConditionalCheckFailedException,
     InvalidValue,
-    TransactionCanceledException,
 )
 from tablewright.verify.design import Design
 from tablewright.verify.trace import Trace, TracedRequest
@@ -58,9 +57,7 @@ def pattern_calls(design: Design, trace: Trace) -> list[PatternCall]:
 def consumption(request: TracedRequest) -> Iterator[Consumption]:
     """Yield what a request consumes; one that fails is charged if its conditions are refused."""
     in_transaction = OPERATIONS[request.operation].is_transaction
-    is_refused = isinstance(
-        request.error, (ConditionalCheckFailedException, TransactionCanceledException)
-    )
+    is_refused = isinstance(request.error, CHARGED_FAULTS)
     if request.error is not None and not is_refused:
         return
     for read in request.reads:

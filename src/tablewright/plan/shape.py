@@ -36,7 +36,6 @@ from tablewright.plan.reads.query_request import QueryRequest
 from tablewright.plan.units import NOTHING, UnitRange
 from tablewright.symbol import Expression, expressions_in, member_of_list
 from tablewright.transport.steps import Request
-from tablewright.values import Item
 from tablewright.wire.operations import READS
 
 #: The assumed size of a value of each type in bytes, for estimates.
@@ -246,7 +245,7 @@ def read_shape(
         if request.operation == "Query":
             order = "ascending" if members.get("ScanIndexForward", True) else "descending"
     else:
-        keys = tuple(map(KeyCondition, _keys_of(members)))
+        keys = (KeyCondition(members["Key"]),)
     tables = distinct(tables)
     index = members.get("IndexName")
     return Shape(
@@ -268,18 +267,6 @@ def action_name(operation: str) -> str:
 def distinct(values: Iterable[T]) -> tuple[T, ...]:
     """Return each object once."""
     return tuple({id(each): each for each in values}.values())
-
-
-def _keys_of(members: dict[str, Any]) -> list[Item]:
-    """Return the keys of the items that a request reads."""
-    if "Key" in members:
-        return [members["Key"]]
-    tables = members.get("RequestItems", {}).values()
-    transaction = members.get("TransactItems", ())
-    return [
-        *(key for each in tables for key in each["Keys"]),
-        *(action["Get"]["Key"] for action in transaction),
-    ]
 
 
 def typical_size(entity: EntityMap) -> int:

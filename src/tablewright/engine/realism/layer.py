@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
+from tablewright.capacity import CHARGED_FAULTS
 from tablewright.engine.authorization import StoredTables
 from tablewright.engine.describe import describe
 from tablewright.engine.key_counts import KeyCounts
@@ -40,9 +41,7 @@ from tablewright.engine.step import (
     wrap,
 )
 from tablewright.errors import (
-    ConditionalCheckFailedException,
     DynamoDBError,
-    TransactionCanceledException,
 )
 from tablewright.wire import requests
 from tablewright.wire.operations import OPERATIONS
@@ -237,7 +236,7 @@ class RealisticLayer:
         def charged_run(run: Any, context: Any) -> Any:
             try:
                 answer = run(context)
-            except (ConditionalCheckFailedException, TransactionCanceledException):
+            except CHARGED_FAULTS:
                 throttle.charge_failure(parts)
                 raise
             consumed = answer.consumed_capacity

@@ -258,7 +258,7 @@ def plural(count: float, noun: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return a text with at most so many characters; an ellipsis stands for the rest."""
+    """Truncate a text to `limit` characters; the last one is then an ellipsis."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 

@@ -24,14 +24,12 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from tablewright.capacity import refused_units
+from tablewright.capacity import CHARGED_FAULTS, refused_units
 from tablewright.encoding.items import item_size
 from tablewright.engine import Engine
 from tablewright.errors import (
-    ConditionalCheckFailedException,
     DynamoDBError,
     TablewrightError,
-    TransactionCanceledException,
 )
 from tablewright.plan.events import add_capacity, consumed_units
 from tablewright.studio.workspace import ReadOnly
@@ -47,8 +45,6 @@ MAX_ITEMS = 500
 MAX_READS = 100
 #: How many keys one BatchGetItem takes.
 BATCH = 100
-#: The faults of a write for which DynamoDB charges units.
-_CHARGED = (ConditionalCheckFailedException, TransactionCanceledException)
 
 #: The table and the key of an item, as text.
 Identity: TypeAlias = tuple[str, bytes]
@@ -139,7 +135,7 @@ class Overlay:
             body = self._call(operation, {**request, "ReturnConsumedCapacity": "INDEXES"})
         except DynamoDBError as fault:
             touched = _touched(parts, keys, before, before)
-            charged = isinstance(fault, _CHARGED)
+            charged = isinstance(fault, CHARGED_FAULTS)
             self.refused.append(SentWrite(operation, request, touched, is_charged=charged))
             raise
         self.requests.append((operation, request))
