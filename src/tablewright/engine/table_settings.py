@@ -8,7 +8,7 @@ indexes) are refused, because ignoring them would promise what is not there.
 from __future__ import annotations
 
 from tablewright.errors import InvalidValue, ValidationException, invalid
-from tablewright.schema import Throughput, WarmThroughput
+from tablewright.schema import Throughput, WarmUnits
 from tablewright.wire import requests
 
 #: What DynamoDB prepares a new on-demand table or index for: reads and writes per second.
@@ -46,7 +46,7 @@ def refuse_unsupported(request: requests.CreateTableInput | requests.UpdateTable
 
 
 def effective_warm_throughput(
-    billing: str, throughput: Throughput, warm: WarmThroughput
+    billing: str, throughput: Throughput, warm: WarmUnits
 ) -> tuple[int, int]:
     """Return the reads and writes per second that DynamoDB describes as warm throughput."""
     read, write = throughput.read, throughput.write
@@ -60,9 +60,9 @@ def build_warm_throughput(
     billing: str,
     throughput: Throughput,
     index: str | None = None,
-) -> WarmThroughput:
+) -> WarmUnits:
     """Build the warm throughput of a new table or index."""
-    read, write = effective_warm_throughput(billing, throughput, WarmThroughput())
+    read, write = effective_warm_throughput(billing, throughput, WarmUnits())
     if billing == "PAY_PER_REQUEST":
         # DynamoDB's message ends with a link, which is not known for certain.
         problems = ["initial throughput for OnDemand."] * 2
@@ -77,16 +77,16 @@ def change_warm_throughput(
     shape: requests.WarmThroughput | None,
     billing: str,
     throughput: Throughput,
-    warm: WarmThroughput,
+    warm: WarmUnits,
     index: str | None = None,
-) -> WarmThroughput:
+) -> WarmUnits:
     """Return the warm throughput after an UpdateTable; it cannot be decreased."""
     if shape is None:
         return warm
     current = effective_warm_throughput(billing, throughput, warm)
     problems = ["current WarmThroughput, decreasing WarmThroughput is not supported"] * 2
     changed = _build_at_least(shape, current, index, problems)
-    return WarmThroughput(changed.read or warm.read, changed.write or warm.write)
+    return WarmUnits(changed.read or warm.read, changed.write or warm.write)
 
 
 def _build_at_least(
@@ -94,9 +94,9 @@ def _build_at_least(
     least: tuple[int, int],
     index: str | None,
     problems: list[str],
-) -> WarmThroughput:
+) -> WarmUnits:
     if shape is None:
-        return WarmThroughput()
+        return WarmUnits()
     where = f"index {index}" if index else "table"
     for member, units, minimum, problem in zip(
         ("Read", "Write"), (shape.read, shape.write), least, problems, strict=True
@@ -106,7 +106,7 @@ def _build_at_least(
                 f"Requested {member}UnitsPerSecond for WarmThroughput for {where} "
                 f"is lower than {problem}"
             )
-    return WarmThroughput(shape.read or 0, shape.write or 0)
+    return WarmUnits(shape.read or 0, shape.write or 0)
 
 
 # -- encryption
