@@ -56,7 +56,7 @@ class TableState(State, frozen=True):
 
 
 class IndexDescription(Struct, frozen=True):
-    """An index; or the table itself, with the name "": both group items by their keys."""
+    """An index; or the table itself, with the name ""."""
 
     name: str
     kind: Literal["table", "local", "global"]
@@ -82,11 +82,11 @@ class IndexDescription(Struct, frozen=True):
         return self.name or "table"
 
     def partition_of(self, item: Mapping[str, Value]) -> tuple[Value, ...]:
-        """Return the partition key of an item that is here."""
+        """Return the partition key of an item that it contains."""
         return tuple(item[each.name] for each in self.keys.partition)
 
     def contains(self, item: Mapping[str, Value]) -> bool:
-        """Return whether DynamoDB has an item here: it has all key attributes, with their types."""
+        """Return whether it contains an item: one with all key attributes, of the right types."""
         return all(each.name in item and each.type in item[each.name] for each in self.keys)
 
 
@@ -117,7 +117,7 @@ class TableDescription(Struct, frozen=True):
 
     @property
     def capacity_text(self) -> str:
-        """How it is billed, for people."""
+        """How it is billed, as text."""
         if self.throughput is None:
             return "on demand"
         return f"{self.throughput.read} read and {self.throughput.write} write units"
@@ -241,7 +241,7 @@ class _Settings(Struct, frozen=True, rename="pascal"):
 
 
 class _Keyed(Struct, rename="pascal"):
-    """What a table and an index have."""
+    """The common members of tables and indexes."""
 
     provisioned_throughput: _Rates = _Rates()
     on_demand_throughput: _Rates = _Rates()
@@ -335,7 +335,7 @@ def read_table(members: object, ttl: str | None = None) -> TableDescription:
 def read_ttl(answer: Mapping[str, Any]) -> str | None:
     """Return the TTL attribute in the answer of DescribeTimeToLive; None if TTL is disabled.
 
-    Raises msgspec.ValidationError if it is no such answer.
+    Raises msgspec.ValidationError for any other response.
     """
     found = msgspec.convert(answer.get("TimeToLiveDescription"), _TimeToLive)
     return found.attribute if found.status.startswith("ENABL") else None
@@ -384,7 +384,7 @@ def _read_capacity(
 
 
 def write_keys(keys: KeySchema) -> list[dict[str, str]]:
-    """Return a key as requests and descriptions have it: a KeySchema."""
+    """Return a key as the KeySchema of requests and descriptions."""
     sides = (("HASH", keys.partition), ("RANGE", keys.sort))
     return [{"AttributeName": key.name, "KeyType": kind} for kind, side in sides for key in side]
 

@@ -27,7 +27,7 @@ from msgspec import Struct, defstruct
 
 from tablewright.mapping.converters import Converter
 
-#: Returns what follows the expression for a map in the expression for one of its members.
+#: Returns the access to a member of a map: `.name` or `['name']`.
 Member: TypeAlias = Callable[[str], str]
 
 
@@ -39,7 +39,7 @@ def of_dict(name: str) -> str:
     return f"[{name!r}]"
 
 
-# The garbage collector need not see values: they contain no cycles.
+# gc=False: values contain no cycles.
 
 
 class TextValue(Struct, gc=False):
@@ -67,7 +67,7 @@ class StoredForm(Protocol):
         ...
 
     def value(self, stored: str, member: Member, names: dict[str, Any]) -> str:
-        """Return the expression for the value of a stored value; add the names that it uses."""
+        """Return the expression that decodes a stored value; add the names that it uses."""
         ...
 
 
@@ -76,7 +76,7 @@ class _Scalar(Struct, frozen=True):
     tag: str
     #: Takes the content.
     expression: str
-    #: What a name in the expression stands for; None if it is a builtin.
+    #: The function in the expression; None if it is a builtin.
     function: Any = None
 
     def value(self, stored: str, member: Member, names: dict[str, Any]) -> str:

@@ -79,10 +79,7 @@ def _inherited(declared: EntityDeclaration, keys: tuple[KeyMap, ...]) -> dict[Ke
     if declared.base is None:
         return {}
     base = declared.base.owner.__entity__  # type: ignore[attr-defined]
-    theirs = {
-        each.name.partition(".")[2]: each
-        for each in (base.primary, *base.indexes, *(unique.key for unique in base.uniques))
-    }
+    theirs = {each.name.partition(".")[2]: each for each in (*base.table_keys, *base.indexes)}
     names = [(each, each.name.partition(".")[2]) for each in keys]
     return {each: theirs[name] for each, name in names if name in theirs}
 

@@ -96,7 +96,7 @@ class Tenancy:
         self.shared_partitions: list[SharedPartition] = []
 
     def compile(self, delimiter: Delimiter) -> None:
-        """Take the delimiter of the table; raise DeclarationError if a shard does not fit it."""
+        """Apply the delimiter of the table; raise DeclarationError if a shard does not fit it."""
         self.writable_shards = [shard.bind(delimiter) for shard in self.writable_shards]
         self.readable_shards = [shard.bind(delimiter) for shard in self.readable_shards]
         self.shared_partitions = [
@@ -105,9 +105,9 @@ class Tenancy:
         refuse_collisions(self.readable_shards, self.shared_partitions)
 
     def filters(self, partition: str, key: KeyMap) -> bool:
-        """Return whether a tenant's query of a key is filtered by the table's partition key.
+        """Return whether a tenant's query of a key can be filtered by the table's partition key.
 
-        It may be, if the index is in `filtered`, or if its partition can be a shard.
+        That is so if the index is in `filtered`, or if its partition key can be a shard.
         """
         index = key.index
         if index is None or partition in index.attributes:
@@ -155,10 +155,10 @@ class Tenancy:
         )
 
 
-#: The most characters of a refused value that a message repeats.
+#: How many characters of a refused value a message shows.
 MAX_SHOWN = 200
 
-#: The members of a QueryRequest: any other one could widen what it selects.
+#: The allowed members of a QueryRequest; others could select more items.
 _QUERY_MEMBERS = frozenset(
     {
         "TableName",
@@ -174,7 +174,7 @@ _QUERY_MEMBERS = frozenset(
 
 
 class TenantGuard(Struct, eq=False):
-    """Checks each request of a scoped database before it is sent."""
+    """Checks each request of a tenant's database before it is sent."""
 
     table: TableMap
     #: The name of the table, and of its partition key.
@@ -187,9 +187,9 @@ class TenantGuard(Struct, eq=False):
     filtered: set[str]
 
     def __call__(self, request: AnyRequest) -> AnyRequest:
-        """Return the request, perhaps with a filter.
+        """Return the request, with a filter by tenant if it needs one.
 
-        Raises TenantViolation if it may reach items of others.
+        Raise TenantViolation if it may reach items of others.
         """
         if isinstance(request, QueryRequest):
             return self._checked_query(request)
@@ -198,7 +198,7 @@ class TenantGuard(Struct, eq=False):
                 if not isinstance(touch.what, Named):
                     raise Unclear
                 self._check_table(touch.table)
-                # The condition of a check shows what the item contains.
+                # The result of a condition check reveals what the item contains.
                 access = "read" if touch.access == "check" else touch.access
                 self._check_item(access, touch.what.item)
         except (Unclear, ValidationException):  # a statement that is not valid
@@ -265,7 +265,7 @@ class TenantGuard(Struct, eq=False):
         return QueryRequest("Query", members, selection, request.continues)
 
     def _is_inside(self, condition: KeyCondition) -> bool:
-        """Whether the condition fixes the table's partition key, or bounds it, to own ones."""
+        """Return whether a condition allows only partition keys of the tenant."""
         if self.partition in condition.equal:
             return condition.equal[self.partition] in self.readable
         sort = condition.sort
@@ -276,8 +276,8 @@ class TenantGuard(Struct, eq=False):
             self._check_item("read", members["ExclusiveStartKey"])
 
     def _is_filterable(self, index: IndexMap, fixed: Item) -> bool:
-        """Whether the query may be sent with a filter by tenant."""
-        # DynamoDB filters by no key attribute of the index.
+        """Return whether a query of an index may be sent with a filter by tenant."""
+        # DynamoDB does not filter by key attributes of the index.
         return self.partition not in index.attributes and (
             index.name in self.filtered
             or any(fixed.get(name) in self.readable for name in index.partition)
@@ -285,12 +285,12 @@ class TenantGuard(Struct, eq=False):
 
 
 def _content(value: object) -> object:
-    """The content of a typed value; anything else as it is."""
+    """Return the content of a typed value; any other object unchanged."""
     return next(iter(value.values())) if type(value) is dict and len(value) == 1 else value
 
 
 def _shown(value: object) -> str:
-    """The value as messages show it: requests may hold anything, of any size."""
+    """Return a value for a message; requests may contain anything, of any size."""
     text = repr(value)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
 

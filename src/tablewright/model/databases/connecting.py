@@ -15,7 +15,6 @@ import secrets
 from collections.abc import Coroutine, Generator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from tablewright.engine import SWEEP_SECONDS, Engine
@@ -148,13 +147,8 @@ class Connecting(Coroutine[Any, Any, D], Generic[D]):
         self._database = await self._opening
         return self._database
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._database.__aexit__(kind, error, trace)
+    async def __aexit__(self, *error: Any) -> None:
+        await self._database.__aexit__(*error)
 
     def send(self, value: Any) -> Any:
         return self._opening.send(value)

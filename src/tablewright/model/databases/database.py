@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from datetime import datetime
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import msgspec
 
@@ -38,6 +37,7 @@ from tablewright.plan.writes.write import Write
 from tablewright.transport import AsyncTransport, Transport
 
 T = TypeVar("T")
+D = TypeVar("D")
 
 
 def _not_a_plan(plan: Any, expected: str) -> InvalidValue:
@@ -104,14 +104,10 @@ class AnyDatabase:
                 return type(self)(self._transport, context, (table,))
         given = ", ".join(f"{name}=…" for name in tenant)
         known = [f"{t.__tenancy__.tenant}=…" for t in self._tables if t.__tenancy__ is not None]
-        raise InvalidValue(
-            f"for_tenant({given}): "
-            + (
-                f"use for_tenant({' or '.join(known)})"
-                if known
-                else "no table of this database declares a Tenancy"
-            )
-        )
+        fix = "no table of this database declares a Tenancy; declare tenancy = Tenancy(…) in one"
+        if known:
+            fix = f"use for_tenant({' or '.join(known)})"
+        raise InvalidValue(f"for_tenant({given}): {fix}")
 
     def _set_unready(self, table: TableMap, unready: Unready) -> None:
         """Keep which indexes of a table cannot be read."""
@@ -202,12 +198,7 @@ class Database(AnyDatabase, Streams):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -279,17 +270,15 @@ class AsyncDatabase(AnyDatabase, AsyncStreams):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
 
-class _Writes:
-    def __init__(self) -> None:
+class _Writes(Generic[D]):
+    """The writes of a transaction, and the database that runs it."""
+
+    def __init__(self, database: D) -> None:
+        self._database = database
         self._writes: list[Write[Any]] = []
 
     def add(self, *writes: Write[Any]) -> None:
@@ -297,41 +286,23 @@ class _Writes:
         self._writes += writes
 
 
-class TransactionBlock(_Writes):
+class TransactionBlock(_Writes[Database]):
     """`with db.transaction() as tx: tx.add(create(order), …)`: all or nothing."""
-
-    def __init__(self, database: Database) -> None:
-        super().__init__()
-        self._database = database
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None and self._writes:
             self._database.run(transact(*self._writes))
 
 
-class AsyncTransactionBlock(_Writes):
+class AsyncTransactionBlock(_Writes[AsyncDatabase]):
     """`async with db.transaction() as tx: tx.add(create(order), …)`: all or nothing."""
-
-    def __init__(self, database: AsyncDatabase) -> None:
-        super().__init__()
-        self._database = database
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None and self._writes:
             await self._database.run(transact(*self._writes))

@@ -37,7 +37,7 @@ _LOG = logging.getLogger("tablewright")
 
 
 class StreamOptions(TypedDict, total=False):
-    """How streams are read: see `Streams.stream_events`."""
+    """Where a stream is read from, and until when: see `Streams.stream_events`."""
 
     after: str | None
     start: StreamStart
@@ -52,10 +52,10 @@ class _Events(Generic[T]):
         self,
         entities: dict[TableMap, list[EntityMap]],
         *,
-        after: str | None,
-        start: StreamStart,
-        follow: bool,
-        poll_seconds: float,
+        after: str | None = None,
+        start: StreamStart = "TRIM_HORIZON",
+        follow: bool = False,
+        poll_seconds: float = POLL_SECONDS,
     ) -> None:
         if start not in ("TRIM_HORIZON", "LATEST"):
             raise InvalidValue(f"start={start!r} is neither 'TRIM_HORIZON' nor 'LATEST'")
@@ -68,7 +68,7 @@ class _Events(Generic[T]):
 
     @property
     def checkpoint(self) -> str:
-        """Where to go on later: behind the last event that was returned."""
+        """The position after the last event that was returned, from which to continue later."""
         return str(self._reader.checkpoint)
 
 
@@ -164,29 +164,15 @@ class Streams:
     def stream_events(
         self, *entities: type[object], **options: Unpack[StreamOptions]
     ) -> StreamEvents[Any]: ...
-    def stream_events(
-        self,
-        *entities: type,
-        after: str | None = None,
-        start: StreamStart = "TRIM_HORIZON",
-        follow: bool = False,
-        poll_seconds: float = POLL_SECONDS,
-    ) -> StreamEvents[Any]:
+    def stream_events(self, *entities: type, **options: Any) -> StreamEvents[Any]:
         """Return the changes of entities, from the streams of their tables; iterate over it.
 
-        Without entities, those of all entities but histories. The events begin behind the
-        checkpoint `after`; without one, with the oldest record (`start="TRIM_HORIZON"`) or with the
-        next one (`start="LATEST"`). They end when there are no more, or with `follow` never: then
-        the stream is read again after `poll_seconds`.
+        Without entities, those of all entities but histories. The events start after the checkpoint
+        `after`; without one, with the oldest record (`start="TRIM_HORIZON"`) or with the next one
+        (`start="LATEST"`). They end when there are no more. With `follow` they never end: the
+        stream is read again every `poll_seconds`.
         """
-        return StreamEvents(
-            self.run,
-            select_entities(entities, self._tables),
-            after=after,
-            start=start,
-            follow=follow,
-            poll_seconds=poll_seconds,
-        )
+        return StreamEvents(self.run, select_entities(entities, self._tables), **options)
 
 
 class AsyncStreams:
@@ -219,23 +205,9 @@ class AsyncStreams:
     def stream_events(
         self, *entities: type[object], **options: Unpack[StreamOptions]
     ) -> AsyncStreamEvents[Any]: ...
-    def stream_events(
-        self,
-        *entities: type,
-        after: str | None = None,
-        start: StreamStart = "TRIM_HORIZON",
-        follow: bool = False,
-        poll_seconds: float = POLL_SECONDS,
-    ) -> AsyncStreamEvents[Any]:
+    def stream_events(self, *entities: type, **options: Any) -> AsyncStreamEvents[Any]:
         """Return the changes of entities, for `async for`; see `Database.stream_events`."""
-        return AsyncStreamEvents(
-            self.run,
-            select_entities(entities, self._tables),
-            after=after,
-            start=start,
-            follow=follow,
-            poll_seconds=poll_seconds,
-        )
+        return AsyncStreamEvents(self.run, select_entities(entities, self._tables), **options)
 
 
 @overload
