@@ -181,8 +181,29 @@ def may_contain(language: Language, characters: str) -> bool:
 
 
 def intersects(one: Language, other: Language) -> bool:
-    """Return whether a text belongs to both languages."""
-    return _meet(_Automaton(one), _Automaton(other))
+    """Return whether a text belongs to both languages: both reach their last states with it."""
+    first, second = _Automaton(one), _Automaton(other)
+    goal = (first.last, second.last)
+    waiting = [(first.first, second.first)]
+    seen = set(waiting)
+    while waiting:
+        pair = waiting.pop()
+        if pair == goal:
+            return True
+        here, there = pair
+        found = [(jump, there) for jump in first.jumps[here]]
+        found += [(here, jump) for jump in second.jumps[there]]
+        found += [
+            (end, another)
+            for chars, end in first.steps[here]
+            for theirs, another in second.steps[there]
+            if chars.overlaps(theirs)
+        ]
+        for following in found:
+            if following not in seen:
+                seen.add(following)
+                waiting.append(following)
+    return False
 
 
 def starts_with(language: Language, start: Language) -> bool:
@@ -234,28 +255,3 @@ class _Automaton:
                     start = self._add(item, start)
                 self.jumps[start].append(end)
                 return end
-
-
-def _meet(one: _Automaton, other: _Automaton) -> bool:
-    """Return whether both can reach their last states with the same text."""
-    goal = (one.last, other.last)
-    waiting = [(one.first, other.first)]
-    seen = set(waiting)
-    while waiting:
-        pair = waiting.pop()
-        if pair == goal:
-            return True
-        here, there = pair
-        found = [(jump, there) for jump in one.jumps[here]]
-        found += [(here, jump) for jump in other.jumps[there]]
-        found += [
-            (end, another)
-            for chars, end in one.steps[here]
-            for theirs, another in other.steps[there]
-            if chars.overlaps(theirs)
-        ]
-        for following in found:
-            if following not in seen:
-                seen.add(following)
-                waiting.append(following)
-    return False

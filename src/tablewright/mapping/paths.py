@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
-from tablewright.mapping.converters import Converter, converter
+from tablewright.mapping.converters import converter
 from tablewright.mapping.notation import Format, Notation, no_notation, notation_of
 from tablewright.mapping.pydantic_bridge import unannotated
 from tablewright.symbol import Symbol
@@ -104,9 +104,7 @@ def _value_at(value: Any, steps: tuple[Step, ...]) -> Any:
     return value
 
 
-@lru_cache(maxsize=1024)
-def cached_converter(kind: Any, where: str) -> Converter:
-    return converter(kind, where)
+cached_converter = lru_cache(maxsize=1024)(converter)
 
 
 def step_into(kind: Any, step: tuple[str, Any], where: str) -> tuple[str | int, Any, bool]:

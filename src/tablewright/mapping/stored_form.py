@@ -21,7 +21,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct, defstruct
 
@@ -58,20 +58,10 @@ class TextSetValue(Struct, gc=False):
     SS: list[str]
 
 
-class StoredForm(Protocol):
-    """How values of one type are decoded and read."""
-
-    @property
-    def type(self) -> Any:
-        """What msgspec decodes a stored value as."""
-        ...
-
-    def value(self, stored: str, member: Member, names: dict[str, Any]) -> str:
-        """Return the expression that decodes a stored value; add the names that it uses."""
-        ...
-
-
 class _Scalar(Struct, frozen=True):
+    """The form of values without parts."""
+
+    #: What msgspec decodes a stored value as.
     type: Any
     tag: str
     #: Takes the content.
@@ -80,6 +70,7 @@ class _Scalar(Struct, frozen=True):
     function: Any = None
 
     def value(self, stored: str, member: Member, names: dict[str, Any]) -> str:
+        """Return the expression that decodes a stored value; add the names that it uses."""
         function = ""
         if self.function is not None:
             function = f"function{len(names)}"
@@ -88,6 +79,8 @@ class _Scalar(Struct, frozen=True):
 
 
 class _Dataclass(Struct, frozen=True):
+    """The form of dataclasses, which are stored as maps."""
+
     type: Any
     kind: Any
     #: The form of each field, by its name.
@@ -102,6 +95,10 @@ class _Dataclass(Struct, frozen=True):
             for name, form in self.fields.items()
         ]
         return f"{kind}({', '.join(values)})"
+
+
+#: How values of one type are decoded and read.
+StoredForm: TypeAlias = _Scalar | _Dataclass
 
 
 def _moment(text: str) -> datetime:

@@ -24,13 +24,7 @@ from tablewright.mapping.item_kind import (
 )
 from tablewright.mapping.key_condition import after
 from tablewright.mapping.keys import IndexMap, KeyMap, NextPart
-from tablewright.mapping.language import (
-    NOTHING,
-    Language,
-    intersects,
-    literal,
-    sequence,
-)
+from tablewright.mapping.language import NOTHING, Language, intersects, literal, sequence
 from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.parts import Delimiter
 from tablewright.mapping.settings import TableSettings

@@ -110,7 +110,9 @@ class Template(Struct, frozen=True):
             if isinstance(part, str) or width_of(part.language) is not None:
                 continue
             longer = _continuations(part)
-            if longer is not None and not any(_can_begin(following, text) for text in longer):
+            if longer is not None and not any(
+                isinstance(following, KeyPart) or following[0] == text[0] for text in longer
+            ):
                 continue
             if isinstance(following, KeyPart):
                 raise DeclarationError(
@@ -133,11 +135,6 @@ def _continuations(part: KeyPart) -> list[str] | None:
         return None
     pairs = permutations(texts, 2)
     return [longer[len(text) :] for text, longer in pairs if longer.startswith(text)]
-
-
-def _can_begin(piece: str | KeyPart, text: str) -> bool:
-    """Return whether a piece can begin with the first character of a text."""
-    return isinstance(piece, KeyPart) or piece[0] == text[0]
 
 
 class Composer:

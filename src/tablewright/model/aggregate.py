@@ -57,7 +57,7 @@ from tablewright.plan.reads.union import UnionRange
 if TYPE_CHECKING:
 
     class Several(list[Any], Page[Any]):  # pyright: ignore[reportGeneralTypeIssues]  # never made
-        """For the checkers, the value of `children()`: fits both annotations, and no other."""
+        """For type checkers, the type of `children()`: assignable to list[…] and Page[…] only."""
 
 
 class _MemberField(Struct, frozen=True):
@@ -67,7 +67,7 @@ class _MemberField(Struct, frozen=True):
 
 
 def root() -> Any:
-    """Declare the root of the aggregate, its first member."""
+    """Declare the root, which is the first member of the aggregate."""
     return _MemberField("root")
 
 
@@ -142,7 +142,7 @@ class Aggregate:
     def of(cls, root: Any) -> Any:
         """Return the plan that loads the aggregate of a root.
 
-        The root is given by its key, by a place in an index, or by a plan that finds it.
+        `root` selects it: by its key, by its key in an index, or as a plan that finds it.
         """
         kind = cls.__aggregate__
         if not isinstance(root, (Get, Range, First, GetByUnique)):

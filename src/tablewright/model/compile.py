@@ -1,4 +1,4 @@
-"""Compile: make an `EntityMap` of a declaration, and check its keys against one another.
+"""Compile: make an `EntityMap` from a declaration, and check its keys against each other.
 
 Every error of a declaration is found here and in `declared`, when the class is defined. The error
 names the entity, the attribute and the fix.
@@ -34,23 +34,18 @@ def compile_entity(
     is_deletable: bool,
 ) -> EntityMap:
     """Return the compiled entity; raise DeclarationError if its keys do not fit together."""
-    owner, table = declared.owner, declared.table
     primary = _primary(declared)
     indexes = tuple(
-        _index(declared, name, value, primary)
-        for name, value in declared.members.items()
-        if isinstance(value, IndexPlace)
+        _index(declared, name, value, primary) for name, value in declared.members_of(IndexPlace)
     )
     _refuse_shared_attributes(declared, primary, indexes)
     uniques = tuple(
-        _unique(declared, name, value, primary)
-        for name, value in declared.members.items()
-        if isinstance(value, Unique)
+        _unique(declared, name, value, primary) for name, value in declared.members_of(Unique)
     )
     entity = kind(
-        owner=owner,
+        owner=declared.owner,
         type_name=type_name,
-        table=table,
+        table=declared.table,
         attributes=declared.maps,
         primary=primary,
         indexes=indexes,
@@ -60,9 +55,7 @@ def compile_entity(
     )
     entity.uniques = uniques
     entity.histories = tuple(
-        _history(declared, name, value, primary)
-        for name, value in declared.members.items()
-        if isinstance(value, History)
+        _history(declared, name, value, primary) for name, value in declared.members_of(History)
     )
     if is_write_once and entity.histories:
         raise DeclarationError(
@@ -75,7 +68,7 @@ def compile_entity(
 
 
 def _inherited(declared: EntityDeclaration, keys: tuple[KeyMap, ...]) -> dict[KeyMap, KeyMap]:
-    """Return the keys that a variant has from its base, each with the base's."""
+    """Return the keys that a variant inherits, each with the key of the base."""
     if declared.base is None:
         return {}
     base = declared.base.owner.__entity__  # type: ignore[attr-defined]
@@ -85,15 +78,13 @@ def _inherited(declared: EntityDeclaration, keys: tuple[KeyMap, ...]) -> dict[Ke
 
 
 def _primary(declared: EntityDeclaration) -> KeyMap:
-    found = {
-        name: value for name, value in declared.members.items() if isinstance(value, PrimaryKey)
-    }
+    found = declared.members_of(PrimaryKey)
     if len(found) != 1:
         raise DeclarationError(
             f"{declared.name} has {len(found) or 'no'} primary key{'s' * (len(found) > 1)}; "
             'write one: primary = key("…" / …, "…" / …)'
         )
-    ((name, value),) = found.items()
+    ((name, value),) = found
     primary = _table_key(declared, name, value.partition, value.sort, value.delimiter)
     for part in primary.parameters:
         if part.notation.can_be_none:
@@ -117,7 +108,7 @@ def _table_key(
     sort: KeyPath[Any] | None,
     delimiter: str | None,
 ) -> KeyMap:
-    """Return a key of the table: that of an entity, or of a sentinel."""
+    """Return the key of an entity, or of its sentinels, in the table."""
     first, second = declared.table.attributes
     return declared.key_map(
         name,
@@ -197,7 +188,7 @@ def _type_name(declared: EntityDeclaration) -> str:
 def _refuse_shared_attributes(
     declared: EntityDeclaration, primary: KeyMap, indexes: tuple[KeyMap, ...]
 ) -> None:
-    """Raise DeclarationError for two places that need the same attribute of one item."""
+    """Raise DeclarationError for two places that write different values to one attribute."""
     for position, key in enumerate(indexes):
         for other in indexes[:position]:
             shared = [name for name in key.composed if name in other.composed]
@@ -218,7 +209,7 @@ def _refuse_shared_attributes(
 
 
 def _check_same_template(name: str, key: KeyMap, other: KeyMap) -> None:
-    """Raise DeclarationError if two indexes need different values of one attribute."""
+    """Raise DeclarationError if two indexes compose one attribute in different ways."""
     one, two = key.templates[name], other.templates[name]
     if _identity(one) != _identity(two):
         raise DeclarationError(
@@ -228,14 +219,14 @@ def _check_same_template(name: str, key: KeyMap, other: KeyMap) -> None:
 
 
 def _identity(template: Template) -> tuple[Any, ...]:
-    """Return what templates of one entity with equal values share."""
+    """Return a value that is equal for templates that always compose the same text."""
     codecs = [part.notation.codec for part in template.parts]
     states = [(type(each), getattr(each, "__dict__", each)) for each in codecs]
     return template.show(), template.delimiter, template.tag, states
 
 
 def _check_own_attribute(key: KeyMap, other: KeyMap) -> None:
-    """Raise DeclarationError if the `when=` of a key has no effect, because of another index."""
+    """Raise DeclarationError if another index writes a key even if its `when=` is false."""
     if key.when is None or set(key.composed) - set(other.composed):
         return
     if repr(key.when) != repr(other.when):
@@ -248,10 +239,10 @@ def _check_own_attribute(key: KeyMap, other: KeyMap) -> None:
 def _check_distinguishable(
     declared: EntityDeclaration, primary: KeyMap, key: KeyMap, other: KeyMap
 ) -> None:
-    """Raise DeclarationError if it must be known in which of two places an item is, and is not.
+    """Raise DeclarationError if an item's key does not show which of two places it is in.
 
-    A query of one place leaves out the items of the other; a value that is only in the key of one
-    place is parsed from it.
+    A query of one place must leave out the items of the other, and a value that only one place
+    contains must be parsed from the right key.
     """
     index = key.index
     assert index is not None
@@ -314,11 +305,14 @@ def _history(declared: EntityDeclaration, name: str, value: History, primary: Ke
     event = getattr(value.event, "__entity__", None)
     if not isinstance(event, EntityMap) or event.table is not declared.table:
         raise DeclarationError(
-            f"{where}: {value.event!r} is not an entity of {declared.table.name}"
+            f"{where}: {value.event!r} is not an entity of {declared.table.name}; declare the event "
+            f"with table={declared.table.owner}"
         )
-    if declared.attributes.get(getattr(value.attribute, "name", "")) is not value.attribute:
+    name = getattr(value.attribute, "name", "")
+    if declared.attributes.get(name) is not value.attribute:
         raise DeclarationError(
-            f"{where}: {value.attribute!r} is not an attribute of {declared.name}"
+            f"{where}: {value.attribute!r} is not an attribute of {declared.name}; pass one of its "
+            "own attributes first"
         )
     for role, ref in value.recorded.items():
         if event.attributes.get(ref.name) is not ref.attribute:
@@ -342,19 +336,19 @@ def _history(declared: EntityDeclaration, name: str, value: History, primary: Ke
                 f"history(…) nor an attribute of {declared.name}, nor does its name say what it "
                 f"records ({', '.join(RECORDED)}, each with the type of the recorded value)"
             )
-    constant = primary.depends_on - {value.attribute.name}
+    constant = primary.depends_on - {name}
     if all(sources.get(each) in constant for each in event.primary.depends_on):
         raise DeclarationError(
             f"{where}: all events of one {declared.name} would have the same key, "
             f"{event.primary.show()}; add the version or the time to {event.primary.name}"
         )
-    return HistoryMap(value.attribute.name, event, sources, value.always)
+    return HistoryMap(name, event, sources, value.always)
 
 
 def _recorded_by_name(
     declared: EntityDeclaration, value: History, *, has_version: bool
 ) -> set[str]:
-    """Return the attributes of an event that record a value because of their names and types."""
+    """Return the attributes of an event that have the name and the type of a recorded value."""
     kind = without_none(declared.kinds[value.attribute.name])
     expected = {"old": kind, "new": kind, "at": datetime}
     if has_version:
@@ -370,7 +364,7 @@ def _recorded_by_name(
 
 
 def _check_key_only(entity: EntityMap) -> None:
-    """Raise DeclarationError for a key_only attribute that its keys do not give back."""
+    """Raise DeclarationError for a key_only attribute whose value no key keeps."""
     templates = [
         template
         for key in (entity.primary, *entity.indexes)
@@ -399,7 +393,7 @@ def _check_key_only(entity: EntityMap) -> None:
 
 
 def _check_kept_by_index(entity: EntityMap, attribute: AttributeMap, where: str) -> None:
-    """Raise DeclarationError if an item need not have the index key that contains an attribute."""
+    """Raise DeclarationError if an item can be in none of the indexes that store an attribute."""
     places = [
         key
         for key in entity.indexes
@@ -423,7 +417,7 @@ def _check_kept_by_index(entity: EntityMap, attribute: AttributeMap, where: str)
 
 
 def _check_ttl(entity: EntityMap) -> None:
-    """Raise DeclarationError if another entity of the table has another TTL attribute."""
+    """Raise DeclarationError if the table already has another TTL attribute."""
     if entity.ttl is None:
         return
     for other in entity.table.entities:

@@ -28,7 +28,7 @@ from tablewright.plan.reference import check_attributes
 
 
 class WouldScan(DeclarationError):
-    """A query that no key serves: why not, and the declaration of an index that would."""
+    """A query would be a scan: the reason, and the declaration of an index for it."""
 
     def __init__(self, message: str, reason: str, proposal: str) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class WouldScan(DeclarationError):
 
 
 class Match(Struct):
-    """The conditions that a key can bind."""
+    """The conditions that a key condition on one key can express."""
 
     key: KeyMap
     arguments: tuple[Any, ...]
@@ -106,7 +106,7 @@ def _match(entity: EntityMap, key: KeyMap, conditions: Sequence[Condition[Any]])
 
 
 def _can_filter_rest(entity: EntityMap, match: Match, conditions: Sequence[Condition[Any]]) -> bool:
-    """Return whether no other condition is on a key attribute, which DynamoDB does not filter."""
+    """Return whether DynamoDB can filter by all other conditions: it cannot by key attributes."""
     return not any(
         entity.attributes[name].stored in match.key.attributes
         for condition in conditions

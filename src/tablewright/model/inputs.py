@@ -42,8 +42,8 @@ from tablewright.symbol import AttributeOf, Expression, Symbol
 
 E = TypeVar("E", bound=Entity)
 
-#: Whether pydantic takes a method of its own, such as `schema`, for the default of the field with
-#: its name in a subclass of a model, unless the model has an attribute with this name.
+#: Whether pydantic uses its own method, such as `schema`, as the default of a field of that name in
+#: a subclass, unless the model has an attribute of that name.
 METHODS_ARE_DEFAULTS = tuple(map(int, pydantic.VERSION.split(".")[:2])) < (2, 12)
 
 
@@ -93,7 +93,7 @@ class EntityModel(pydantic.BaseModel, Generic[E]):
 
     @classmethod
     def _symbolic(cls, owner: Expression) -> Self:
-        """Return a model of symbols, for the trace of a pattern; `owner` is the parameter."""
+        """Return a model of symbols, for tracing a pattern; `owner` is the parameter."""
         symbols = vars(cls.__entity_type__.__entity__.symbolic(owner))
         fields = {
             field: symbols.get(field, Symbol(AttributeOf(owner, field)))

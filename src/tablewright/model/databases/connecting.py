@@ -29,10 +29,10 @@ from tablewright.policy import Documents, Principal, as_principal
 from tablewright.storage import Durability
 from tablewright.transport import Local, Remote, open_target
 
-#: What a database can be opened on.
+#: What `connect` can open.
 Target: TypeAlias = str | Path | Engine | Remote
 
-#: The environment variable that holds the secret of cursors, for several processes to share.
+#: The environment variable with the secret of cursors, which several processes can share.
 CURSOR_SECRET = "TABLEWRIGHT_CURSOR_SECRET"
 #: The secret of the cursors of this process, if none is given.
 _PROCESS_SECRET = secrets.token_bytes(32)
@@ -61,7 +61,7 @@ def connect(
     on AWS. Nothing else is changed, but expired items are deleted once TTL is enabled. Declared
     keys that differ from the stored ones raise DesignMismatch.
 
-    `table_name` is the name of the table at the target, if it is not the declared one. Cursors are
+    `table_name` replaces the declared name of the table at the target. Cursors are
     encrypted with `cursor_secret`, or the environment variable TABLEWRIGHT_CURSOR_SECRET, or a
     random secret of this process, which all its databases share. `observe` receives an event for
     each request: see `tablewright.observe`.
@@ -104,7 +104,7 @@ def connect_async(
     """Open a database for use in an event loop; see `connect` for the parameters.
 
     Use `async with connect_async(…) as db`, which closes it at the end, or
-    `db = await connect_async(…)`. Nothing is opened before.
+    `db = await connect_async(…)`. The call alone opens nothing.
     """
 
     async def open_database() -> AsyncDatabase:

@@ -85,7 +85,7 @@ class AnyDatabase:
         return msgspec.structs.replace(self._context, clock=clock)
 
     def for_tenant(self, **tenant: object) -> Self:
-        """Return this database for one tenant; it refuses requests outside of its shards."""
+        """Return this database for one tenant; it refuses requests outside the tenant's shards."""
         if self._context.tenant:
             raise InvalidValue(f"this database is already scoped to {self._context.tenant}")
         for table in self._tables:
@@ -110,7 +110,7 @@ class AnyDatabase:
         raise InvalidValue(f"for_tenant({given}): {fix}")
 
     def _set_unready(self, table: TableMap, unready: Unready) -> None:
-        """Keep which indexes of a table cannot be read."""
+        """Record which indexes of a table cannot be read."""
         found = self._context.unready
         if unready and found is None:
             self._context = msgspec.structs.replace(self._context, unready={table: unready})
@@ -120,7 +120,7 @@ class AnyDatabase:
             found.pop(table, None)
 
     def _unready_tables(self) -> list[tuple[TableMap, Unready]]:
-        """Return the tables of this database that have indexes that cannot be read."""
+        """Return the tables with indexes that cannot be read yet."""
         unready = dict(self._context.unready or {})
         return [(table, unready[table]) for table in self._context.names if table in unready]
 
@@ -149,8 +149,8 @@ class Database(AnyDatabase, Streams):
     ) -> Database:
         """Return this database with another transport, for example one that wraps its own.
 
-        Tables, tenant, cursors and observer are the same. `clock` returns the time of writes, if it
-        is not the current one. Closing the returned database does not close the transport.
+        Tables, tenant, cursors and observer stay the same. `clock` replaces the current time in
+        writes. Closing the returned database does not close the transport.
         """
         return Database(transport, self._context_with(clock), self._tables)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
 
 from tablewright.errors import DeclarationError, InvalidValue
@@ -46,10 +46,11 @@ class StreamOptions(TypedDict, total=False):
 
 
 class _Events(Generic[T]):
-    """What is read, and how far."""
+    """The entities to read, and the position in their streams."""
 
     def __init__(
         self,
+        run: Callable[[ReadStream], Any],
         entities: dict[TableMap, list[EntityMap]],
         *,
         after: str | None = None,
@@ -59,6 +60,7 @@ class _Events(Generic[T]):
     ) -> None:
         if start not in ("TRIM_HORIZON", "LATEST"):
             raise InvalidValue(f"start={start!r} is neither 'TRIM_HORIZON' nor 'LATEST'")
+        self._run = run
         checkpoint = Checkpoint.parse(after) if after else Checkpoint()
         self._reader = StreamReader(
             entities, checkpoint, start=start, poll_seconds=poll_seconds if follow else 0
@@ -75,13 +77,9 @@ class _Events(Generic[T]):
 class StreamEvents(_Events[T]):
     """Stream events, in the order of the changes of each item: iterate over it."""
 
-    def __init__(self, run: Callable[[ReadStream], Round], *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._run = run
-
     def __iter__(self) -> Iterator[T]:
         while True:
-            found = self._run(self._plan)
+            found: Round = self._run(self._plan)
             yield from self._reader.deliver(found)  # type: ignore[misc]
             if found.is_idle and not self._follow:
                 return
@@ -90,15 +88,9 @@ class StreamEvents(_Events[T]):
 class AsyncStreamEvents(_Events[T]):
     """Stream events, in the order of the changes of each item: iterate with `async for`."""
 
-    def __init__(
-        self, run: Callable[[ReadStream], Awaitable[Round]], *arguments: Any, **options: Any
-    ) -> None:
-        super().__init__(*arguments, **options)
-        self._run = run
-
     async def __aiter__(self) -> AsyncIterator[T]:
         while True:
-            found = await self._run(self._plan)
+            found: Round = await self._run(self._plan)
             for event in self._reader.deliver(found):
                 yield event  # type: ignore[misc]
             if found.is_idle and not self._follow:
@@ -108,9 +100,9 @@ class AsyncStreamEvents(_Events[T]):
 def select_entities(
     wanted: Sequence[Any], tables: Sequence[type[Table]] = ()
 ) -> dict[TableMap, list[EntityMap]]:
-    """Return the entities of which events are asked for, by table.
+    """Return the entities whose events are wanted, by table.
 
-    A table, and nothing at all, stand for all entities but those of histories. Raise
+    A table, or an empty `wanted`, means all entities except those of histories. Raise
     DeclarationError if the stream of a table has only keys.
     """
     found: dict[TableMap, list[EntityMap]] = {}
@@ -135,7 +127,7 @@ def select_entities(
 
 
 class Streams:
-    """What a database does with streams."""
+    """The part of a database that reads streams."""
 
     _tables: tuple[type[Table], ...]
     run: Any
@@ -176,7 +168,7 @@ class Streams:
 
 
 class AsyncStreams:
-    """What an asynchronous database does with streams."""
+    """The part of an asynchronous database that reads streams."""
 
     _tables: tuple[type[Table], ...]
     run: Any
@@ -235,9 +227,9 @@ def parse_stream(event: Any, /, *wanted: type) -> list[Any]:
 def stream_handler(
     *wanted: type,
 ) -> Callable[[Callable[[Any], None]], Callable[[Any, Any], dict[str, Any]]]:
-    """Make a Lambda function of a function that takes one event.
+    """Turn a function that takes one event into a Lambda handler.
 
-    If it raises an exception, the exception is logged, and Lambda begins again with that event
+    If the function raises an exception, it is logged, and Lambda retries from that event on
     (`ReportBatchItemFailures` must be enabled for the event source).
     """
     select_entities(wanted)  # raises
@@ -259,7 +251,7 @@ def stream_handler(
                     function(each.event)
                 except Exception:
                     _LOG.exception("the handler of %r failed", each.event)
-                    # Also the first record of a move must be sent again.
+                    # A move has two records: start again with the first one.
                     first = next(
                         other
                         for other in found
