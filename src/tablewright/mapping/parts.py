@@ -70,7 +70,7 @@ class Delimiter(Struct, frozen=True):
             )
         if len(self.text) > 2:
             raise DeclarationError(
-                f"{where}: the delimiter {self.text!r} has more than two characters"
+                f"{where}: the delimiter {self.text!r} has more than two characters; use one or two"
             )
         if self.escapes and (len(self.text) > 1 or not MARK < self.text < "\x7f"):
             raise DeclarationError(

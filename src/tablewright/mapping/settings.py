@@ -68,5 +68,7 @@ class TableSettings(Struct, frozen=True):
             )
         for tag in self.tags:
             if not all(isinstance(text, str) for text in tag):
-                raise DeclarationError(f"{owner}: tags={dict(self.tags)!r} must hold texts")
+                raise DeclarationError(
+                    f"{owner}: in tags={dict(self.tags)!r}, {tag!r} is not a pair of texts"
+                )
         check_billing(self.billing, owner)

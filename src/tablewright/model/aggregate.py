@@ -243,6 +243,6 @@ def _member(cls: type, name: str, field: _MemberField, hint: Any) -> Member:
     if kind is None:
         raise DeclarationError(
             f"{cls.__name__}.{name}: {hint!r} is neither an entity nor a projection nor an "
-            "aggregate"
+            "aggregate; annotate it with one of these"
         )
     return Member(name, kind, form, optional)

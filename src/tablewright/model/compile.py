@@ -135,7 +135,9 @@ def _index(
             f"{declared.name}.{name}: {index.name} is {index.kind}; write {wanted}"
         )
     if value.swapped and table.attributes[1] is None:
-        raise DeclarationError(f"{declared.name}.{name}: {table.owner} has no sort key to swap")
+        raise DeclarationError(
+            f"{declared.name}.{name}: {table.owner} has no sort key to swap; write index(…)"
+        )
     sort = value.sort
     if index.sort == (table.type_attribute,):
         type_name = _type_name(declared)
@@ -166,7 +168,7 @@ def _index(
             if own is None or own.show() != template.show():
                 raise DeclarationError(
                     f"{key.name}: {attribute!r} is the table's own key, {own and own.show()}, and "
-                    f"cannot be {template.show()} in an index"
+                    f"cannot be {template.show()} in an index; write the same path"
                 )
     return key
 
@@ -305,8 +307,8 @@ def _history(declared: EntityDeclaration, name: str, value: History, primary: Ke
     event = getattr(value.event, "__entity__", None)
     if not isinstance(event, EntityMap) or event.table is not declared.table:
         raise DeclarationError(
-            f"{where}: {value.event!r} is not an entity of {declared.table.name}; declare the event "
-            f"with table={declared.table.owner}"
+            f"{where}: {value.event!r} is not an entity of {declared.table.name}; declare it with "
+            f"table={declared.table.owner}"
         )
     name = getattr(value.attribute, "name", "")
     if declared.attributes.get(name) is not value.attribute:
@@ -316,12 +318,17 @@ def _history(declared: EntityDeclaration, name: str, value: History, primary: Ke
         )
     for role, ref in value.recorded.items():
         if event.attributes.get(ref.name) is not ref.attribute:
-            raise DeclarationError(f"{where}: {role}={ref!r} is not an attribute of {event.name}")
+            raise DeclarationError(
+                f"{where}: {role}={ref!r} is not an attribute of {event.name}; pass one of its own"
+            )
     sources = {ref.name: f":{role}" for role, ref in value.recorded.items()}
     has_version = any(attribute.role == "version" for attribute in declared.maps.values())
     for role in _VERSIONS:
         if role in value.recorded and not has_version:
-            raise DeclarationError(f"{where}: {declared.name} has no version() to record")
+            raise DeclarationError(
+                f"{where}: {declared.name} has no version() to record; declare one, or leave "
+                f"{role}= out"
+            )
     by_name = _recorded_by_name(declared, value, has_version=has_version)
     for attribute in event.attributes.values():
         if attribute.name in sources:
@@ -382,7 +389,9 @@ def _check_key_only(entity: EntityMap) -> None:
             continue
         where = f"{entity.name}.{attribute.name}"
         if attribute.role:
-            raise DeclarationError(f"{where}: a {attribute.role}() is not key_only")
+            raise DeclarationError(
+                f"{where}: a {attribute.role}() cannot be key_only; leave that out"
+            )
         if attribute.name not in parsed:
             raise DeclarationError(
                 f"{where} is key_only, and no key contains its value; write it into a key, or "

@@ -207,7 +207,7 @@ class EntityDeclaration:
                     )
                 return piece.notation.tag
         if not pieces:
-            raise DeclarationError(f"{where}: a key is at least one character; it is empty")
+            raise DeclarationError(f"{where}: the key is empty; write at least one character")
         return "S"
 
     def _natural(self, path: KeyPath[Any], attribute: str) -> Converter | None:
@@ -233,7 +233,10 @@ class EntityDeclaration:
     ) -> KeyPart:
         declared = getattr(piece, "declared", None)
         if not isinstance(declared, Attr):
-            raise DeclarationError(f"{where}: {piece!r} is neither a literal nor an attribute")
+            raise DeclarationError(
+                f"{where}: {piece!r} is neither a literal nor an attribute; write a path such as "
+                '"ORDER" / order_id'
+            )
         name = declared.name
         if self.attributes.get(name) is not declared:
             shown = repr(piece) if isinstance(piece, Reference) else repr(name or "?")
@@ -384,7 +387,9 @@ def default_of(declared: Attr[Any]) -> Any:
 def _check_role(declared: Attr[Any], conversion: Converter, where: str) -> None:
     wanted = {"version": int, "created_at": datetime, "updated_at": datetime}.get(declared.role)
     if wanted is not None and (conversion.kind is not wanted or conversion.optional):
-        raise DeclarationError(f"{where}: {declared.role}() is for Attr[{wanted.__name__}]")
+        raise DeclarationError(
+            f"{where}: {declared.role}() needs Attr[{wanted.__name__}]; annotate it so"
+        )
 
 
 def _ttl(kind: Any, where: str) -> Converter:
@@ -394,7 +399,7 @@ def _ttl(kind: Any, where: str) -> Converter:
     """
     moment = converter(kind, where)
     if moment.kind is not datetime:
-        raise DeclarationError(f"{where}: ttl() is for Attr[datetime] and Attr[datetime | None]")
+        raise DeclarationError(f"{where}: ttl() needs Attr[datetime] or Attr[datetime | None]")
 
     def encode(value: Any) -> Value:
         moment.encode(value)  # raises unless it is a datetime with a time zone

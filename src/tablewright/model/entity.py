@@ -83,7 +83,9 @@ class Entity:
             _refuse_additions(cls)
             return
         if base is None and not hasattr(table, "__table__"):
-            raise DeclarationError(f"{cls.__name__}: table={table!r} is not a subclass of Table")
+            raise DeclarationError(
+                f"{cls.__name__}: table={table!r} is not a subclass of Table; pass the class itself"
+            )
         attributes = attributes_of(cls, Entity, sys._getframe(1).f_locals)
         cls.__type_name__ = type_name or cls.__name__  # type: ignore[attr-defined]
         compiled = table.__table__ if base is None else base.table  # type: ignore[union-attr]

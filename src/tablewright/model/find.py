@@ -56,7 +56,9 @@ def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Query[Any]:
     pinned = [condition.operand.name for condition in conditions if _is_equal(condition)]
     for name in pinned:
         if pinned.count(name) > 1:
-            raise DeclarationError(f"{entity.name}.where(): {name} cannot equal two values at once")
+            raise DeclarationError(
+                f"{entity.name}.where(): {name} cannot equal two values at once; remove a condition"
+            )
     found = [_match(entity, key, conditions) for key in (entity.primary, *entity.indexes)]
     matches = [match for match in found if match is not None and match.used]
     if not matches:

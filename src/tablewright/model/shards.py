@@ -151,7 +151,7 @@ def _check_star(tenant: str, text: str, delimiter: Delimiter) -> None:
     """Raise DeclarationError for a star that is not the last part of the key."""
     if STAR in text.removesuffix(delimiter.text + STAR):
         raise DeclarationError(
-            f"Tenancy({tenant!r}): in {text!r}, {STAR} must be the last part, behind "
+            f"Tenancy({tenant!r}): in {text!r}, {STAR} must be the last part, after "
             f"{delimiter.text!r}: it is everything that begins with the text before it"
         )
 
@@ -197,7 +197,7 @@ def shard_value(
     if len(found) > 1:
         shown = " and ".join(repr(value) for value in found.values())
         raise InvalidValue(
-            f"{where}: the keys of {table.owner} hold this id in different forms, {shown}; give "
+            f"{where}: the keys of {table.owner} contain this id in different forms, {shown}; give "
             f"the attribute one type, and the key {str(shard)!r} one form"
         )
     value = next(iter(found.values()))
@@ -236,7 +236,8 @@ def _part_text(shard: TenantShard, key: KeyMap, part: KeyPart, tenant: object) -
     if part.notation.derive is not None and part.attribute == shard.tenant:
         raise DeclarationError(
             f"{key.name}: several values of {shard.tenant!r} have the same {part.label}, so the "
-            f"partition {str(shard)!r} belongs to no single tenant"
+            f"partition {str(shard)!r} belongs to no single tenant; use {shard.tenant} without a "
+            "format"
         )
     _check_end_of_id(shard, key, part)
     try:
@@ -285,7 +286,7 @@ def _refuse_foreign(
     if size > MAX_PARTITION_KEY_SIZE:  # comparing it with the keys below would take seconds
         raise InvalidValue(
             f"for_tenant({shard.tenant}=…): the id makes a partition key of {size:,} bytes; the "
-            f"maximum is {MAX_PARTITION_KEY_SIZE:,}"
+            f"maximum is {MAX_PARTITION_KEY_SIZE:,}: use a shorter id"
         )
     if shard.is_prefix:
         _refuse_natural(shard, table)

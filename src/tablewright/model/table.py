@@ -98,7 +98,8 @@ class LSI:
     def compile(self, table: TableMap) -> IndexMap:
         if table.attributes[1] is None:
             raise DeclarationError(
-                f"{table.owner}.{self.name}: a table without a sort key has no local indexes"
+                f"{table.owner}.{self.name}: a table without a sort key has no local indexes; "
+                "declare sk=…, or use a GSI"
             )
         _check_project(self.project, f"{table.owner}.{self.name}")
         return IndexMap(str(self.name), "local", table.attributes[:1], (self.sk,), self.project)

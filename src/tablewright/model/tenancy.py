@@ -138,7 +138,7 @@ class Tenancy:
         if self.shared_partitions and tag != "S":
             raise DeclarationError(
                 f"Tenancy({self.tenant!r}): shared={self.shared!r} are texts, and "
-                f"{table.attributes[0]!r} is a key of type {tag}"
+                f"{table.attributes[0]!r} is a key of type {tag}; leave shared= out"
             )
         own = {shard: (values[shard], shard.is_prefix) for shard in self.readable_shards}
         shared: list[tuple[Value, bool]] = [

@@ -64,7 +64,7 @@ def fixed_point(width: int, places: int) -> Format:
     """Return the format that writes `width` digits, a point, and `places` digits."""
     if width < 1 or places < 1:
         raise DeclarationError(
-            f"fixed_point(…, {width}, {places}): at least one digit before and behind the point"
+            f"fixed_point(…, {width}, {places}): at least one digit before and after the point"
         )
     bound = Decimal(10) ** width
     unit = Decimal(1).scaleb(-places)

@@ -207,7 +207,9 @@ def _context(
     observe: Observer | None,
 ) -> Context:
     if not tables:
-        raise InvalidValue("connect(target, …) takes at least one Table")
+        raise InvalidValue(
+            "connect(target, …) takes at least one Table: pass the classes of your tables"
+        )
     names: dict[TableMap, str] = {}
     for table in tables:
         compiled = getattr(table, "__table__", None)

@@ -87,7 +87,10 @@ class AnyDatabase:
     def for_tenant(self, **tenant: object) -> Self:
         """Return this database for one tenant; it refuses requests outside the tenant's shards."""
         if self._context.tenant:
-            raise InvalidValue(f"this database is already scoped to {self._context.tenant}")
+            raise InvalidValue(
+                f"this database is already scoped to {self._context.tenant}; call for_tenant(…) on "
+                "the database that connect(…) returned"
+            )
         for table in self._tables:
             tenancy = table.__tenancy__
             if tenancy is not None and list(tenant) == [tenancy.tenant]:

@@ -193,7 +193,9 @@ class Prepare(Plan[Unready]):
         check_record(table)
         found = yield from describe_table(name)
         if found is None:
-            raise TableNotFound(f"the table {name!r} does not exist")
+            raise TableNotFound(
+                f"the table {name!r} does not exist; check the name, or create it with connect(…)"
+            )
         declared = definition(table, name)
         _refuse_differences(table, name, compare(declared, found))
         record = yield from read_record(table, name)

@@ -114,7 +114,7 @@ def select_entities(
         elif isinstance(entity, EntityMap):
             entities, table = [entity], entity.table
         else:
-            raise InvalidValue(f"stream events are of entities and tables, not of {each!r}")
+            raise InvalidValue(f"{each!r} has no stream events; pass entities or tables")
         if table.settings.stream == "KEYS_ONLY":
             raise DeclarationError(
                 f"{table.owner}: stream='KEYS_ONLY' has no items, so it gives no typed events; "
@@ -122,7 +122,7 @@ def select_entities(
             )
         found.setdefault(table, []).extend(entities)
     if not any(found.values()):
-        raise InvalidValue("stream events need at least one entity")
+        raise InvalidValue("stream events need at least one entity; pass an entity or a table")
     return found
 
 
@@ -276,7 +276,7 @@ def _convert(event: Any, wanted: Sequence[type]) -> list[Converted]:
     if len(entities) > 1:
         raise InvalidValue(
             "a stream has the records of one table; these entities are of "
-            f"{', '.join(table.owner for table in entities)}"
+            f"{', '.join(table.owner for table in entities)}: handle each stream by itself"
         )
     ((table, found),) = entities.items()
     return RecordReader(table, found).convert(records)
