@@ -9,10 +9,10 @@ This module must not know requests or plans.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import InitVar, dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import product
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import ValidationError, defstruct, to_builtins
@@ -44,47 +44,36 @@ _keep = object.__setattr__
 _plain = Decoder(dict[str, Any]).decode
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class EntityMap:
     """A compiled entity."""
 
+    owner: InitVar[type]
+    type_name: str
+    table: TableMap
+    attributes: dict[str, AttributeMap]
+    primary: KeyMap
+    indexes: tuple[KeyMap, ...]
+    uniques: tuple[UniqueMap, ...]
+    histories: tuple[HistoryMap, ...]
+    #: Whether its items are created, but never changed.
+    is_write_once: bool
+    is_deletable: bool
+    #: The inherited keys of a variant, each with the key of its base.
+    inherits: Mapping[KeyMap, KeyMap]
     #: The base of a variant: see `variants.py`.
     base: EntityMap | None = None
 
-    def __init__(
-        self,
-        *,
-        owner: type,
-        type_name: str,
-        table: TableMap,
-        attributes: dict[str, AttributeMap],
-        primary: KeyMap,
-        indexes: tuple[KeyMap, ...],
-        is_write_once: bool = False,
-        is_deletable: bool = True,
-        inherits: Mapping[KeyMap, KeyMap] = MappingProxyType({}),
-    ) -> None:
+    def __post_init__(self, owner: type) -> None:
+        attributes, primary, indexes = self.attributes, self.primary, self.indexes
         self.type = owner
         self.name = owner.__name__
-        self.type_name = type_name
-        self.table = table
-        self.attributes = attributes
-        self.primary = primary
-        self.indexes = indexes
-        #: The inherited keys of a variant, each with the key of its base.
-        self.inherits = inherits
-        #: Its items are created, but never changed.
-        self.is_write_once = is_write_once
-        self.is_deletable = is_deletable
         #: The stored attributes that cannot change after the item was created.
         self.immutable = tuple(
             each for each in attributes.values() if each.is_immutable and not each.is_key_only
         )
         #: The keys in indexes, with the alternatives of each index together.
         self.index_keys = group_by_index(indexes)
-        #: The templates of the attributes and of the type, created on first use.
-        self._own_templates: dict[str, Template] | None = None
-        self.uniques: tuple[UniqueMap, ...] = ()
-        self.histories: tuple[HistoryMap, ...] = ()
         roles = {attribute.role: attribute for attribute in attributes.values()}
         self.version = roles.get("version")
         self.created_at = roles.get("created_at")
@@ -98,8 +87,8 @@ class EntityMap:
         self._stored_key = StoredKey(primary, self.index_keys, self._key_only)
         #: The type attribute of its items; empty if the table has none.
         self._type_item: Item = {}
-        if table.type_attribute is not None:
-            self._type_item = {table.type_attribute: table.type_value(type_name)}
+        if self.table.type_attribute is not None:
+            self._type_item = {self.table.type_attribute: self.table.type_value(self.type_name)}
         self._names = tuple(attribute.stored for attribute in stored)
         self._readers = tuple((each.name, each.stored, each.converter.decode) for each in stored)
         self._fields = (*self._stored_key.names, *self._names)
@@ -108,22 +97,19 @@ class EntityMap:
         self._writers = tuple(
             (attribute.name, attribute.stored, attribute.writer) for attribute in stored
         )
-        self._checks = tuple(
-            part for part in primary.parameters if part.attribute in self._key_only
-        ) + tuple(
-            part
-            for index in indexes
-            for part in index.parameters
-            if part.attribute in self._key_only and part.attribute not in primary.depends_on
+        only_indexed = self._key_only - primary.depends_on
+        indexed = [part for index in indexes for part in index.parameters]
+        self._checks = (
+            *(part for part in primary.parameters if part.attribute in self._key_only),
+            *(part for part in indexed if part.attribute in only_indexed),
         )
-
         #: The attributes that only an index key stores, each with that key attribute.
         self.only_in_indexes = tuple(
             (part.attribute, name)
             for index in indexes
             for name in index.composed
             for part in index.templates[name].parts
-            if part.attribute in self._key_only - primary.depends_on
+            if part.attribute in only_indexed
         )
 
     @property
@@ -410,18 +396,19 @@ class EntityMap:
             for name, template in self.primary.templates.items()
         }
 
+    @cached_property
+    def _own_templates(self) -> dict[str, Template]:
+        """The templates of the stored attributes and of the type."""
+        stored = (each for each in self.attributes.values() if not each.is_key_only)
+        own = {each.stored: _natural(each) for each in stored}
+        return own | self._type_template(self.type_name)
+
     def templates(self, other_than: Collection[KeyMap] = ()) -> list[dict[str, Template]]:
         """Return the template of each attribute that its items have.
 
         There is one dict for each combination of alternative places, except for those with a place
         in `other_than`.
         """
-        if self._own_templates is None:
-            self._own_templates = {
-                attribute.stored: _natural(attribute)
-                for attribute in self.attributes.values()
-                if not attribute.is_key_only
-            } | self._type_template(self.type_name)
         found = self._own_templates | self.primary.templates
         choices = [tuple(places_of((each,))) for each in self.index_keys]
         combinations = []

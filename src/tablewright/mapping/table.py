@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import combinations, product
 from typing import Any, Literal, TypeAlias
 
@@ -35,31 +36,23 @@ TypeForm: TypeAlias = Literal["text", "set", "list"]
 Match: TypeAlias = Callable[[str], re.Match[str] | None]
 
 
+@dataclass(eq=False, repr=False)
 class TableMap:
     """A compiled table and its entities."""
 
-    def __init__(
-        self,
-        owner: str,
-        name: str,
-        attributes: tuple[str, str | None],
-        type_attribute: str | None,
-        indexes: dict[str, IndexMap],
-        delimiter: Delimiter = Delimiter.DEFAULT,
-        type_form: TypeForm = "text",
-        settings: TableSettings | None = None,
-    ) -> None:
-        #: The name of the class that declares the table.
-        self.owner = owner
-        self.name = name
-        self.attributes = attributes
-        self.type_attribute = type_attribute
-        #: Whether the type attribute is one name, or a set or a list of names.
-        self.type_form: TypeForm = type_form
-        self.indexes = indexes
-        self.settings = settings or TableSettings()
-        #: The delimiter of keys that do not declare their own.
-        self.delimiter = delimiter
+    #: The name of the class that declares the table.
+    owner: str
+    name: str
+    attributes: tuple[str, str | None]
+    type_attribute: str | None
+    indexes: dict[str, IndexMap]
+    #: The delimiter of keys that do not declare their own.
+    delimiter: Delimiter = Delimiter.DEFAULT
+    #: Whether the type attribute is one name, or a set or a list of names.
+    type_form: TypeForm = "text"
+    settings: TableSettings = field(default_factory=TableSettings)
+
+    def __post_init__(self) -> None:
         #: Whether a tenant's query of a key can be filtered by the partition key; for estimates.
         self.filters_for_tenants: Callable[[KeyMap], bool] = lambda _: False
         self.entities: list[EntityMap] = []

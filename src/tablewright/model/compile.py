@@ -42,6 +42,9 @@ def compile_entity(
     uniques = tuple(
         _unique(declared, name, value, primary) for name, value in declared.members_of(Unique)
     )
+    histories = tuple(
+        _history(declared, name, value, primary) for name, value in declared.members_of(History)
+    )
     entity = kind(
         owner=declared.owner,
         type_name=type_name,
@@ -49,15 +52,13 @@ def compile_entity(
         attributes=declared.maps,
         primary=primary,
         indexes=indexes,
+        uniques=uniques,
+        histories=histories,
         is_write_once=is_write_once,
         is_deletable=is_deletable,
         inherits=_inherited(declared, (primary, *indexes, *(each.key for each in uniques))),
     )
-    entity.uniques = uniques
-    entity.histories = tuple(
-        _history(declared, name, value, primary) for name, value in declared.members_of(History)
-    )
-    if is_write_once and entity.histories:
+    if is_write_once and histories:
         raise DeclarationError(
             f"{entity.name} is write-once, so its history has nothing to record; leave one of them "
             "out"

@@ -39,6 +39,7 @@ trusted: they render themselves.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from msgspec import Struct
@@ -58,47 +59,39 @@ from tablewright.wire.operations import touches
 from tablewright.wire.touches import AccessKind, Named, Unclear
 
 
+@dataclass(eq=False, repr=False)
 class Tenancy:
     """The shards of a tenant: those it may write, and those it may only read.
 
     The partitions in `shared` may be read by every tenant and written by none.
     """
 
-    def __init__(
-        self,
-        tenant: str,
-        *,
-        write: tuple[str, ...] = (),
-        read: tuple[str, ...] = (),
-        shared: tuple[str, ...] = (),
-        filtered: tuple[Any, ...] = (),
-    ) -> None:
-        given: dict[str, Any] = {"write": write, "read": read, "shared": shared}
-        for name, shards in given.items():
+    tenant: str
+    _: KW_ONLY
+    write: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    filtered: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        where = f"Tenancy({self.tenant!r})"
+        for name in ("write", "read", "shared"):
+            shards = getattr(self, name)
             if isinstance(shards, str):
-                raise DeclarationError(f"Tenancy({tenant!r}): {name}= takes a tuple: ({shards!r},)")
-        if not isinstance(filtered, tuple):
-            raise DeclarationError(
-                f"Tenancy({tenant!r}): filtered= takes a tuple of global indexes: (by_day,)"
-            )
-        self.tenant = tenant
-        self.write = write
-        self.read = read
-        self.shared = shared
-        self.filtered = filtered
-        if not write and not read:
-            raise DeclarationError(f"Tenancy({tenant!r}) has no shards; name them in write=, read=")
-        self.writable_shards = [TenantShard.parse(tenant, text) for text in write]
-        self.readable_shards = [
-            *self.writable_shards,
-            *(TenantShard.parse(tenant, text) for text in read),
-        ]
+                raise DeclarationError(f"{where}: {name}= takes a tuple: ({shards!r},)")
+        if not isinstance(self.filtered, tuple):
+            raise DeclarationError(f"{where}: filtered= takes a tuple of global indexes: (by_day,)")
+        if not self.write and not self.read:
+            raise DeclarationError(f"{where} has no shards; name them in write=, read=")
+        parsed = [TenantShard.parse(self.tenant, text) for text in (*self.write, *self.read)]
+        self.readable_shards = parsed
+        self.writable_shards = parsed[: len(self.write)]
         self.shared_partitions: list[SharedPartition] = []
 
     def compile(self, delimiter: Delimiter) -> None:
         """Apply the delimiter of the table; raise DeclarationError if a shard does not fit it."""
-        self.writable_shards = [shard.bind(delimiter) for shard in self.writable_shards]
         self.readable_shards = [shard.bind(delimiter) for shard in self.readable_shards]
+        self.writable_shards = self.readable_shards[: len(self.write)]
         self.shared_partitions = [
             SharedPartition.parse(self.tenant, text, delimiter) for text in self.shared
         ]
