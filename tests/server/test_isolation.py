@@ -13,8 +13,8 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from tablewright.engine.access.scope import Scope, ScopedEngine
 from tablewright.engine.realism import Realism
-from tablewright.engine.scope import Scope, ScopedEngine
 from tablewright.errors import AccessDeniedException, InvalidValue
 from tablewright.policy import Principal
 from tablewright.server import Settings, isolation, serving

@@ -26,7 +26,7 @@ from tablewright.engine.maintenance import read_rows as read_tree_rows
 from tablewright.engine.operations.put_item import build_row
 from tablewright.engine.rows import ItemRow, put_items
 from tablewright.engine.step import LongContext, ReadContext, WriteContext
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE
 from tablewright.schema import TableSchema

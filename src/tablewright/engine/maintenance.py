@@ -38,10 +38,10 @@ from threading import Event, Lock, Thread
 import msgspec
 
 from tablewright.encoding.items import load
-from tablewright.engine.catalog import Catalog, Job, read_jobs
 from tablewright.engine.item_counts import ItemCounts
 from tablewright.engine.rows import ItemRow, add_to_index, find_row
-from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.engine.tables.catalog import Catalog, Job, read_jobs
+from tablewright.engine.tables.table import StoredIndex, StoredTable
 from tablewright.errors import StoreClosed, StoreFailed, StoreForked
 from tablewright.storage import MissingTree, Row, Snapshot, Store, Tree, WriteTransaction
 

@@ -26,9 +26,9 @@ from typing import Any
 from msgspec import structs
 
 from tablewright.engine import Engine, LongStep, ReadStep, Step, WriteStep
-from tablewright.engine.key_counts import Contributors
+from tablewright.engine.access.key_counts import Contributors
+from tablewright.engine.access.scope import Scope, ScopedEngine
 from tablewright.engine.realism import Realism
-from tablewright.engine.scope import Scope, ScopedEngine
 from tablewright.errors import InvalidValue, LimitExceededException, ValidationException
 from tablewright.policy import Principal
 from tablewright.server.authentication import find_header

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from tablewright.encoding.keys import encode_component, encode_prefix, end_of_prefix, partition
 from tablewright.engine.expressions import read_query
-from tablewright.engine.keys import check_key_sizes, empty_key_error
 from tablewright.engine.paging import (
     Source,
     check_select,
@@ -21,6 +20,7 @@ from tablewright.engine.paging import (
     reject_filter_on_keys,
 )
 from tablewright.engine.step import ReadContext, ReadStep
+from tablewright.engine.tables.table import check_key_sizes, empty_key_error
 from tablewright.errors import ValidationException
 from tablewright.expression import KeySelection
 from tablewright.schema import KeyAttribute

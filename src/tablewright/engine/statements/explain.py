@@ -10,7 +10,7 @@ from tablewright.engine.statements.plan import SelectPlan, WritePlan
 from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
 from tablewright.engine.statements.read import check_keys
 from tablewright.engine.statements.where import KeyTest
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables.table import StoredTable
 from tablewright.partiql.printing import (
     Show,
     format_condition,

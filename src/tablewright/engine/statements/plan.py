@@ -28,7 +28,7 @@ from tablewright.engine.statements.where import (
     find_key,
     find_repeated,
 )
-from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.engine.tables.table import StoredIndex, StoredTable
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import CompiledProjection, tree
 from tablewright.expression.evaluate import compile_path

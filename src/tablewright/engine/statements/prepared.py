@@ -21,7 +21,7 @@ from tablewright.engine.statements.plan import (
     plan_select,
     plan_write,
 )
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
 from tablewright.expression.forms import ConditionForm, UpdateForm
