@@ -48,7 +48,7 @@ from tablewright.wire.read import read
 
 if TYPE_CHECKING:
     from tablewright.engine.access.key_counts import Contributors, KeyCounts
-    from tablewright.engine.access.scope import Scope
+    from tablewright.engine.access.scope import AccountScope
     from tablewright.engine.archives.object_folder import ObjectFolder
     from tablewright.engine.expiry import Sweeper
     from tablewright.engine.integrity import Report
@@ -75,7 +75,7 @@ class Engine(StepRunner):
     """
 
     #: The region and the account in the resources of policies; None: the internal ones.
-    _scope: Scope | None = None
+    _scope: AccountScope | None = None
 
     def __init__(
         self,

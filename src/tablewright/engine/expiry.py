@@ -82,7 +82,7 @@ def _find_due(
     is_last = False
     while not is_last:
         try:
-            rows, is_last = store.read(partial(maintenance.read_rows, tree, position))
+            rows, is_last = store.read(partial(maintenance.read_step_rows, tree, position))
         except MissingTree:  # the table has been deleted
             return
         keys = [row[0] for row in rows if is_due(row)]

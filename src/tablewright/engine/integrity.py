@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from tablewright.encoding.items import dump, item_size, load, normalise_item
 from tablewright.engine.archives.backups import BACKUPS
 from tablewright.engine.change_log.changes import (
-    Change,
+    LoggedChange,
     decode_change,
     read_changes,
     read_trim_points,
@@ -36,7 +36,7 @@ UNREADABLE = (DynamoDBError, ValueError, LookupError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True)
-class Problem:
+class RowProblem:
     """One problem with a row, and its location."""
 
     table: str
@@ -78,7 +78,7 @@ class Report:
 
     #: Number of rows by table and index (None: the table itself).
     rows: dict[tuple[str, str | None], int] = field(default_factory=dict)
-    problems: list[Problem | LogProblem | FileProblem] = field(default_factory=list)
+    problems: list[RowProblem | LogProblem | FileProblem] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return not self.problems
@@ -142,7 +142,7 @@ def _check_row(
     body: bytes,
     expected: dict[str, set[bytes]],
     built: Mapping[int, bytes],
-) -> Iterator[Problem]:
+) -> Iterator[RowProblem]:
     """Check a row of a table and its index rows; add the keys of those to `expected`."""
     try:
         item = load(body)
@@ -174,9 +174,9 @@ def _check_row(
 
 def _problem(
     table: StoredTable, source: StoredTable | StoredIndex, key: bytes, what: str
-) -> Problem:
+) -> RowProblem:
     index = None if source is table else source.name
-    return Problem(table.name, index, format_key(table, source, key), what)
+    return RowProblem(table.name, index, format_key(table, source, key), what)
 
 
 def _is_same_row(found: tuple[int, bytes], held: ItemRow) -> bool:
@@ -189,7 +189,7 @@ def _is_same_row(found: tuple[int, bytes], held: ItemRow) -> bool:
 
 def _check_index(
     snapshot: Snapshot, table: StoredTable, index: StoredIndex, expected: set[bytes], report: Report
-) -> Iterator[Problem]:
+) -> Iterator[RowProblem]:
     """Report damaged and unexpected rows of an index; `_check_row` has checked the others."""
     rows = 0
     for entry, _, _, intact in snapshot.inspect(index.tree, b"", None):
@@ -239,7 +239,7 @@ def check_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[in
         last_time = change.time
 
 
-def _check_items(change: Change, keys: Keys) -> str | None:
+def _check_items(change: LoggedChange, keys: Keys) -> str | None:
     items = [load(body) for body in (change.old, change.new) if body is not None]
     encoded = {keys.encode(item) for item in items}
     if not items:
@@ -261,7 +261,7 @@ def _compare(snapshot: Snapshot, table: StoredTable, log: ChangeLogSchema) -> It
             yield LogProblem(table.name, change.number, "differs from the table's item")
 
 
-def last_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[bytes, Change]]:
+def last_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[bytes, LoggedChange]]:
     """Yield the last change of each key, with the key, since the log has all changes."""
     keys = Keys(log.keys)
     seen: set[bytes] = set()

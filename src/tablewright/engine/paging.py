@@ -68,7 +68,7 @@ class WorkLimit:
         return thread_time() > self._end
 
 
-class Source:
+class RowSource:
     """The table or index that a request reads."""
 
     __slots__ = ("index", "keys", "position_names", "table", "tree")
@@ -119,11 +119,11 @@ class Source:
         return entry
 
 
-def find_source(context: ReadContext, request: requests.PagedInput) -> Source:
+def find_source(context: ReadContext, request: requests.PagedInput) -> RowSource:
     """Return the table or index that a Query or Scan reads."""
     table = context.find_table(request.table_name)
     if request.index_name is None:
-        return Source(table, None)
+        return RowSource(table, None)
     index = table.indexes_by_name.get(request.index_name)
     if index is None:
         raise ValidationException(
@@ -131,7 +131,7 @@ def find_source(context: ReadContext, request: requests.PagedInput) -> Source:
         )
     if index.is_global and request.consistent:
         raise ValidationException("Consistent reads are not supported on global secondary indexes")
-    return Source(table, index)
+    return RowSource(table, index)
 
 
 def read_start_key(request: requests.PagedInput) -> Item | None:
@@ -173,7 +173,7 @@ def is_costly(request: requests.PagedInput, item_filter: CompiledCondition | Non
 
 
 def needs_table_rows(
-    source: Source,
+    source: RowSource,
     request: requests.PagedInput,
     item_filter: CompiledCondition | None,
     projection: CompiledProjection | None,
@@ -233,7 +233,7 @@ def reject_filter_on_keys(
 
 def read_page(
     context: ReadContext,
-    source: Source,
+    source: RowSource,
     request: requests.PagedInput,
     bounds: tuple[bytes, bytes | None],
     *,
@@ -281,7 +281,7 @@ class Rows(Struct):
 
 def read_rows(
     context: ReadContext,
-    source: Source,
+    source: RowSource,
     bounds: tuple[bytes, bytes | None],
     charge: Charge,
     *,

@@ -29,7 +29,7 @@ from tablewright.engine.access.requested_access import (
     add_value,
     requested_accesses,
 )
-from tablewright.engine.access.scope import Scope
+from tablewright.engine.access.scope import AccountScope
 from tablewright.engine.step import (
     LongContext,
     LongStep,
@@ -71,7 +71,11 @@ _KEY_VALUES = frozenset((LEADING_KEYS, *PARTITION_KEYS))
 
 
 def authorize(
-    step: Step, operation: str, request: Any, principal: Principal, scope: Scope | None = None
+    step: Step,
+    operation: str,
+    request: Any,
+    principal: Principal,
+    scope: AccountScope | None = None,
 ) -> Step:
     """Return a step that checks the principal's policies and then runs `step`.
 
@@ -118,7 +122,11 @@ def authorize(
 
 
 def require_access(
-    operation: str, request: Any, principal: Principal, tables: StoredTables, scope: Scope | None
+    operation: str,
+    request: Any,
+    principal: Principal,
+    tables: StoredTables,
+    scope: AccountScope | None,
 ) -> None:
     """Raise AccessDeniedException unless the policies allow the request."""
     for requested in requested_accesses(operation, request):
@@ -146,7 +154,7 @@ def resolve_access(
     tables: StoredTables,
     keys_for: Callable[[str, str], frozenset[str]],
     attached: ResourcePolicy | None = None,
-    scope: Scope | None = None,
+    scope: AccountScope | None = None,
 ) -> AccessRequest:
     """Resolve a requested access, with the condition keys that the decision depends on."""
     action = f"dynamodb:{requested.action}"
@@ -218,7 +226,7 @@ def authorize_batch(
     body: Any,
     request: Any,
     principal: Principal,
-    scope: Scope | None = None,
+    scope: AccountScope | None = None,
 ) -> Step:
     """Return a step that runs the allowed statements of a batch.
 
@@ -266,7 +274,7 @@ def _find_denied(
     request: BatchExecuteStatementInput,
     principal: Principal,
     tables: StoredTables,
-    scope: Scope | None,
+    scope: AccountScope | None,
 ) -> dict[int, DynamoDBError]:
     """Return the faults of the statements that the policies do not allow, by their numbers."""
     denied: dict[int, DynamoDBError] = {}

@@ -38,7 +38,7 @@ _REGION = re.compile(r"[a-z0-9-]{1,32}").fullmatch
 _ACCOUNT = re.compile(r"\d{12}").fullmatch
 
 
-class Scope(Struct, frozen=True):
+class AccountScope(Struct, frozen=True):
     """A region and an account."""
 
     region: str = REGION
@@ -129,7 +129,7 @@ class ScopedEngine(Engine):
     {'TableNames': []}
     """
 
-    def __init__(self, *arguments: Any, scope: Scope, **settings: Any) -> None:
+    def __init__(self, *arguments: Any, scope: AccountScope, **settings: Any) -> None:
         """Open a file, or create it. All other arguments are those of `Engine`."""
         super().__init__(*arguments, **settings)
         self._scope = scope

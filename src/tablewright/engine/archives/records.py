@@ -31,7 +31,7 @@ from tablewright.storage import Snapshot, WriteTransaction
 _encode = msgspec.json.Encoder().encode
 
 
-class Record(Protocol):
+class CatalogRecord(Protocol):
     """What every record has."""
 
     @property
@@ -41,7 +41,7 @@ class Record(Protocol):
     def arn(self) -> str: ...
 
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=CatalogRecord)
 
 
 class RecordKind(Generic[R]):

@@ -56,7 +56,7 @@ class TrimPoints(msgspec.Struct, frozen=True, array_like=True):
 _decode_trim_points = msgspec.json.Decoder(TrimPoints).decode
 
 
-class Change(msgspec.Struct, frozen=True):
+class LoggedChange(msgspec.Struct, frozen=True):
     """One change of one item. `old` is None for a new item, `new` for a deleted one."""
 
     number: int
@@ -150,7 +150,7 @@ def write_trim_points(tx: WriteTransaction, tree: LogTree, points: TrimPoints) -
 
 def read_changes(
     snapshot: Snapshot, tree: LogTree, after: int, *, backwards: bool = False
-) -> Generator[Change, None, None]:
+) -> Generator[LoggedChange, None, None]:
     """Yield the changes with numbers above `after`, in order, or the last one first.
 
     Close the generator if it is not exhausted: until then its read transaction stays open.
@@ -162,7 +162,7 @@ def read_changes(
 
 def read_selected_changes(
     snapshot: Snapshot, tree: LogTree, after: int, selects: Callable[[int], bool]
-) -> Generator[tuple[int, Change | None], None, None]:
+) -> Generator[tuple[int, LoggedChange | None], None, None]:
     """Yield the numbers above `after` in order, with the changes whose hash is selected.
 
     Other changes are None and are not decoded, so that they are skipped fast. Close the generator
@@ -178,14 +178,14 @@ def read_selected_changes(
             yield number, decode_change(tree, row) if selects(partition_hash) else None
 
 
-def decode_change(tree: LogTree, row: LogRow) -> Change:
+def decode_change(tree: LogTree, row: LogRow) -> LoggedChange:
     """Decode a row of a log; raise `DamagedRow` if it is not a change."""
     number, microseconds, body = row
     try:
         partition_hash, expired, old, new = _decode_body(body)
     except ValueError:
         raise DamagedRow(tree, number) from None
-    return Change(
+    return LoggedChange(
         number,
         microseconds / 1_000_000,
         partition_hash,

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from tablewright.encoding.items import load
 from tablewright.engine.capacity import Charge
-from tablewright.engine.change_log.changes import Change, find_last_before, read_changes
+from tablewright.engine.change_log.changes import LoggedChange, find_last_before, read_changes
 from tablewright.engine.rows import ItemRow, find_row, replace_item
 from tablewright.engine.tables.catalog import Catalog
 from tablewright.engine.tables.table import StoredTable
@@ -127,7 +127,7 @@ def restore_to_time(
 
 def _changes_from(
     catalog: Catalog, snapshot: Snapshot, table: StoredTable, moment: float
-) -> Generator[Change, None, None]:
+) -> Generator[LoggedChange, None, None]:
     """Yield the changes of a table at or after a time, and since the log was opened last.
 
     Changes from before that are not contiguous with later ones: some in between are missing.
@@ -140,7 +140,7 @@ def _changes_from(
     return read_changes(snapshot, tree, after)
 
 
-def _key(table: StoredTable, change: Change) -> bytes:
+def _key(table: StoredTable, change: LoggedChange) -> bytes:
     item = change.new if change.old is None else change.old
     assert item is not None
     return table.encode_key(load(item))

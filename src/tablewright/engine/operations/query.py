@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from tablewright.encoding.keys import encode_component, encode_prefix, end_of_prefix, partition
 from tablewright.engine.expressions import read_query
 from tablewright.engine.paging import (
-    Source,
+    RowSource,
     check_select,
     find_source,
     is_costly,
@@ -57,7 +57,7 @@ def query(request: QueryInput) -> ReadStep:
 
 
 def find_bounds(
-    source: Source, selection: KeySelection
+    source: RowSource, selection: KeySelection
 ) -> tuple[bytes, tuple[bytes, bytes | None]]:
     """Return the common prefix of the partition's row keys, and the range of the selected ones."""
     check_key_sizes(selection.partition, (*selection.equal, *selection.operands[:1]))
@@ -67,7 +67,7 @@ def find_bounds(
 
 
 def resume_after(
-    source: Source,
+    source: RowSource,
     start_key: Item,
     whole: bytes,
     bounds: tuple[bytes, bytes | None],

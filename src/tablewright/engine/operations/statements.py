@@ -26,8 +26,7 @@ from msgspec.structs import replace
 from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.engine.capacity import Charge, consumed_by_table
 from tablewright.engine.paging import SHORT_FILTER
-from tablewright.engine.statements.plan import SelectPlan
-from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
+from tablewright.engine.statements.prepared import PreparedStatement, SelectPlan, prepare_statement
 from tablewright.engine.statements.read import find_key_of_item, get_one, read_token, run_select
 from tablewright.engine.statements.write import StatementWrite, refuse_exists
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep

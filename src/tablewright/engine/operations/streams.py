@@ -26,7 +26,7 @@ from msgspec import Raw
 
 from tablewright.encoding.items import item_size, load
 from tablewright.engine.change_log.changes import (
-    Change,
+    LoggedChange,
     find_last_before,
     read_last_number,
     read_selected_changes,
@@ -256,7 +256,7 @@ class _Page:
                 if self.records and (len(self.records) == limit or number - start >= MAX_SCANNED):
                     break
 
-    def _build_record(self, change: Change) -> Record:
+    def _build_record(self, change: LoggedChange) -> Record:
         some = change.new or change.old
         assert some is not None
         item = load(some)

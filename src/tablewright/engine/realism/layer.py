@@ -25,7 +25,7 @@ from tablewright.engine.realism.settings import Realism
 from tablewright.engine.realism.statuses import Statuses
 from tablewright.engine.realism.throttling import (
     Kind,
-    Part,
+    MeteredPart,
     Throttle,
     cancellation,
     list_parts,
@@ -212,7 +212,7 @@ class RealisticLayer:
         throttle: Throttle,
         operation: str,
         request: Any,
-        parts: list[Part],
+        parts: list[MeteredPart],
         prepare: Callable[[Any], Step],
         tables: StoredTables,
     ) -> tuple[Any, Step]:
@@ -261,7 +261,7 @@ class RealisticLayer:
             for one in request.statements
         ]
         checked = iter(throttle.check(part for own in of_statements for part in own))
-        parts: list[Part] = []
+        parts: list[MeteredPart] = []
         faults: dict[int, DynamoDBError] = {}
         sides: tuple[list[BatchStatementRequest], list[BatchStatementRequest]] = ([], [])
         for number, own in enumerate(of_statements):

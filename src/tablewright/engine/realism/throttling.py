@@ -132,7 +132,7 @@ class Buckets:
         }
 
 
-class Use(Struct, frozen=True):
+class BucketUse(Struct, frozen=True):
     """One bucket that a request uses, and what its fault says."""
 
     bucket: Bucket
@@ -153,7 +153,7 @@ class Use(Struct, frozen=True):
         return ProvisionedThroughputExceededException(text, reasons)
 
 
-class Part(Struct, frozen=True):
+class MeteredPart(Struct, frozen=True):
     """A part of a request that is admitted or not: an item of a batch, or the whole request."""
 
     table: StoredTable
@@ -171,7 +171,7 @@ class Throttle:
         self._lock = Lock()  # requests are prepared and run in several threads
         self._buckets = Buckets()
 
-    def check(self, parts: Iterable[Part]) -> list[DynamoDBError | None]:
+    def check(self, parts: Iterable[MeteredPart]) -> list[DynamoDBError | None]:
         """Return, for each part, None if it is admitted, or the fault."""
         now = self._settings.clock()
         promised: dict[int, float] = {}  # by bucket: units of parts that were admitted before
@@ -193,7 +193,7 @@ class Throttle:
                         promised[id(use.bucket)] = promised.get(id(use.bucket), 0) + part.least
         return faults
 
-    def charge(self, parts: list[Part], consumed: Iterable[ConsumedCapacity]) -> None:
+    def charge(self, parts: list[MeteredPart], consumed: Iterable[ConsumedCapacity]) -> None:
         """Take the units that a request has consumed."""
         now = self._settings.clock()
         with self._lock:
@@ -204,7 +204,7 @@ class Throttle:
                 if of_table:
                     self._charge_table(of_table, capacity, now)
 
-    def charge_failure(self, parts: Iterable[Part]) -> None:
+    def charge_failure(self, parts: Iterable[MeteredPart]) -> None:
         """Take the smallest cost of a write whose condition is false: it is not free."""
         now = self._settings.clock()
         with self._lock:
@@ -215,7 +215,9 @@ class Throttle:
                 if part.partition is not None:
                     self._key_bucket(part, now).take(part.least, now)
 
-    def _charge_table(self, parts: list[Part], capacity: ConsumedCapacity, now: float) -> None:
+    def _charge_table(
+        self, parts: list[MeteredPart], capacity: ConsumedCapacity, now: float
+    ) -> None:
         first = parts[0]
         schema = first.table.schema
         units = {None: capacity.table.capacity_units if capacity.table else 0.0} | {
@@ -236,7 +238,7 @@ class Throttle:
                 share = units.get(part.index, units[None]) / len(parts)
                 self._key_bucket(part, now).take(share, now)
 
-    def _uses(self, part: Part, now: float) -> Iterator[Use]:
+    def _uses(self, part: MeteredPart, now: float) -> Iterator[BucketUse]:
         schema = part.table.schema
         indexes = [_find_index(schema, part.index)]
         if part.kind == "Write":
@@ -249,10 +251,10 @@ class Throttle:
         for index in indexes:
             bucket = self._declared(schema, index, part.kind, now)
             if bucket is not None:
-                yield Use(bucket, schema, index, part.kind, limit)
+                yield BucketUse(bucket, schema, index, part.kind, limit)
         if part.partition is not None:
             bucket = self._key_bucket(part, now)
-            yield Use(bucket, schema, indexes[0], part.kind, "KeyRangeThroughputExceeded")
+            yield BucketUse(bucket, schema, indexes[0], part.kind, "KeyRangeThroughputExceeded")
 
     def _declared(
         self, schema: TableSchema, index: IndexSchema | None, kind: Kind, now: float
@@ -290,25 +292,25 @@ class Throttle:
                 return None
         return (schema.id, index.name if index else None, kind), rate, rate * burst
 
-    def _key_bucket(self, part: Part, now: float) -> Bucket:
+    def _key_bucket(self, part: MeteredPart, now: float) -> Bucket:
         rate = KEY_RATES[part.kind]
         name = (part.table.schema.id, part.index, part.kind, part.partition)
         return self._buckets.find(name, rate, rate, now)
 
 
-def list_parts(operation: str, request: Any, tables: StoredTables, kind: Kind) -> list[Part]:
+def list_parts(operation: str, request: Any, tables: StoredTables, kind: Kind) -> list[MeteredPart]:
     """Return the parts of a request: one for each item that it names, else one for each table.
 
     The parts of a batch have the order of its items.
     """
-    found: list[Part] = []
+    found: list[MeteredPart] = []
     for requested in requested_accesses(operation, request):
         table = tables.get(table_name(requested.table)) if requested.table else None
         if table is None:  # the operation raises that it is missing
             return []
         least = _smallest_cost(operation, request, requested, kind)
         found += [
-            Part(table, requested.index, kind, partition, least)
+            MeteredPart(table, requested.index, kind, partition, least)
             for partition in _partitions(requested, table)
         ]
     return found
