@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from tablewright.backoff import Backoff
 from tablewright.engine.rows import ItemRow, project_row
-from tablewright.engine.table import StoredIndex, table_from_description
+from tablewright.engine.tables.table import StoredIndex, table_from_description
 from tablewright.table_description import TableDescription
 from tablewright.transfer.checksum import Checksum, hash_item
 from tablewright.transfer.definition import require_description
