@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         updated_at,
         version,
     )
-    from tablewright.model.database import connect, connect_async
+    from tablewright.model.databases.connecting import connect, connect_async
     from tablewright.model.entity import Entity, WriteOnce
     from tablewright.model.inputs import Input, Patch
     from tablewright.model.key import history, index, key, unique
@@ -74,10 +74,10 @@ __version__ = "0.1.0"
 #: The modules that define the names. They are imported on first use: a program that uses only the
 #: engine does not import pydantic, and the command line imports only what its command needs.
 _HOMES = {
-    "engine": ("Engine",),
-    "mapping.settings": ("Provisioned",),
-    "model.aggregate": ("Aggregate", "child", "children", "root"),
-    "model.attribute": (
+    "tablewright.engine": ("Engine",),
+    "tablewright.mapping.settings": ("Provisioned",),
+    "tablewright.model.aggregate": ("Aggregate", "child", "children", "root"),
+    "tablewright.model.attribute": (
         "Attr",
         "attr",
         "created_at",
@@ -85,32 +85,32 @@ _HOMES = {
         "updated_at",
         "version",
     ),
-    "model.database": ("connect", "connect_async"),
-    "model.entity": ("Entity", "WriteOnce"),
-    "model.inputs": ("Input", "Patch"),
-    "model.key": ("history", "index", "key", "unique"),
-    "model.pattern": ("access_pattern", "explain"),
-    "model.projection": ("Projection",),
-    "model.table": ("GSI", "LSI", "Table"),
-    "model.tenancy": ("Tenancy",),
-    "plan.reads.aggregate": ("Load",),
-    "plan.reads.batch_get": ("batch_get",),
-    "plan.reads.get": ("Get",),
-    "plan.reads.get_by_unique": ("GetByUnique",),
-    "plan.reads.page": ("Page",),
-    "plan.reads.query": ("Query",),
-    "plan.reads.results": ("First",),
-    "plan.reads.transact_get": ("transact_get",),
-    "plan.writes.batch_write": ("batch_write",),
-    "plan.writes.collection": ("delete_all", "update_all"),
-    "plan.writes.condition_check": ("condition_check",),
-    "plan.writes.delete": ("Delete",),
-    "plan.writes.entry": ("create", "delete", "put", "save", "update", "upsert"),
-    "plan.writes.put": ("Create", "Put"),
-    "plan.writes.save": ("Save",),
-    "plan.writes.transaction": ("Transaction", "transact"),
-    "plan.writes.update": ("Update",),
-    "plan.writes.upsert": ("Upsert",),
+    "tablewright.model.databases.connecting": ("connect", "connect_async"),
+    "tablewright.model.entity": ("Entity", "WriteOnce"),
+    "tablewright.model.inputs": ("Input", "Patch"),
+    "tablewright.model.key": ("history", "index", "key", "unique"),
+    "tablewright.model.pattern": ("access_pattern", "explain"),
+    "tablewright.model.projection": ("Projection",),
+    "tablewright.model.table": ("GSI", "LSI", "Table"),
+    "tablewright.model.tenancy": ("Tenancy",),
+    "tablewright.plan.reads.aggregate": ("Load",),
+    "tablewright.plan.reads.batch_get": ("batch_get",),
+    "tablewright.plan.reads.get": ("Get",),
+    "tablewright.plan.reads.get_by_unique": ("GetByUnique",),
+    "tablewright.plan.reads.page": ("Page",),
+    "tablewright.plan.reads.query": ("Query",),
+    "tablewright.plan.reads.results": ("First",),
+    "tablewright.plan.reads.transact_get": ("transact_get",),
+    "tablewright.plan.writes.batch_write": ("batch_write",),
+    "tablewright.plan.writes.collection": ("delete_all", "update_all"),
+    "tablewright.plan.writes.condition_check": ("condition_check",),
+    "tablewright.plan.writes.delete": ("Delete",),
+    "tablewright.plan.writes.entry": ("create", "delete", "put", "save", "update", "upsert"),
+    "tablewright.plan.writes.put": ("Create", "Put"),
+    "tablewright.plan.writes.save": ("Save",),
+    "tablewright.plan.writes.transaction": ("Transaction", "transact"),
+    "tablewright.plan.writes.update": ("Update",),
+    "tablewright.plan.writes.upsert": ("Upsert",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -120,7 +120,7 @@ if not TYPE_CHECKING:  # otherwise type checkers accept every name
     def __getattr__(name: str) -> Any:
         if name not in _HOME:
             raise AttributeError(f"module 'tablewright' has no attribute {name!r}")
-        value = getattr(import_module(f"tablewright.{_HOME[name]}"), name)
+        value = getattr(import_module(_HOME[name]), name)
         globals()[name] = value
         return value
 

@@ -54,7 +54,7 @@ def backfill(
     import secrets
 
     from tablewright.database import Database
-    from tablewright.model.provision import Prepare
+    from tablewright.model.databases.provision import Prepare
     from tablewright.plan.plan import Context
     from tablewright.transfer.endpoints import open_source
 

@@ -98,7 +98,7 @@ def make_plan(
 ) -> Plan[Any]:
     """Return the plan of a pattern with these arguments, at a cursor if one is given."""
     from tablewright.errors import InvalidValue
-    from tablewright.model.pattern_arguments import plan_of, signature_of
+    from tablewright.model.pattern import plan_of, signature_of
     from tablewright.plan.inspection import has_page_size
     from tablewright.plans import Query
 
@@ -132,7 +132,7 @@ def open_database(
     """
     from tablewright import Engine, connect
     from tablewright.errors import TableNotFound
-    from tablewright.model.database import CURSOR_SECRET as VARIABLE
+    from tablewright.model.databases.connecting import CURSOR_SECRET as VARIABLE
     from tablewright.transfer import open_source
     from tablewright.transport import Local
     from tablewright.verify import seed
@@ -166,7 +166,7 @@ def open_database(
 
 
 def _list(found: Sequence[AccessPattern], *, json: bool) -> None:
-    from tablewright.model.pattern_arguments import signature_of
+    from tablewright.model.pattern import signature_of
 
     if json:
         print_json([as_members(each) | {"signature": signature_of(each)} for each in found])

@@ -131,7 +131,7 @@ def scan(
 
     The index record, which `backfill` and `connect(…, update=True)` write, is left out.
     """
-    from tablewright.mapping.record_key import is_record
+    from tablewright.mapping.item_kind import is_record
 
     entities = find_entities(design, table)
     with open_session(target) as session:

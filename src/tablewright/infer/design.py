@@ -39,8 +39,7 @@ from tablewright.infer.sample import Sample
 from tablewright.infer.spellings import Spelling
 from tablewright.infer.structure import find_delimiter
 from tablewright.mapping.converters import converter
-from tablewright.mapping.delimiter import MARK, Delimiter
-from tablewright.mapping.parts import KeyPart, natural_part
+from tablewright.mapping.parts import MARK, Delimiter, KeyPart, natural_part
 from tablewright.mapping.template import Template, templates_can_collide
 from tablewright.values import tag_of
 

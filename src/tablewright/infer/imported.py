@@ -41,7 +41,7 @@ from tablewright.infer.names import class_name, quoted, singular, snake_case, un
 from tablewright.infer.sample import Sample
 from tablewright.infer.spellings import Spelling
 from tablewright.mapping.table import TableMap
-from tablewright.model.table_definition import definition
+from tablewright.model.databases.provision import definition
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, sort_key
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from tablewright.errors import TableNotFound
-from tablewright.mapping.record_key import is_record
+from tablewright.mapping.item_kind import is_record
 from tablewright.schema import KeySchema
 from tablewright.table_description import TableDescription
 from tablewright.transfer.definition import read_definition, require_description, select_tables

@@ -20,11 +20,10 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.infer.kinds import DATE, DATETIME, DECIMAL, INT, STR, Kind, text_kinds
-from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.formats import moments, numbers
-from tablewright.mapping.formats.format import Format
-from tablewright.mapping.formats.texts import CASEFOLD, LOWER, UPPER, truncated
-from tablewright.mapping.parts import KeyPart, make_part
+from tablewright.mapping.formats.codecs import CASEFOLD, LOWER, UPPER, truncated
+from tablewright.mapping.notation import Format
+from tablewright.mapping.parts import Delimiter, KeyPart, make_part
 
 
 class Spelling(Struct, frozen=True):

@@ -1,6 +1,6 @@
 """Unready: which indexes of a table cannot be read yet, and why; which unique values are unknown.
 
-This module must not know requests: `model/provision.py` finds out what is unready.
+This module must not know requests: `model/databases/provision.py` finds out what is unready.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from tablewright.errors import DesignLoadError, TableNotEmpty
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.plan.writes.entry import create
 from tablewright.plan.writes.side_items import sentinel
 from tablewright.values import Item, sort_key

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.model.pattern import AccessPattern, explain
 from tablewright.plan.explanation import all_conditions
 from tablewright.plan.facts import Everything

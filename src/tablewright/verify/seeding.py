@@ -16,8 +16,8 @@ import msgspec
 from tablewright.engine import Engine
 from tablewright.errors import TablewrightError
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
-from tablewright.model.provision import Provision
+from tablewright.model.databases.database import Database
+from tablewright.model.databases.provision import Provision
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.writes.delete import Delete
 from tablewright.transport import Transport, open_target

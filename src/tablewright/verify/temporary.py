@@ -16,8 +16,8 @@ from tablewright.errors import (
     TablewrightError,
 )
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
-from tablewright.model.provision import Provision
+from tablewright.model.databases.database import Database
+from tablewright.model.databases.provision import Provision
 from tablewright.model.table import Table
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.transport import open_target

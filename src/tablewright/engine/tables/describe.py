@@ -17,7 +17,7 @@ from tablewright.schema import (
     RestoreOrigin,
     TableSchema,
     Throughput,
-    WarmThroughput,
+    WarmUnits,
 )
 from tablewright.storage import Tree
 from tablewright.table_description import write_keys
@@ -221,7 +221,7 @@ def effective_warm_throughput(
 
 
 def _describe_warm_throughput(
-    billing: str, throughput: Throughput, warm: WarmThroughput, status: str
+    billing: str, throughput: Throughput, warm: WarmUnits, status: str
 ) -> dict[str, Any]:
     read, write = effective_warm_throughput(billing, throughput, warm)
     return {

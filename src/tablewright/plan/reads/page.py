@@ -9,7 +9,7 @@ import pydantic
 from pydantic_core import core_schema
 
 from tablewright.errors import UnreadableItem
-from tablewright.mapping.schema import core_schema_of, model_of
+from tablewright.mapping.pydantic_bridge import core_schema_of, model_of
 
 R = TypeVar("R")
 

@@ -25,8 +25,8 @@ from typing import Any, TypeVar, TypeVarTuple
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import UnknownItem
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.unknown import UnknownItem
 from tablewright.plan.plan import Context, Steps, Together
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.pages import PageItems, smaller

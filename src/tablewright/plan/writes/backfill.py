@@ -36,7 +36,8 @@ from tablewright.errors import (
     ValidationException,
 )
 from tablewright.hints import did_you_mean
-from tablewright.mapping.entity import EntityMap, content_of
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import content_of
 from tablewright.mapping.keys import IndexKeys
 from tablewright.mapping.table import TableMap
 from tablewright.plan.facts import Actions, AllPages, Everything, Repeats

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.model.pattern import AccessPattern
 from tablewright.model.tenancy import Tenancy
 from tablewright.plan.plan import Plan

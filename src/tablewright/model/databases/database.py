@@ -1,6 +1,6 @@
-"""Databases: run plans against a target.
+"""Databases: run plans against an open target.
 
-db = connect("commerce.db", Commerce)         # a file: embedded, durable, in this process
+db = connect("commerce.db", Commerce)         # see `connecting`
 db.run(plan)                                  # the plan's result
 for order in db.iterate(plan): ...            # all results of a query, page by page
 db.for_tenant(user_id="u1")                   # a database that is limited to one tenant
@@ -12,19 +12,14 @@ async with connect_async("commerce.db", Commerce) as adb:
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from datetime import datetime
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import msgspec
 
-from tablewright.engine import SWEEP_SECONDS, Engine
 from tablewright.errors import (
-    DeclarationError,
     IndexNotReady,
     InvalidValue,
     UniqueNotReady,
@@ -32,183 +27,17 @@ from tablewright.errors import (
     UnsupportedOperation,
 )
 from tablewright.mapping.table import TableMap
-from tablewright.model.connecting import Connecting
-from tablewright.model.provision import FindUnready, Provision
-from tablewright.model.stream_events import AsyncStreams, Streams
+from tablewright.model.databases.provision import FindUnready
+from tablewright.model.databases.stream_events import AsyncStreams, Streams
 from tablewright.model.table import Table
-from tablewright.plan.events import Observer
 from tablewright.plan.plan import Context, Plan, run, run_async
 from tablewright.plan.reads.query import Query
 from tablewright.plan.unready import Unready
 from tablewright.plan.writes.transaction import transact
 from tablewright.plan.writes.write import Write
-from tablewright.policy import Documents, Principal, as_principal
-from tablewright.storage import Durability
-from tablewright.transport import AsyncTransport, Local, Remote, Transport, open_target
+from tablewright.transport import AsyncTransport, Transport
 
 T = TypeVar("T")
-
-#: The environment variable that holds the secret of cursors, for several processes to share.
-CURSOR_SECRET = "TABLEWRIGHT_CURSOR_SECRET"
-#: The secret of the cursors of this process, if none is given.
-_PROCESS_SECRET = secrets.token_bytes(32)
-
-
-def connect(
-    target: str | Path | Engine | Remote,
-    *tables: type[Table],
-    create: bool | None = None,
-    update: bool = False,
-    table_name: str | None = None,
-    cursor_secret: bytes | str | None = None,
-    durability: Durability = "full",
-    sweep_seconds: float | None = SWEEP_SECONDS,
-    observe: Observer | None = None,
-    policy: Documents | Principal | None = None,
-) -> Database:
-    """Open a database.
-
-    The target is `":memory:"`, the path of a file, an open `Engine`, `"dynamodb://eu-west-1"`, the
-    URL of an endpoint with DynamoDB's protocol, or a `Remote` transport with its own timeouts.
-
-    A missing table is created in memory and in a file; elsewhere only with `create=True`. A table
-    that differs from its declaration raises TableMismatch, which lists the differences. Global
-    indexes, TTL and a stream that it lacks are added only with `update=True`, which can take hours
-    on AWS. Nothing else is changed, but expired items are deleted once TTL is enabled. Declared
-    keys that differ from the stored ones raise DesignMismatch.
-
-    `table_name` is the name of the table at the target, if it is not the declared one. Cursors are
-    encrypted with `cursor_secret`, or the environment variable TABLEWRIGHT_CURSOR_SECRET, or a
-    random secret of this process, which all its databases share. `observe` receives an event for
-    each request: see `tablewright.observe`.
-
-    Items of a file that are past their TTL are deleted about every `sweep_seconds` while it is
-    open; with None, they stay. An `Engine`, a server and AWS delete them by their own settings.
-
-    `policy` restricts what the plans of this database may do in memory, in a file or in an
-    `Engine`: an IAM policy document as a dict or as JSON text, a list of documents, or a
-    `tablewright.policy.Principal`, which has a name and tags as well. A request that it does not
-    allow raises AccessDeniedException. It does not apply to the creation and comparison of tables.
-    For an endpoint, which has its own policies, it raises InvalidValue.
-    """
-    context = _context(tables, table_name, cursor_secret, observe)
-    principal = _principal(policy, target)
-    transport = open_target(
-        _checked_target(target), durability=durability, sweep_seconds=sweep_seconds
-    )
-    owned = not isinstance(target, (Engine, Remote))
-    database = Database(transport, context, tables, owned=owned)
-    try:
-        for table in context.names:
-            plan = Provision(table, create=_creates(transport, create), update=update)
-            database._set_unready(table, database.run(plan))
-    except BaseException:
-        database.close()
-        raise
-    database._transport = _restricted(transport, principal)
-    return database
-
-
-def connect_async(
-    target: str | Path | Engine | Remote,
-    *tables: type[Table],
-    create: bool | None = None,
-    update: bool = False,
-    table_name: str | None = None,
-    cursor_secret: bytes | str | None = None,
-    durability: Durability = "full",
-    sweep_seconds: float | None = SWEEP_SECONDS,
-    observe: Observer | None = None,
-    policy: Documents | Principal | None = None,
-) -> Connecting[AsyncDatabase]:
-    """Open a database for use in an event loop; see `connect` for the parameters.
-
-    Use `async with connect_async(…) as db`, which closes it at the end, or
-    `db = await connect_async(…)`. Nothing is opened before.
-    """
-
-    async def open_database() -> AsyncDatabase:
-        context = _context(tables, table_name, cursor_secret, observe)
-        principal = _principal(policy, target)
-        transport = open_target(
-            _checked_target(target), durability=durability, sweep_seconds=sweep_seconds
-        )
-        owned = not isinstance(target, (Engine, Remote))
-        database = AsyncDatabase(transport, context, tables, owned=owned)
-        try:
-            for table in context.names:
-                plan = Provision(table, create=_creates(transport, create), update=update)
-                database._set_unready(table, await database.run(plan))
-        except BaseException:
-            await database.close()
-            raise
-        database._transport = _restricted(transport, principal)
-        return database
-
-    return Connecting(open_database())
-
-
-def _checked_target(target: Any) -> str | Path | Engine | Remote:
-    if not isinstance(target, (str, Path, Engine, Remote)) or not str(target):
-        raise InvalidValue(
-            f"{target!r} is not a valid target; use ':memory:', a file, an Engine, "
-            "dynamodb://region or http://host:port"
-        )
-    return target
-
-
-def _principal(policy: Documents | Principal | None, target: object) -> Principal | None:
-    if policy is None:
-        return None
-    if isinstance(target, Remote) or "://" in str(target):
-        raise InvalidValue(
-            f"policy= restricts an engine in this process, not {target}; give the policy to the "
-            "user whose credentials are used there"
-        )
-    return as_principal(policy)
-
-
-def _restricted(transport: Local | Remote, principal: Principal | None) -> Local | Remote:
-    if principal is None or isinstance(transport, Remote):
-        return transport
-    return Local(transport.engine, principal)
-
-
-def _creates(transport: Local | Remote, create: bool | None) -> bool:
-    """Return whether a missing table is created; by default only in this process."""
-    return isinstance(transport, Local) if create is None else create
-
-
-def _context(
-    tables: tuple[type[Table], ...],
-    table_name: str | None,
-    secret: bytes | str | None,
-    observe: Observer | None,
-) -> Context:
-    if not tables:
-        raise InvalidValue("connect(target, …) takes at least one Table")
-    names: dict[TableMap, str] = {}
-    for table in tables:
-        compiled = getattr(table, "__table__", None)
-        if not isinstance(compiled, TableMap):
-            raise InvalidValue(f"connect(target, …) takes subclasses of Table, not {table!r}")
-        if not compiled.entities:
-            raise DeclarationError(
-                f"{table.__name__} has no entities; import the module that declares them"
-            )
-        names[compiled] = compiled.name
-    if table_name is not None:
-        if len(names) > 1:
-            raise InvalidValue("table_name= takes one table; connect to each table separately")
-        names = dict.fromkeys(names, table_name)
-    if observe is not None and not callable(observe):
-        raise InvalidValue(
-            f"observe= takes one function, not {observe!r}; to call several, write one that calls "
-            "each: def both(event): first(event); second(event)"
-        )
-    key = secret or os.environ.get(CURSOR_SECRET) or _PROCESS_SECRET
-    secret_bytes = key.encode() if isinstance(key, str) else key
-    return Context(names=names, secret=secret_bytes, observe=observe)
 
 
 def _not_a_plan(plan: Any, expected: str) -> InvalidValue:
@@ -228,7 +57,7 @@ def _needed(error: UnsupportedOperation, plan: Plan[Any]) -> UnsupportedOperatio
     return UnsupportedOperation(error.operation, error.endpoint, plan._name)
 
 
-class _Connection:
+class AnyDatabase:
     """The common part of a synchronous and an asynchronous database."""
 
     def __init__(
@@ -242,6 +71,7 @@ class _Connection:
         self._transport = transport
         self._context = context
         self._tables = tables
+        #: Whether `close` closes the transport.
         self._owned = owned
 
     @property
@@ -308,7 +138,7 @@ class _Connection:
         return f"{type(self).__name__}({names}{scope})"
 
 
-class Database(_Connection, Streams):
+class Database(AnyDatabase, Streams):
     """Runs plans and waits for their results."""
 
     _transport: Transport
@@ -381,7 +211,7 @@ class Database(_Connection, Streams):
         self.close()
 
 
-class AsyncDatabase(_Connection, AsyncStreams):
+class AsyncDatabase(AnyDatabase, AsyncStreams):
     """Runs plans in an event loop."""
 
     _transport: AsyncTransport

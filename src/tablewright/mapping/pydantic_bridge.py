@@ -1,4 +1,6 @@
-"""Constraints: what `Annotated` adds to a type, checked by pydantic when a value enters.
+"""The bridge to pydantic: constraints of values, and our classes as pydantic types.
+
+Constraints are what `Annotated` adds to a type. Pydantic checks them when a value enters:
 
     Attr[Annotated[int, Field(ge=0)]]                a whole value: constructor, key argument, set()
     Attr[list[Annotated[str, Field(max_length=5)]]]  also each member: append()
@@ -6,14 +8,19 @@
 Invariant: a check returns the value as pydantic makes it, or raises InvalidValue. Values that are
 read, and the operands of conditions and of `increment`, are not values of the attribute: they are
 not checked.
+
+An entity, an aggregate and a page each have a pydantic model with the same fields. That model
+validates the input, serializes the output and provides the JSON schema: for FastAPI, `TypeAdapter`
+and other models.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeAlias, get_args, get_origin
 
 import pydantic
+from pydantic_core import PydanticSerializationUnexpectedValue, core_schema
 
 from tablewright.errors import InvalidValue
 from tablewright.symbol import contains_symbol
@@ -101,3 +108,44 @@ def checked_by(validate: Callable[[Any], Any], where: str) -> Check:
             raise InvalidValue(message, attribute=where.partition(".")[2]) from None
 
     return check
+
+
+def model_of(name: str, fields: Mapping[str, tuple[Any, Any]]) -> type[pydantic.BaseModel]:
+    """Return a pydantic model with these fields, all of which are in its output."""
+    config = pydantic.ConfigDict(json_schema_serialization_defaults_required=True)
+    model: type[pydantic.BaseModel] = pydantic.create_model(name, __config__=config, **dict(fields))  # type: ignore[call-overload]
+    return model
+
+
+def core_schema_of(
+    kind: type,
+    model: type[pydantic.BaseModel],
+    handler: pydantic.GetCoreSchemaHandler,
+    make: Callable[[dict[str, Any]], Any],
+    values: Callable[[Any], dict[str, Any]] = vars,
+    *,
+    read_only: frozenset[str] = frozenset(),
+) -> core_schema.CoreSchema:
+    """Return the core schema of a class, based on a pydantic model with the same fields.
+
+    `read_only` fields of the input are ignored: they get their defaults.
+    """
+
+    def validate(value: Any, inner: core_schema.ValidatorFunctionWrapHandler) -> Any:
+        if isinstance(value, kind):
+            return value
+        if read_only and isinstance(value, Mapping):
+            value = {name: each for name, each in value.items() if name not in read_only}
+        return make(dict(vars(inner(value))))
+
+    def serialize(value: Any, inner: core_schema.SerializerFunctionWrapHandler) -> Any:
+        if not isinstance(value, kind):  # another member of a union
+            raise PydanticSerializationUnexpectedValue(f"it is not a {kind.__name__}")
+        return inner(model.model_construct(**values(value)))
+
+    schema = handler.generate_schema(model)
+    return core_schema.no_info_wrap_validator_function(
+        validate,
+        schema,
+        serialization=core_schema.wrap_serializer_function_ser_schema(serialize, schema=schema),
+    )

@@ -14,12 +14,11 @@ from typing import Any
 
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.hints import did_you_mean
-from tablewright.mapping.constraints import constraint_check, is_positive, member_check
 from tablewright.mapping.converters import Converter, converter
-from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.members import AttributeMap
-from tablewright.mapping.parts import KeyPart, make_part, natural_part
+from tablewright.mapping.parts import Delimiter, KeyPart, make_part, natural_part
+from tablewright.mapping.pydantic_bridge import constraint_check, is_positive, member_check
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Tag, Template
 from tablewright.model.attribute import (
