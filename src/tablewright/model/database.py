@@ -37,10 +37,9 @@ from tablewright.model.provision import FindUnready, Provision
 from tablewright.model.stream_events import AsyncStreams, Streams
 from tablewright.model.table import Table
 from tablewright.plan.events import Observer
-from tablewright.plan.plan import Context, Plan, run, run_async
+from tablewright.plan.plan import Context, Plan, Unready, run, run_async
 from tablewright.plan.reads.query import Query
-from tablewright.plan.unready import Unready
-from tablewright.plan.writes.transaction import transact
+from tablewright.plan.writes.several import transact
 from tablewright.plan.writes.write import Write
 from tablewright.policy import Documents, Principal, as_principal
 from tablewright.storage import Durability

@@ -34,7 +34,7 @@ from tablewright.errors import (
 )
 from tablewright.mapping.table import TableMap
 from tablewright.model.table_definition import compare, definition, missing_indexes
-from tablewright.plan.index_record import (
+from tablewright.plan.backfill.index_record import (
     IndexRecord,
     await_indexes,
     begin_record,
@@ -44,8 +44,7 @@ from tablewright.plan.index_record import (
     refuse_differences,
     stop_awaiting,
 )
-from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
-from tablewright.plan.unready import READY, Unready
+from tablewright.plan.plan import READY, Context, Plan, Request, Steps, Unready, Wait
 from tablewright.table_description import TableDescription, read_ttl
 from tablewright.transport.index_creation import add_indexes
 from tablewright.transport.tables import (
