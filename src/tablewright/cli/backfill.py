@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tablewright import Table
     from tablewright.database import Database
     from tablewright.errors import DuplicateValue
-    from tablewright.plan.unready import Unready
+    from tablewright.plan.plan import Unready
     from tablewright.plans import BackfillProgress
 
 

@@ -25,8 +25,8 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.model.databases.database import Database
-from tablewright.plan.writes.entry import create
-from tablewright.plan.writes.side_items import sentinel
+from tablewright.plan.writes.effect import sentinel
+from tablewright.plan.writes.put import create
 from tablewright.values import Item, sort_key
 from tablewright.verify.design import Design
 from tablewright.verify.failure import describe_failure

@@ -39,7 +39,7 @@ from tablewright.errors import (
     StoreClosed,
     UnreadableItem,
 )
-from tablewright.plan.streams import records
+from tablewright.plan.streams.events import _likeness
 from tablewright.server import serving
 from tablewright.streams import (
     Created,
@@ -555,14 +555,13 @@ def test_what_is_no_event_is_refused(wrong: Any) -> None:
 def test_deleted_and_new_items_are_not_all_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     """A queue deletes and creates items all the time; n * n comparisons would take minutes."""
     compared = 0
-    likeness = records._likeness
 
     def compare(*arguments: Any) -> int:
         nonlocal compared
         compared += 1
-        return likeness(*arguments)
+        return _likeness(*arguments)
 
-    monkeypatch.setattr(records, "_likeness", compare)
+    monkeypatch.setattr("tablewright.plan.streams.events._likeness", compare)
     with Engine() as engine, connect(engine, Shop) as db:
         for number in map(str, range(10)):
             db.run(create(Order(customer="ann", order_id=number)))

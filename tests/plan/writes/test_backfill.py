@@ -19,7 +19,7 @@ from tablewright.errors import (
     UnreadableItem,
 )
 from tablewright.mapping.item_kind import record_key
-from tablewright.plan import throttling
+from tablewright.plan.backfill import throttling
 from tablewright.plan.plan import run
 from tablewright.plans import Backfill, BackfillProgress, backfill
 from tablewright.transport import Local, Response

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from tablewright.errors import KeyDifference
 from tablewright.mapping.table import TableMap
-from tablewright.plan.index_record import (
+from tablewright.plan.backfill.index_record import (
     PRIMARY_KEY,
     IndexRecord,
     complete_record,

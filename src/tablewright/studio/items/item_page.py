@@ -19,8 +19,7 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
-from tablewright.plan.expressions import Placeholders
-from tablewright.plan.reads.query_request import QueryRequest, Selection, key_expression
+from tablewright.plan.expressions import Placeholders, QueryRequest, Selection, key_expression
 from tablewright.studio.items.key_values import key_text, key_value
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item, Value

@@ -19,7 +19,7 @@ from tablewright.errors import InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import KeyMap
-from tablewright.plan.reads.query_request import QueryRequest, Selection
+from tablewright.plan.expressions import QueryRequest, Selection
 from tablewright.studio.items.item_page import Send, show_condition
 from tablewright.studio.items.kinds import kind_of
 from tablewright.table_description import TableDescription

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue, TablewrightError
 from tablewright.plan.plan import Plan
-from tablewright.plan.writes.entry import delete
+from tablewright.plan.writes.delete import delete
 from tablewright.publish.html.element import Child, Markup, element, join
 from tablewright.studio.items.item_page import RequestMeter
 from tablewright.studio.items.kinds import unreadable

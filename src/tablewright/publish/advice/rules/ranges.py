@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from tablewright.mapping.entity import EntityMap
-from tablewright.plan.inspection import KeyRange
+from tablewright.plan.inspection import SelectedRange
 from tablewright.publish.advice.facts import TableFacts
 from tablewright.publish.advice.finding import Rule, RuleProblem
 from tablewright.publish.advice.source import place_of_class
@@ -47,7 +47,7 @@ def unordered_range(facts: TableFacts) -> Iterator[RuleProblem]:
             )
 
 
-def _is_ordered(query: KeyRange) -> bool:
+def _is_ordered(query: SelectedRange) -> bool:
     """Return whether it is a query whose results depend on the order of the next part."""
     if query.aggregate or query.shape.operation == "Scan":
         return False

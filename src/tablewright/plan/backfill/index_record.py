@@ -50,7 +50,7 @@ from tablewright.errors import (
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import RECORD_NAME, record_key
 from tablewright.mapping.table import TableMap
-from tablewright.plan.key_description import describe_keys
+from tablewright.plan.backfill.key_description import describe_keys
 from tablewright.plan.plan import Request, Steps
 from tablewright.plan.writes.guard import WriteExpressions
 from tablewright.values import Item

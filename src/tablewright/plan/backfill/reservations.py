@@ -23,19 +23,23 @@ from typing import Any
 
 from msgspec import Struct
 
-from tablewright.errors import Contention, DuplicateValue, InvalidValue, UnreadableItem
+from tablewright.errors import DuplicateValue, InvalidValue, UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import UniqueMap
-from tablewright.plan.plan import Context, Plan, Steps, Wait
-from tablewright.plan.reads.batch_get import item_identity, read_batch
-from tablewright.plan.reads.item import read_item
-from tablewright.plan.throttling import Pace, retry_throttled
-from tablewright.plan.writes.action import Action, RetryWrite, SentinelAction, always_retry
-from tablewright.plan.writes.chunks import send_or_retry
-from tablewright.plan.writes.commit import CONTENTION
-from tablewright.plan.writes.effect import read_values, unique_names
+from tablewright.plan.backfill.throttling import Pace, retry_throttled
+from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.reads.several import item_identity, read_batch
+from tablewright.plan.reads.single import read_item
+from tablewright.plan.writes.action import (
+    Action,
+    RetryWrite,
+    SentinelAction,
+    always_retry,
+    send_or_retry,
+)
+from tablewright.plan.writes.effect import oversized_key, read_values, sentinel, unique_names
 from tablewright.plan.writes.guard import WriteExpressions, key_text, snapshot
-from tablewright.plan.writes.side_items import oversized_key, sentinel
+from tablewright.plan.writes.write import wait_for_writers
 from tablewright.values import Item
 
 
@@ -193,13 +197,11 @@ class _Reserve(Plan[Outcome]):
                 attempt += 1
             else:
                 return Outcome(is_reserved=True)
-            delay = CONTENTION.delay(attempt)
-            if delay is None:
-                raise Contention(
-                    f"backfill: other writers changed the item with {key_text(claim.key)} "
-                    f"{attempt} times in a row; run it again"
-                )
-            yield Wait(delay)
+            yield from wait_for_writers(
+                attempt,
+                f"backfill: other writers changed the item with {key_text(claim.key)} {attempt} "
+                "times in a row; run it again",
+            )
             item = yield from read_item(context, claim.entity, claim.key)
             now = None if item is None else _claim_of(claim, item)
             if now is None:

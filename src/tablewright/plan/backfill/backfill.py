@@ -40,8 +40,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import content_of
 from tablewright.mapping.keys import IndexKeys
 from tablewright.mapping.table import TableMap
-from tablewright.plan.facts import Actions, AllPages, Everything, Repeats
-from tablewright.plan.index_record import (
+from tablewright.plan.backfill.index_record import (
     PRIMARY_KEY,
     BackfillPosition,
     IndexRecord,
@@ -54,25 +53,28 @@ from tablewright.plan.index_record import (
     save_position,
     stop_awaiting,
 )
-from tablewright.plan.plan import DECLARED, Context, Plan, Request, Steps, Together
-from tablewright.plan.reads.item import read_item
-from tablewright.plan.reads.pages import decode_page
-from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.plan.reads.scan import Scan
-from tablewright.plan.reads.single import in_turn
-from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape
-from tablewright.plan.throttling import Pace, retry_throttled
-from tablewright.plan.units import (
+from tablewright.plan.backfill.reservations import Claim, Reservations, claims_of
+from tablewright.plan.backfill.throttling import Pace, retry_throttled
+from tablewright.plan.expressions import QueryRequest, Selection
+from tablewright.plan.facts import (
     ITEM_WRITE,
+    Actions,
+    AllPages,
+    Repeats,
     UnitRange,
+    WholeScan,
     all_read,
     item_read,
     item_write,
     total,
 )
+from tablewright.plan.plan import DECLARED, Context, Plan, Request, Steps, Together
+from tablewright.plan.reads.pages import decode_page
+from tablewright.plan.reads.scan import Scan
+from tablewright.plan.reads.single import in_turn, read_item
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape
 from tablewright.plan.writes.guard import WriteExpressions, snapshot
-from tablewright.plan.writes.reservations import Claim, Reservations, claims_of
-from tablewright.plan.writes.write_shape import side_shapes, write_units
+from tablewright.plan.writes.write import side_shapes, write_units
 from tablewright.transport.tables import describe_table
 from tablewright.values import Item
 
@@ -340,7 +342,7 @@ class Backfill(Plan[int]):
         targets = self._members if self._scan is None else (self._entity,)
         read = replace(
             read_shape(self._request(DECLARED), targets, [self._table]),
-            keys=(Everything("backfill"),),
+            keys=(WholeScan("backfill"),),
             extent=AllPages(),
             read_units=128,
             read_range=all_read(consistent=True),

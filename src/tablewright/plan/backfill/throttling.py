@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from tablewright.backoff import Backoff
 from tablewright.errors import DynamoDBError, TransactionCanceledException
+from tablewright.plan.expressions import QueryRequest
 from tablewright.plan.plan import Request, Steps, Wait
-from tablewright.plan.reads.query_request import QueryRequest
 from tablewright.transport.faults import RetriesExhausted
 from tablewright.transport.retry import THROTTLING
 
