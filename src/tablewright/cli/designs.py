@@ -231,7 +231,7 @@ def load_or_fail(name: str) -> Design:
 def _run(design: Design, target: str, console: Console) -> list[Result]:
     """Run the checks of a design and show the progress."""
     from tablewright.verify import verify as verify_design
-    from tablewright.verify.temporary import temporary_tables
+    from tablewright.verify.seeding import temporary_tables
 
     results = []
     try:
@@ -255,8 +255,8 @@ def _verify_stored(design: Design, target: str, name: str | None, *, json: bool)
     from tablewright import transfer
     from tablewright.cli.key_arguments import require_key
     from tablewright.cli.sessions import TableSession
-    from tablewright.transfer.definition import select_tables
-    from tablewright.transfer.segments import scan_pages
+    from tablewright.transfer.endpoints import select_tables
+    from tablewright.transfer.rows import scan_pages
     from tablewright.verify import compare_stored
 
     tables = [table.__table__ for table in tables_named(design, name)]

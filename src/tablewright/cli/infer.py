@@ -48,7 +48,7 @@ def infer(
         _import_model(Path(target), output)
         return
     from tablewright import transfer
-    from tablewright.transfer.definition import select_tables
+    from tablewright.transfer.endpoints import select_tables
 
     with exit_on_error(), transfer.open_source(target) as source:
         names = select_tables(source, target, table)

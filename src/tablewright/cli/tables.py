@@ -83,8 +83,9 @@ def create_table(
     A table that exists is never changed: it is an error, or with --design, it must be as declared.
     """
     from tablewright.transfer import open_target
-    from tablewright.transfer.definition import create_table as create
-    from tablewright.transfer.definition import enable_last, list_tables
+    from tablewright.transfer.endpoints import list_tables
+    from tablewright.transfer.target_table import create_table as create
+    from tablewright.transfer.target_table import enable_last
 
     if design is not None:
         if table or key or index or local_index or ttl:
@@ -107,7 +108,7 @@ def _create_tables(design: str, target: str) -> None:
     from tablewright import connect
     from tablewright.cli.designs import load_or_fail
     from tablewright.transfer import open_target
-    from tablewright.transfer.definition import list_tables
+    from tablewright.transfer.endpoints import list_tables
 
     declared = load_or_fail(design).tables
     with exit_on_error():
