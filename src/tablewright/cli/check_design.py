@@ -160,7 +160,7 @@ def check_items(
     give. Exit code 1: an item differs.
     """
     from tablewright import transfer
-    from tablewright.cli.key_arguments import require_key
+    from tablewright.cli.conditions import require_key
     from tablewright.cli.sessions import TableSession
     from tablewright.transfer.definition import select_tables
     from tablewright.transfer.segments import scan_pages

@@ -14,6 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tablewright.cli.commands import add_command
+from tablewright.cli.conditions import (
+    describe_key,
+    find_key,
+    key_expression,
+    parse_conditions,
+    parse_key,
+    require_key,
+)
 from tablewright.cli.failures import fail
 from tablewright.cli.grammar import (
     Json,
@@ -26,14 +34,6 @@ from tablewright.cli.grammar import (
     option,
 )
 from tablewright.cli.item_json import read_items
-from tablewright.cli.key_arguments import (
-    describe_key,
-    find_key,
-    key_expression,
-    parse_conditions,
-    parse_key,
-    require_key,
-)
 from tablewright.cli.sessions import TableSession, open_session
 from tablewright.cli.views import EntityView, StoredView, View, count_items, count_units, note
 from tablewright.errors import InvalidValue, TablewrightError
@@ -202,7 +202,7 @@ def add_expressions(
     request: dict[str, Any], condition: dict[str, Any], filters: list[str] | None
 ) -> None:
     """Add a key condition and filters to a request; they share its names and values."""
-    from tablewright.cli.filters import filter_expression
+    from tablewright.cli.conditions import filter_expression
 
     for members in (condition, filter_expression(filters or ())):
         for name, value in members.items():

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.cli.commands import add_command
+from tablewright.cli.conditions import read_literal
 from tablewright.cli.failures import describe_failure, fail
-from tablewright.cli.filters import read_literal
 from tablewright.cli.grammar import Json, Target, argument, flag, option
 from tablewright.cli.item_json import print_json
 from tablewright.cli.item_tables import print_table
