@@ -121,7 +121,7 @@ class Bench:
             "checksums of rows": checksums,
             "engine: keys, rows, capacity": engine - sqlite - checksums - encoded,
         }
-        served = self._served(name, "tablewright", "serve", "--db", str(self.path), "--port", "0")
+        served = self._served(name, "tablewright", "serve", str(self.path), "--port", "0")
         stages["connection and threads"] = served - sum(stages.values())
         limits = {"bare server": bare}
         if operation == "GetItem":

@@ -20,7 +20,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from tablewright.cli import all_commands
-from tablewright.cli.filters import read_literal
+from tablewright.cli.conditions import read_literal
 from tablewright.cli.item_tables import choose_columns, format_cell, print_table
 from tablewright.cli.statements import open_statements
 from tablewright.engine import Engine

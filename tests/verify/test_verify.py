@@ -157,9 +157,9 @@ def test_a_table_that_is_not_empty_is_not_changed() -> None:
 
 def test_the_document_can_be_written_to_a_file(tmp_path: Path) -> None:
     target = tmp_path / "commerce.md"
-    assert run("docs", "commerce", "-o", str(target)).returncode == 0
-    assert target.read_text(encoding="utf-8") == run("docs", "commerce").stdout
-    failed = run("docs", "commerce", "-o", str(tmp_path / "no" / "where.md"))
+    assert run("publish", "docs", "commerce", "-o", str(target)).returncode == 0
+    assert target.read_text(encoding="utf-8") == run("publish", "docs", "commerce").stdout
+    failed = run("publish", "docs", "commerce", "-o", str(tmp_path / "no" / "where.md"))
     assert failed.returncode == 2
     assert "No such file" in failed.stderr
 

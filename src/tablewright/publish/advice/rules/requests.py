@@ -247,7 +247,7 @@ def unordered_range(facts: TableFacts) -> Iterator[RuleProblem]:
             )
 
 
-def _is_ordered(query: KeyRange) -> bool:
+def _is_ordered(query: SelectedRange) -> bool:
     """Return whether it is a query whose results depend on the order of the next part."""
     if query.aggregate or query.shape.operation == "Scan":
         return False

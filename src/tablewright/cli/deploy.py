@@ -1,4 +1,9 @@
-"""The command `backfill`: give stored items what was declared after they were written."""
+"""Commands that bring a design to a target: create its tables, load its sample data, backfill.
+
+create-tables  creates the tables that are missing; the others must be as declared
+seed           creates the tables and loads the sample data
+backfill       gives stored items what was declared after they were written
+"""
 
 from __future__ import annotations
 
@@ -7,12 +12,18 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, add_command
-from tablewright.cli.designs import Name, load_or_fail, tables_named
-from tablewright.cli.failures import clean_interrupts, fail, say
-from tablewright.cli.options import argument, flag, option
+from tablewright.cli.commands import add_command
+from tablewright.cli.failures import clean_interrupts, exit_on_error, fail, say
+from tablewright.cli.grammar import (
+    DesignName,
+    Target,
+    flag,
+    load_design,
+    option,
+    tables_named,
+)
 from tablewright.cli.report import print_grid
-from tablewright.cli.transfer import WHERE, exit_on_error, progress_bars
+from tablewright.cli.transfer import progress_bars
 from tablewright.errors import DuplicateValues, UnreadableItem
 from tablewright.hints import did_you_mean
 
@@ -24,10 +35,59 @@ if TYPE_CHECKING:
     from tablewright.plans import BackfillProgress
 
 
-@add_command(DESIGNS)
+@add_command()
+def create_tables(design: DesignName, target: Target) -> None:
+    """Create the tables of a design, with on-demand capacity.
+
+    A table that exists is never changed; it must be as declared.
+    """
+    from tablewright import connect
+    from tablewright.transfer import open_target
+    from tablewright.transfer.endpoints import list_tables
+
+    declared = load_design(design).tables
+    with exit_on_error():
+        with open_target(target) as transport:
+            existing = list_tables(transport)
+        connect(target, *declared, create=True).close()
+        for table in declared:
+            name = table.__table__.name
+            say(f"{name}: {'exists, as declared' if name in existing else 'created'}")
+
+
+@add_command()
+def seed(design: DesignName, target: Target) -> None:
+    """Create the tables of a design and load its sample data.
+
+    Prints the number of items of each entity. A table that exists must be empty and as declared;
+    otherwise nothing is loaded. If it fails or is interrupted, it removes the tables that it has
+    created and the items that it has loaded.
+    """
+    from tablewright.transfer.endpoints import refuse_memory
+    from tablewright.verify import seed as seed_design
+
+    loaded = load_design(design)
+    if loaded.sample is None:
+        fail(
+            f"{loaded.name} has no sample data: define the function sample(); "
+            "`tablewright help design` shows it"
+        )
+    with exit_on_error(), clean_interrupts("what was created and loaded has been removed"):
+        refuse_memory(target)
+        counted = seed_design(loaded, target)
+    for table, entities in counted.items():
+        counts = ", ".join(
+            f"{count} {entity or 'for unique values'}" for entity, count in sorted(entities.items())
+        )
+        total = entities.total()
+        items = "1 item" if total == 1 else f"{total} items"
+        typer.echo(f"{table}: {items}{f' ({counts})' if counts else ''}")
+
+
+@add_command()
 def backfill(
-    name: Name,
-    target: str = argument("TARGET", f"Where the tables are: {WHERE}."),
+    design: DesignName,
+    target: Target,
     index: list[str] | None = option(
         "Write only the keys of this index, and reserve no unique values; repeatable. Default: "
         "everything.",
@@ -58,10 +118,10 @@ def backfill(
     from tablewright.plan.plan import Context
     from tablewright.transfer.endpoints import open_source
 
-    design = load_or_fail(name)
+    loaded = load_design(design)
     if prepare and (index or dry_run or restart):
         fail("--prepare writes no keys; leave --index, --dry-run and --restart out")
-    tables = _tables_with(index, tables_named(design, table))
+    tables = _tables_with(index, tables_named(loaded, table))
     with (
         exit_on_error(),
         clean_interrupts("run the same command again to continue"),
@@ -77,7 +137,7 @@ def backfill(
                 try:
                     duplicates = _run(database, each, index, dry_run=dry_run, restart=restart)
                 except UnreadableItem as error:
-                    listed = f"tablewright verify {name} --stored {target}"
+                    listed = f"tablewright check-items {design} {target}"
                     fail(f"{error}; fix the item or the design: `{listed}` lists all such items")
                 if duplicates:
                     _print_duplicates(duplicates)

@@ -6,35 +6,46 @@ given, and then say so on standard error, with the cursor to continue at; `--all
 
 from __future__ import annotations
 
+import sys
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tablewright.cli.commands import STATEMENTS, add_command
-from tablewright.cli.failures import fail
-from tablewright.cli.key_arguments import (
+from tablewright.cli.commands import add_command
+from tablewright.cli.conditions import (
+    describe_key,
     find_key,
     key_expression,
     parse_conditions,
     parse_key,
     require_key,
 )
-from tablewright.cli.options import argument, flag, option
-from tablewright.cli.sessions import Json, TableName, TableSession, Target, open_session
+from tablewright.cli.failures import fail
+from tablewright.cli.grammar import (
+    Json,
+    TableName,
+    Target,
+    Yes,
+    argument,
+    flag,
+    load_design,
+    option,
+)
+from tablewright.cli.item_json import read_items
+from tablewright.cli.sessions import TableSession, open_session
 from tablewright.cli.views import EntityView, StoredView, View, count_items, count_units, note
+from tablewright.errors import InvalidValue, TablewrightError
 
 if TYPE_CHECKING:
     from tablewright.mapping.table import TableMap
+    from tablewright.schema import KeySchema
     from tablewright.values import Item
 
 MAX_ITEMS = 100
 
-Key = Annotated[
-    list[str],
-    typer.Argument(metavar="NAME=VALUE", help="The key: `PK=CUST#C1 SK=ORDER#1`."),
-]
+Key = Annotated[list[str], argument("NAME=VALUE", "The key: `PK=CUST#C1 SK=ORDER#1`.")]
 _ATTRIBUTES = option("Print only these attributes, separated by commas.", metavar="NAMES")
 _DESIGN = option(
     "Show the items as entities of this design: a bundled design, a module name or the path of a "
@@ -52,7 +63,7 @@ _CURSOR = option("Continue where a command stopped.", metavar="CURSOR")
 _ALL = flag("Read all items, in as many pages as needed.", "--all")
 
 
-@add_command(STATEMENTS)
+@add_command()
 def get(
     target: Target,
     table: TableName,
@@ -80,7 +91,7 @@ def get(
             view.print_item(item)
 
 
-@add_command(STATEMENTS)
+@add_command()
 def query(
     target: Target,
     table: TableName,
@@ -114,7 +125,7 @@ def query(
         print_pages(ReadPages(session, "Query", request, maximum, cursor), view, json=json)
 
 
-@add_command(STATEMENTS)
+@add_command()
 def scan(
     target: Target,
     table: TableName,
@@ -155,12 +166,11 @@ def find_entities(design: str | None, table: str) -> TableMap | None:
 
     The only table of a design may have another name at the target.
     """
-    from tablewright.cli.designs import load_or_fail
     from tablewright.hints import did_you_mean
 
     if design is None:
         return None
-    tables = {each.__table__.name: each.__table__ for each in load_or_fail(design).tables}
+    tables = {each.__table__.name: each.__table__ for each in load_design(design).tables}
     if table in tables:
         return tables[table]
     if len(tables) > 1:
@@ -192,7 +202,7 @@ def add_expressions(
     request: dict[str, Any], condition: dict[str, Any], filters: list[str] | None
 ) -> None:
     """Add a key condition and filters to a request; they share its names and values."""
-    from tablewright.cli.filters import filter_expression
+    from tablewright.cli.conditions import filter_expression
 
     for members in (condition, filter_expression(filters or ())):
         for name, value in members.items():
@@ -282,3 +292,93 @@ def open_cursor(cursor: str) -> Item:
         return msgspec.json.decode(raw, type=dict[str, dict[str, str]])
     except (ValueError, msgspec.MsgspecError):
         raise InvalidValue("this is not a cursor; pass the text after --cursor unchanged") from None
+
+
+@add_command()
+def put(
+    target: Target,
+    table: TableName,
+    item: str = argument(
+        "ITEM",
+        "JSON, the path of a file with JSON, or - (standard input): plain JSON or DynamoDB's "
+        "JSON; one item, a list, or one item on each line.",
+    ),
+    yes: Yes = False,
+) -> None:
+    """Put items into a table; ask before an existing item is replaced."""
+    with open_session(target) as session:
+        key = session.describe(table).keys
+        items = read_items(item, key)
+        refuse_duplicates(items, key)
+        existing: dict[int, Any] = {}
+        for number, each in enumerate(items):
+            wanted = {name: each[name] for name in key.names}
+            request = {"TableName": table, "Key": wanted, "ConsistentRead": True}
+            if stored := session.send("GetItem", request).get("Item"):
+                existing[number] = stored
+        if existing and not yes:
+            count = count_items(len(existing))
+            exist = "exists" if len(existing) == 1 else "exist"
+            view = make_view(session, table)
+            confirm(
+                f"{count} {exist} and will be replaced",
+                lambda: view.print_items(list(existing.values())),
+            )
+        for number, each in enumerate(items):
+            request = {"TableName": table, "Item": each}
+            if number not in existing:
+                request["ConditionExpression"] = "attribute_not_exists(#k)"
+                request["ExpressionAttributeNames"] = {"#k": key.names[0]}
+            try:
+                session.send("PutItem", request)
+            except TablewrightError:
+                if number:
+                    note(f"{number:,} of {count_items(len(items))} were put before this failed")
+                raise
+        created = len(items) - len(existing)
+        note(f"{table}: {created:,} created, {len(existing):,} replaced")
+
+
+@add_command()
+def delete(target: Target, table: TableName, key: Key, yes: Yes = False) -> None:
+    """Delete the item with a key, after showing it and asking.
+
+    Exit code 1: there is no such item.
+    """
+    with open_session(target) as session:
+        schema = session.describe(table).keys
+        request = {"TableName": table, "Key": parse_key(key, schema)}
+        item = session.send("GetItem", {**request, "ConsistentRead": True}).get("Item")
+        if item is None:
+            note(f"tablewright: {table} has no item with the key {' '.join(key)}")
+            raise typer.Exit(1)
+        if not yes:
+            view = make_view(session, table)
+            confirm(f"{describe_key(item, schema)} will be deleted", lambda: view.print_item(item))
+        session.send("DeleteItem", request)
+        note(f"{table}: 1 deleted")
+
+
+def refuse_duplicates(items: Sequence[Item], key: KeySchema) -> None:
+    """Raise InvalidValue if two items have the same key: only one of them could stay."""
+    seen = set()
+    for item in items:
+        shown = describe_key(item, key)
+        if shown in seen:
+            raise InvalidValue(f"two items have the key {shown}")
+        seen.add(shown)
+
+
+def confirm(
+    consequence: str, show: Callable[[], None] = lambda: None, option: str = "--yes"
+) -> None:
+    """Show what will change, and return if the user agrees.
+
+    Exit with code 1 if the user does not, and with code 2 if standard input is not a terminal.
+    """
+    if not sys.stdin.isatty():
+        fail(f"{consequence}; add {option}, because standard input is not a terminal")
+    show()
+    if not typer.confirm(f"{consequence}. Continue?", err=True):
+        note("nothing was changed")
+        raise typer.Exit(1)
