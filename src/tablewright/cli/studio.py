@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,10 +37,6 @@ def studio(
     ),
     write: bool = flag("Allow changes at an endpoint; files always allow them."),
     read_only: bool = flag("Refuse every change of the data."),
-    export: Path | None = option(
-        "Write static pages of the design to this folder, and exit.", metavar="FOLDER"
-    ),
-    data: bool = flag("With --export: also write the items of the target."),
     browser: bool = option("Open the page in the browser.", "--browser/--no-browser", default=True),
 ) -> None:
     """Show a design, its patterns and its data in the browser.
@@ -64,11 +59,6 @@ def studio(
             "or NAME.localhost"
         )
     workspace = open_workspace(what or [], write=True if write else False if read_only else None)
-    if data and export is None:
-        fail("--data needs --export FOLDER")
-    if export is not None:
-        _export(workspace, export, data)
-        return
     try:
         asyncio.run(_serve(workspace, port, host, browser))
     except KeyboardInterrupt:
@@ -148,16 +138,6 @@ def warn_if_unreachable(workspace: Workspace) -> None:
         )
     except TablewrightError:  # it responds, but refuses the request; or the studio was stopped
         pass
-
-
-def _export(workspace: Workspace, folder: Path, data: bool) -> None:
-    from tablewright.studio.export import export
-
-    if workspace.design is None:
-        fail("--export writes the pages of a design; name the design")
-    with closing(workspace), failing_on(TablewrightError, OSError):
-        paths = export(workspace, folder, data=data)
-    typer.echo(f"{paths[0]} and {len(paths) - 1} other files")
 
 
 async def _serve(workspace: Workspace, port: int, host: str | None, browser: bool) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from tablewright.mapping.entity import EntityMap
-from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.studio.markup.hues import entity_hue
+from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.hues import entity_hue
 from tablewright.values import Value, tag_of
 
 NOTHING = Markup("")

@@ -13,9 +13,8 @@ from collections.abc import Sequence
 
 from tablewright.errors import TablewrightError, WriteRejected
 from tablewright.mapping.item_kind import ItemKind
-from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.studio.items.key_parts import key_pieces
-from tablewright.studio.items.kinds import side_of
+from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.keys import key_pieces, side_of
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.clauses import Clause
 from tablewright.studio.markup.item_parts import item_url, key_line, kind_chip

@@ -15,12 +15,10 @@ from tablewright.limits import READ_UNIT_SIZE
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.members import AttributeMap
 from tablewright.mapping.table import TableMap
-from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.studio.items.item_page import RequestMeter
-from tablewright.studio.items.key_parts import short_title
-from tablewright.studio.items.key_values import key_value
-from tablewright.studio.items.kinds import kind_of, unreadable
+from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.keys import key_value, kind_of, short_title, unreadable
 from tablewright.studio.items.places import Subject, places_of
+from tablewright.studio.items.reading import RequestMeter
 from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.parts import NOTHING, button_link, note
 from tablewright.studio.views.item_panels import (
@@ -29,10 +27,9 @@ from tablewright.studio.views.item_panels import (
     places_panels,
     relations_panel,
 )
-from tablewright.studio.views.table import inferred_note
-from tablewright.studio.web.frame import WebPage
+from tablewright.studio.views.tables import inferred_note
+from tablewright.studio.web.frame import MissingPage, WebPage
 from tablewright.studio.web.http import WebRequest
-from tablewright.studio.web.problems import MissingPage
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item, Value, tag_of
 

@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from threading import BoundedSemaphore
 
 from tablewright.errors import InvalidValue
-from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.studio.items.key_parts import take_apart
-from tablewright.studio.items.kinds import side_of
+from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.keys import side_of, take_apart
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.item_parts import key_line, key_url, kind_chip
 from tablewright.studio.markup.parts import NOTHING, faint, note
