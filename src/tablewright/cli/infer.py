@@ -11,7 +11,7 @@ from tablewright.cli.designs import write
 from tablewright.cli.failures import fail, say
 from tablewright.cli.options import argument, option
 from tablewright.cli.transfer import WHERE, exit_on_error
-from tablewright.cli.views import count_items
+from tablewright.presentation.values import count_items
 
 #: As `tablewright.infer.SAMPLE_SIZE`, which is not imported for `--help`.
 SAMPLE_SIZE = 1000

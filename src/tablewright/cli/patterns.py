@@ -20,19 +20,13 @@ from tablewright.cli.explain import (
     select_patterns,
 )
 from tablewright.cli.failures import fail
-from tablewright.cli.item_json import print_json
 from tablewright.cli.options import argument, flag, option
 from tablewright.cli.sessions import Json
 from tablewright.cli.transfer import WHERE, exit_on_error
-from tablewright.cli.views import (
-    as_json,
-    count_items,
-    count_units,
-    format_json,
-    make_console,
-    note,
-)
 from tablewright.cli.write_items import Yes, confirm
+from tablewright.presentation.results import as_json, json_text
+from tablewright.presentation.terminal import escape_controls, make_console, note, print_json
+from tablewright.presentation.values import count_items, count_units
 
 if TYPE_CHECKING:
     from tablewright.database import Database
@@ -212,10 +206,10 @@ def _run(
 ) -> None:
     """Run a plan and print its result, then on standard error what it took."""
     from tablewright import Page, Query
-    from tablewright.cli.results import print_result
     from tablewright.errors import UnreadableItem
     from tablewright.plan.inspection import name_of
     from tablewright.plans import Load, LoadFound, Single, Then
+    from tablewright.presentation.terminal import print_result
 
     if isinstance(plan, Query):
         found = _Found(database, plan, all_pages=all_pages)
@@ -282,7 +276,7 @@ class _Found:
 
 def _print_rows(rows: Iterable[Any], plan: Plan[Any], *, json: bool) -> int:
     """Print the results of a query, and return their number."""
-    from tablewright.cli.results import print_rows
+    from tablewright.presentation.terminal import print_rows
 
     count = 0
     if json:
@@ -299,7 +293,7 @@ def _print_rows(rows: Iterable[Any], plan: Plan[Any], *, json: bool) -> int:
 def _note_unreadable(error: UnreadableItem) -> None:
     """Print an item that cannot be decoded, and why."""
     note(f"tablewright: {error}")
-    note(f"    {format_json(error.item)}")
+    note(f"    {escape_controls(json_text(error.item))}")
 
 
 def _note_cursor(cursor: str | None, how: str) -> None:

@@ -23,7 +23,8 @@ from tablewright.cli.key_arguments import (
 )
 from tablewright.cli.options import argument, flag, option
 from tablewright.cli.sessions import Json, TableName, TableSession, Target, open_session
-from tablewright.cli.views import EntityView, StoredView, View, count_items, count_units, note
+from tablewright.presentation.terminal import EntityView, StoredView, View, note
+from tablewright.presentation.values import count_items, count_units
 
 if TYPE_CHECKING:
     from tablewright.mapping.table import TableMap

@@ -9,12 +9,11 @@ import typer
 from tablewright.cli.commands import STATEMENTS, add_command
 from tablewright.cli.failures import fail
 from tablewright.cli.filters import read_literal
-from tablewright.cli.item_json import print_json
-from tablewright.cli.item_tables import print_table
 from tablewright.cli.options import argument, flag, option
 from tablewright.cli.sessions import Json, Target
 from tablewright.cli.statements import StatementSession, open_statements
-from tablewright.cli.views import count_items, count_units, note
+from tablewright.presentation.terminal import note, print_json, print_table
+from tablewright.presentation.values import count_items, count_units
 
 if TYPE_CHECKING:
     from tablewright.values import Item, Value

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Literal
 
 from tablewright.cli.commands import STATEMENTS, add_command
 from tablewright.cli.failures import fail
-from tablewright.cli.item_json import print_json
-from tablewright.cli.item_tables import print_columns
 from tablewright.cli.options import argument, option
 from tablewright.cli.sessions import Json, TableName, TableSession, Target, open_session
 from tablewright.cli.transfer import WHERE, exit_on_error
-from tablewright.cli.views import make_console, note, print_fields, print_title
+from tablewright.presentation.terminal import (
+    make_console,
+    note,
+    print_columns,
+    print_fields,
+    print_json,
+    print_title,
+)
 
 if TYPE_CHECKING:
     from tablewright.schema import IndexProjection, KeySchema

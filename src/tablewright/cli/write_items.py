@@ -20,8 +20,9 @@ from tablewright.cli.key_arguments import describe_key, parse_key
 from tablewright.cli.options import argument
 from tablewright.cli.read_items import Key, make_view
 from tablewright.cli.sessions import TableName, Target, open_session
-from tablewright.cli.views import count_items, note
 from tablewright.errors import InvalidValue, TablewrightError
+from tablewright.presentation.terminal import note
+from tablewright.presentation.values import count_items
 
 if TYPE_CHECKING:
     from tablewright.schema import KeySchema

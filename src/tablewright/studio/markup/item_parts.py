@@ -12,7 +12,8 @@ from tablewright.mapping.key_condition import KeyCondition
 from tablewright.presentation.element import Markup, element
 from tablewright.presentation.hues import attribute_hue, entity_hue
 from tablewright.presentation.keys import KeyPiece, key_pieces, key_text, paths
-from tablewright.studio.markup.parts import chip, content, shortened
+from tablewright.presentation.values import content, shortened
+from tablewright.studio.markup.parts import chip
 from tablewright.studio.patterns.programs import entity_code
 from tablewright.studio.web.http import url
 from tablewright.table_description import IndexDescription, TableDescription

@@ -22,10 +22,11 @@ from tablewright.plan.reads.page import Page
 from tablewright.presentation.element import Markup, element, join
 from tablewright.presentation.hues import attribute_hue
 from tablewright.presentation.keys import KeyPiece, label
+from tablewright.presentation.values import content, shortened
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.clauses import render, split
 from tablewright.studio.markup.item_parts import key_line, key_url
-from tablewright.studio.markup.parts import NOTHING, chip, content, faint, note, shortened, tag
+from tablewright.studio.markup.parts import NOTHING, chip, faint, note, tag
 from tablewright.studio.patterns.running import Ran
 from tablewright.values import Value
 from tablewright.verify.trace import TracedRequest

@@ -29,7 +29,7 @@ from tablewright.plan.streams.events import Moved
 from tablewright.plan.streams.reading import Round, StreamReader
 from tablewright.plan.streams.records import Converted
 from tablewright.presentation.keys import kind_of
-from tablewright.studio.markup.parts import content
+from tablewright.presentation.values import content
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import TableDescription
 from tablewright.values import Item, Value

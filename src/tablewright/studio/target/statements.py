@@ -40,7 +40,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Parser, Template
 from tablewright.model.pattern import AccessPattern
 from tablewright.partiql import Exists, Insert
-from tablewright.studio.markup.parts import content
+from tablewright.presentation.values import content
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import TableDescription
 from tablewright.values import Item

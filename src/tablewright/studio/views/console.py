@@ -29,6 +29,7 @@ from tablewright.partiql.completion import Names, complete
 from tablewright.partiql.printing import format_name
 from tablewright.presentation.element import Child, Markup, element, join
 from tablewright.presentation.keys import stored_names, take_apart
+from tablewright.presentation.values import content, plural, size_text
 from tablewright.studio.items.exporting import FORMATS, export_response
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.item_parts import key_line, key_url
@@ -36,13 +37,10 @@ from tablewright.studio.markup.parts import (
     NOTHING,
     aside,
     button,
-    content,
     faint,
     heading,
     note,
     panel,
-    plural,
-    size_text,
     swap,
 )
 from tablewright.studio.target import statements
@@ -276,7 +274,7 @@ def explain_panel(found: StatementPlan, patterns: Sequence[AccessPattern] = ()) 
         rows.append(("condition", element("code", plan_.filter)))
     if plan_.order is not None:
         rows.append(("order", element("span", plan_.order)))
-    size = f"{found.items:,} items, {parts.size_text(found.size)}"
+    size = f"{found.items:,} items, {size_text(found.size)}"
     rows += [
         ("reads from" if found.is_read else "table", element("span", size)),
         ("units", element("span", found.units, element("small", _remark(found)))),
@@ -311,7 +309,7 @@ def failure_panel(error: TablewrightError) -> Markup:
 def confirm_scan(text: str, found: StatementPlan) -> Markup:
     words = (
         f"This statement reads all of {found.explanation.table}, page by page: {found.items:,} "
-        f"items, {parts.size_text(found.size)}, {found.units}. A page reads {found.page:,} items. "
+        f"items, {size_text(found.size)}, {found.units}. A page reads {found.page:,} items. "
         "A condition on the partition key avoids it."
     )
     href = url("/console", statement=text, run=1, confirm="scan")

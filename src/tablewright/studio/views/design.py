@@ -9,6 +9,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.presentation.element import Markup, element, join
 from tablewright.presentation.erd import RELATION_COLUMNS, Erd, erd
 from tablewright.presentation.erd_svg import erd_svg
+from tablewright.presentation.values import plural
 from tablewright.publish.advice import Finding
 from tablewright.publish.advice.finding import Severity
 from tablewright.studio.derived import BY_NAME, DOCUMENTS, GeneratedDocument
@@ -163,7 +164,7 @@ def _counts(findings: list[Finding]) -> Markup:
     to_look_at = sum(each.fails for each in findings)
     notes = len(findings) - to_look_at
     warning = parts.tag(f"{to_look_at} to look at", "warn") if to_look_at else parts.NOTHING
-    return join([warning, parts.tag(parts.plural(notes, "note")) if notes else parts.NOTHING])
+    return join([warning, parts.tag(plural(notes, "note")) if notes else parts.NOTHING])
 
 
 def _finding(finding: Finding) -> Markup:

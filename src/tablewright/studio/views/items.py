@@ -22,6 +22,7 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.presentation.element import Markup, element, join
 from tablewright.presentation.keys import decode_cursor, encode_cursor, kind_of
+from tablewright.presentation.values import plural, size_text
 from tablewright.studio.items.exporting import export_response
 from tablewright.studio.items.reading import PAGE_SIZE, ItemPage, prepare
 from tablewright.studio.markup import item_parts, parts
@@ -114,7 +115,7 @@ def _switch(layout: TableDescription, current: IndexDescription) -> Markup:
 
 def _pager(asked: AskedItems, page: ItemPage) -> Markup:
     partitions = len({repr(asked.collection.partition_of(item)) for item in page.items})
-    count = f"{parts.plural(partitions, 'partition')}, {parts.plural(len(page.items), 'item')}"
+    count = f"{plural(partitions, 'partition')}, {plural(len(page.items), 'item')}"
     keys = element("span.keys.faint", element("kbd", "j"), " ", element("kbd", "k"), " move  ",
                    element("kbd", "↵"), " open")  # fmt: skip
     links = [_exports(asked)]
@@ -183,7 +184,7 @@ def _drawer(
     units = found.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
     facts = [
         f"{len(item)} attributes",
-        parts.size_text(item_size(item)),
+        size_text(item_size(item)),
         f"{units:g} read units",
     ]
     line = element("div.pager", [element("span", each) for each in facts])

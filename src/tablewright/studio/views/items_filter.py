@@ -17,6 +17,7 @@ from tablewright.presentation.keys import (
     kind_name,
     kind_of,
 )
+from tablewright.presentation.values import plural
 from tablewright.studio.items.reading import (
     FILTERED_LIMIT,
     MAX_REQUESTS,
@@ -30,7 +31,7 @@ from tablewright.studio.items.reading import (
 )
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.item_parts import items_url
-from tablewright.studio.markup.parts import NOTHING, choice, field, plural
+from tablewright.studio.markup.parts import NOTHING, choice, field
 from tablewright.studio.web.http import Fields, url
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import IndexDescription, TableDescription

@@ -22,6 +22,7 @@ from tablewright.presentation.keys import (
     kind_of,
     unreadable,
 )
+from tablewright.presentation.values import size_text
 from tablewright.studio.items.reading import ItemPage
 from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.item_parts import key_line, short_value, value_class
@@ -135,7 +136,7 @@ class _Grid:
         inside = [
             element("a.kl", keys, href=href),
             join([item_parts.strip(hues), parts.spoken(names)]) if self.known else NOTHING,
-            element("span.faint.nowrap", f"{count} · {parts.size_text(size)}"),
+            element("span.faint.nowrap", f"{count} · {size_text(size)}"),
         ]
         columns = self.width + (2 if self.known else 1)
         shown = element("span.in", inside)

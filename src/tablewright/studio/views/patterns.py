@@ -21,8 +21,9 @@ from tablewright.model.pattern import AccessPattern
 from tablewright.plan.inspection import entities_of
 from tablewright.plan.reads.page import Page
 from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.values import content, plural
 from tablewright.studio.markup import preview_parts
-from tablewright.studio.markup.parts import NOTHING, button_link, content, heading, note, plural
+from tablewright.studio.markup.parts import NOTHING, button_link, heading, note
 from tablewright.studio.markup.preview_parts import not_written
 from tablewright.studio.markup.result_parts import (
     key_conditions,

@@ -14,6 +14,7 @@ from tablewright.model.provision import Provision
 from tablewright.model.table_definition import definition
 from tablewright.presentation.element import Child, Markup, element
 from tablewright.presentation.keys import stored_names
+from tablewright.presentation.values import plural, size_text
 from tablewright.studio.items.exporting import FORMATS, export_response, scan_pages
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.parts import NOTHING, button_link, faint, heading, note, panel
@@ -106,7 +107,7 @@ def _row(workspace: Workspace, found: FoundTable) -> Markup | list[Child]:
         [link, " ", status],
         design,
         f"{found.items:,}",
-        parts.size_text(table.state.size),
+        size_text(table.state.size),
         ", ".join(table.keys.names),
         str(len(table.indexes)) if table.indexes else faint("none"),
         element("code", table.ttl) if table.ttl else faint("off"),
@@ -123,7 +124,7 @@ def design_tag(table: FoundTable) -> Markup:
         return parts.tag("not compared yet")
     if not table.differences:
         return parts.tag("matches", "good")
-    return parts.tag(parts.plural(len(table.differences), "difference"), "warn")
+    return parts.tag(plural(len(table.differences), "difference"), "warn")
 
 
 def status_tag(status: str) -> Markup:
@@ -233,7 +234,7 @@ def show_table(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
 def _summary(table: TableDescription) -> str:
     state = table.state
     return (
-        f"{state.items or 0:,} items, {parts.size_text(state.size)}, as DescribeTable states; "
+        f"{state.items or 0:,} items, {size_text(state.size)}, as DescribeTable states; "
         f"created {format_created(state.created)}."
     )
 
@@ -248,7 +249,7 @@ def _design(found: FoundTable, table: TableDescription) -> Markup:
     values = [
         ("status", table.state.status.lower()),
         ("items", f"{found.items:,}"),
-        ("size", parts.size_text(table.state.size)),
+        ("size", size_text(table.state.size)),
         ("key", format_keys(table.keys)),
         ("TTL", table.ttl or "off"),
         ("stream", STREAMS.get(table.stream, table.stream) if table.stream else "off"),
@@ -271,7 +272,7 @@ def _indexes(table: TableDescription) -> Markup:
             element("a.mono", index.name,
                     href=url("/items/{}", table.name, index=index.name)),
             index.kind, format_keys(index.keys), format_projection(index.projection),
-            f"{index.state.items or 0:,}", parts.size_text(index.state.size),
+            f"{index.state.items or 0:,}", size_text(index.state.size),
             status_tag(index.state.status),
         ]
         for index in table.indexes
