@@ -38,7 +38,7 @@ HUES = (
 @cache
 def rules(name: str) -> str:
     """Return the rules of a document or of diagrams, which the studio uses, too."""
-    return (files("tablewright.publish.html") / f"{name}.css").read_text(encoding="utf-8")
+    return (files("tablewright.presentation") / f"{name}.css").read_text(encoding="utf-8")
 
 
 def stylesheet() -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from tablewright.publish.blocks import (
+from tablewright.presentation.blocks import (
     Block,
     Chart,
     Code,
@@ -21,11 +21,11 @@ from tablewright.publish.blocks import (
     Plain,
     Prose,
 )
-from tablewright.publish.erd import RELATION_COLUMNS, Erd
-from tablewright.publish.html.element import Markup, element, join
-from tablewright.publish.html.erd_svg import erd_svg
-from tablewright.publish.html.key_map_svg import key_map_svg
-from tablewright.publish.html.style import stylesheet
+from tablewright.presentation.element import Markup, element, join
+from tablewright.presentation.erd import RELATION_COLUMNS, Erd
+from tablewright.presentation.erd_svg import erd_svg
+from tablewright.presentation.key_map_svg import key_map_svg
+from tablewright.presentation.style import stylesheet
 
 #: The numbers of columns from which a table is stacked on a narrow screen, and has smaller text.
 STACKED, DENSE = 3, 5

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from tablewright.mapping.table import TableMap
-from tablewright.publish.erd import Erd, mermaid
+from tablewright.presentation.erd import Erd, mermaid
 
 
 class Code(str):

@@ -11,9 +11,7 @@ This module must not know what a page contains.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable
 from html import escape as escape_markup
 from typing import TypeAlias
 
@@ -24,10 +22,6 @@ _INVISIBLE = re.compile(
     "\ufeff\ud800-\udfff\ufff9-\ufffb\ufffe\uffff]"
 )
 _VOID = frozenset({"br", "hr", "img", "input", "link", "meta", "wbr"})
-_LINKS = frozenset({"href", "src"})
-
-Relink: TypeAlias = Callable[[str], str | None]
-_relink: ContextVar[Relink | None] = ContextVar("relink", default=None)
 
 
 class Markup(str):
@@ -66,8 +60,6 @@ def element(tag: str, *children: Child, **attributes: str | float | None) -> Mar
     tag, _, classes = tag.partition(".")
     if classes:
         attributes = {"class_": classes.replace(".", " "), **attributes}
-    if (relink := _relink.get()) is not None:
-        attributes = {name: _linked(name, each, relink) for name, each in attributes.items()}
     shown = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{escape(_text(value))}"'
         for name, value in attributes.items()
@@ -79,25 +71,6 @@ def element(tag: str, *children: Child, **attributes: str | float | None) -> Mar
         escape(child) if isinstance(child, str) else join(child) for child in children
     )
     return Markup(f"<{tag}{shown}>{content}</{tag}>")
-
-
-@contextmanager
-def relinked(relink: Relink) -> Iterator[None]:
-    """Replace the links of elements that are made in this block; None removes a link.
-
-    Only links that begin with a slash are replaced: those to another page or file of the site.
-    """
-    token = _relink.set(relink)
-    try:
-        yield
-    finally:
-        _relink.reset(token)
-
-
-def _linked(name: str, value: str | float | None, relink: Relink) -> str | float | None:
-    if name in _LINKS and isinstance(value, str) and value.startswith("/"):
-        return relink(value)
-    return value
 
 
 def _text(value: str | float) -> str:

@@ -14,8 +14,8 @@ from typing import Literal, get_origin
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
-from tablewright.publish.erd import owners
-from tablewright.publish.html.style import hue
+from tablewright.presentation.erd import owners
+from tablewright.presentation.style import hue
 
 UNKNOWN = "e0"
 

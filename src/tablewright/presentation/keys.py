@@ -7,17 +7,24 @@ Invariant: the texts of the pieces together are the stored text. This module mus
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Iterable, Mapping
+from functools import cache
 
+import msgspec
 from msgspec import Struct
 
+from tablewright.encoding.items import normalise
+from tablewright.errors import InvalidValue, UnreadableItem, ValidationException
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.item_kind import ItemKind
+from tablewright.mapping.item_kind import UNKNOWN, ItemKind
 from tablewright.mapping.keys import KeyMap
-from tablewright.studio.items.key_values import key_text
-from tablewright.studio.items.kinds import parser
+from tablewright.mapping.table import TableMap
+from tablewright.mapping.template import Parser
+from tablewright.schema import KeyAttribute
 from tablewright.table_description import IndexDescription
-from tablewright.values import Value
+from tablewright.values import Item, Value, tag_of
 
 #: How much space is added at most to align a part.
 MAX_PADDING = 12
@@ -139,3 +146,101 @@ def paths(pieces: list[KeyPiece]) -> list[tuple[tuple[str, ...], KeyPiece]]:
         path = (*path, f"{{{piece.label}}}" if piece.label else piece.text)
         found.append((path, piece))
     return found
+
+
+def key_value(text: str, attribute: KeyAttribute) -> Value:
+    """Return the value of a key attribute that a person typed.
+
+    Raises InvalidValue, which names the attribute, if the text is not of its type.
+    """
+    try:
+        value = normalise({attribute.type: text})
+        if attribute.type == "B":
+            binascii.a2b_base64(text, strict_mode=True)
+        if text:
+            return value
+    except (ValidationException, ValueError):
+        pass
+    wanted = {"S": "a text", "N": "a number", "B": "a binary value in base64"}[attribute.type]
+    raise InvalidValue(f"{attribute.name} must be {wanted}; {text!r} is not")
+
+
+def key_text(value: Value) -> str:
+    """Return a key value as a person types it."""
+    return str(value[tag_of(value)])
+
+
+def encode_cursor(key: Item) -> str:
+    """Return a key as a part of a URL."""
+    return base64.urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
+
+
+def decode_cursor(text: str) -> Item:
+    """Return the key of a cursor. Raises InvalidValue if it is none."""
+    try:
+        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        return msgspec.json.decode(data, type=dict[str, dict[str, str]])
+    except (ValueError, binascii.Error, msgspec.MsgspecError):
+        message = "the key in the URL is malformed; start at the first page"
+        raise InvalidValue(message) from None
+
+
+#: The names of the kinds that are no entity; no class can have such a name.
+UNIQUE_VALUES = "-unique"
+UNKNOWN_ITEMS = "-unknown"
+INDEX_RECORD = "-record"
+
+
+def kind_of(table: TableMap | None, item: Mapping[str, Value]) -> ItemKind:
+    """Return the kind of an item of a table, or of a table without a design."""
+    return UNKNOWN if table is None else table.identify(item)
+
+
+def kind_name(kind: ItemKind) -> str:
+    """Return how the filter of a page names a kind."""
+    if kind.unique is not None:
+        return UNIQUE_VALUES
+    if kind.is_record:
+        return INDEX_RECORD
+    return UNKNOWN_ITEMS if kind.entity is None else kind.entity.name
+
+
+def side_of(kind: ItemKind) -> str:
+    """Return what an item is if it is no plain entity: a sentinel, an event of a history, …"""
+    if kind.is_record:
+        return "the record of complete indexes"
+    if kind.is_unknown:
+        return "not in the design"
+    if kind.unique is not None:
+        return f"sentinel: reserves {kind.unique.key.name}"
+    if kind.history is None:
+        return ""
+    owner, history = kind.history
+    return f"history of {owner.name}.{history.attribute}"
+
+
+@cache
+def parser(key: KeyMap, attribute: str) -> Parser:
+    """Return what takes the texts of a key attribute apart, in any spelling."""
+    return Parser(key.templates[attribute], any_spelling=True)
+
+
+def unreadable(kind: ItemKind, item: Mapping[str, Value]) -> str:
+    """Return why a whole item cannot be decoded; "" if it can, or if it is of no entity."""
+    if kind.stored is None:
+        return ""
+    try:
+        kind.stored.decode(item)
+    except UnreadableItem as error:
+        return str(error)
+    return ""
+
+
+def stored_names(table: TableMap | None) -> list[str]:
+    """Return the stored attributes of all entities, without those that are only in keys."""
+    return [
+        attribute.stored
+        for entity in (() if table is None else table.entities)
+        for attribute in entity.attributes.values()
+        if not attribute.is_key_only
+    ]

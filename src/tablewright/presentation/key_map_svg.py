@@ -17,10 +17,10 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
-from tablewright.publish.erd import owners
-from tablewright.publish.html.element import Markup, element
-from tablewright.publish.html.style import hue
-from tablewright.publish.html.svg import SANS, image, path, rectangle, text, width, wrap
+from tablewright.presentation.element import Markup, element
+from tablewright.presentation.erd import owners
+from tablewright.presentation.erd_svg import SANS, image, path, rectangle, text, width, wrap
+from tablewright.presentation.style import hue
 
 SIZE, LINE, PAD = 12, 20, 12
 #: The widest name of a key attribute and of an entity, in pixels.

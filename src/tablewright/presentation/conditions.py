@@ -14,8 +14,8 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.plan.explanation import parts_text
 from tablewright.plan.facts import ShapeKey, WholeScan
 from tablewright.plan.shape import Shape
-from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.markup.hues import attribute_hue
+from tablewright.presentation.element import Markup, element, join
+from tablewright.presentation.hues import attribute_hue
 from tablewright.symbol import Argument, AttributeOf, Expression, MemberOf, parts_of
 from tablewright.values import Value
 
