@@ -17,7 +17,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 
-class Path(Struct, frozen=True):
+class Path(Struct, frozen=True, gc=False):
     """A document path: attribute names and list positions."""
 
     parts: tuple[str | int, ...]
@@ -28,89 +28,89 @@ class Path(Struct, frozen=True):
         return f"[{', '.join(shown)}]"
 
 
-class Value(Struct, frozen=True):
+class Value(Struct, frozen=True, gc=False):
     """A reference to a value of the request: `:v`."""
 
     name: str
 
 
-class Call(Struct, frozen=True):
+class Call(Struct, frozen=True, gc=False):
     """A function call: an operand or a condition."""
 
     function: str
     arguments: tuple[Operand, ...]
 
 
-class Arithmetic(Struct, frozen=True):
+class Arithmetic(Struct, frozen=True, gc=False):
     operator: str  # + or -
     left: Operand
     right: Operand
 
 
-class Comparison(Struct, frozen=True):
+class Comparison(Struct, frozen=True, gc=False):
     operator: str  # = <> < <= > >=
     left: Operand
     right: Operand
 
 
-class Between(Struct, frozen=True):
+class Between(Struct, frozen=True, gc=False):
     operand: Operand
     low: Operand
     high: Operand
 
 
-class In(Struct, frozen=True):
+class In(Struct, frozen=True, gc=False):
     operand: Operand
     options: tuple[Operand, ...]
 
 
-class And(Struct, frozen=True):
+class And(Struct, frozen=True, gc=False):
     """Two or more conditions. Flat, so that a long chain is not a deep tree."""
 
     conditions: tuple[Condition, ...]
 
 
-class Or(Struct, frozen=True):
+class Or(Struct, frozen=True, gc=False):
     conditions: tuple[Condition, ...]
 
 
-class Not(Struct, frozen=True):
+class Not(Struct, frozen=True, gc=False):
     condition: Condition
 
 
-class Set(Struct, frozen=True):
+class Set(Struct, frozen=True, gc=False):
     path: Path
     operand: Operand
 
 
-class Remove(Struct, frozen=True):
+class Remove(Struct, frozen=True, gc=False):
     path: Path
 
 
-class Add(Struct, frozen=True):
-    path: Path
-    value: Value
-
-
-class Delete(Struct, frozen=True):
+class Add(Struct, frozen=True, gc=False):
     path: Path
     value: Value
 
 
-class Section(Struct, frozen=True):
+class Delete(Struct, frozen=True, gc=False):
+    path: Path
+    value: Value
+
+
+class Section(Struct, frozen=True, gc=False):
     """A section of an update: the keyword and its actions."""
 
     keyword: str
     actions: tuple[Action, ...]
 
 
-class Update(Struct, frozen=True):
+class Update(Struct, frozen=True, gc=False):
     """Sections in the order of the text; `resolve` refuses duplicate keywords."""
 
     sections: tuple[Section, ...]
 
 
-class Projection(Struct, frozen=True):
+class Projection(Struct, frozen=True, gc=False):
     paths: tuple[Path, ...]
 
 
