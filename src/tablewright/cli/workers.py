@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tablewright.engine import Engine
     from tablewright.server import Server, Settings
     from tablewright.server.isolation import IsolatedEngines
-    from tablewright.server.processes import Workers
+    from tablewright.server.workers.processes import Workers
 
 #: The largest request body, which the memory of each worker must hold.
 MIN_BUFFERED_MB = 16
@@ -62,7 +62,7 @@ def start_workers(
         return None
     from msgspec.structs import replace
 
-    from tablewright.server.processes import fork_workers
+    from tablewright.server.workers.processes import fork_workers
 
     limits = settings.limits
     share = replace(limits, buffered_bytes=limits.buffered_bytes // workers)
@@ -81,7 +81,7 @@ def _run_worker(
     """Run a worker; return its exit code."""
     import asyncio
 
-    from tablewright.server.worker import WorkerEngine, WorkerServer
+    from tablewright.server.workers.worker import WorkerEngine, WorkerServer
 
     try:
         with WorkerEngine(
@@ -103,7 +103,7 @@ def make_server(
     if workers is None:
         return Server(engine, settings)
     from tablewright.engine import Engine
-    from tablewright.server.main_process import MainServer
+    from tablewright.server.workers.main_process import MainServer
 
     assert isinstance(engine, Engine)  # `check_workers` refuses other engines
     return MainServer(engine, settings, workers)

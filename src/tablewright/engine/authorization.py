@@ -43,7 +43,7 @@ from tablewright.policy import (
     ResourcePolicy,
     parse_resource_policy,
 )
-from tablewright.policy.keys import (
+from tablewright.policy.condition import (
     ATTRIBUTES,
     FULL_TABLE_SCAN,
     LEADING_KEYS,

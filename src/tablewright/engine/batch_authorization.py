@@ -17,10 +17,7 @@ from tablewright.engine.scope import Scope
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteStep
 from tablewright.errors import AccessDeniedException, DynamoDBError
 from tablewright.policy import Principal
-from tablewright.wire.statements import (
-    BatchExecuteStatementInput,
-    BatchExecuteStatementOutput,
-)
+from tablewright.wire.partiql import BatchExecuteStatementInput, BatchExecuteStatementOutput
 
 
 def authorize_batch(

@@ -59,7 +59,7 @@ from tablewright.engine.shard_iterators import parse_iterator
 from tablewright.engine.streams import parse_stream_arn
 from tablewright.errors import ValidationException
 from tablewright.expression import CompiledUpdate
-from tablewright.policy.keys import (
+from tablewright.policy.condition import (
     ENCLOSING_OPERATION,
     REQUEST_TAG,
     RETURN_CAPACITY,
@@ -71,7 +71,7 @@ from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
 from tablewright.wire import requests
 from tablewright.wire.operations import OPERATIONS, STATEMENT, Operation, touches
-from tablewright.wire.statements import ExecuteStatementInput, ParameterizedStatement
+from tablewright.wire.partiql import ExecuteStatementInput, ParameterizedStatement
 from tablewright.wire.touches import Named, Touch
 
 #: The values of condition keys, by key.

@@ -21,8 +21,8 @@ from typing import Any, TypeAlias
 from tablewright.encoding.numbers import OVERFLOW, format_number
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
-from tablewright.expression.document import Branch, Branches, build_branches
 from tablewright.expression.evaluate import compile_path
+from tablewright.expression.projection import Branches, PathBranch, build_branches
 from tablewright.expression.resolve import Values
 from tablewright.expression.room import Joined, Room, build
 from tablewright.limits import MAX_ITEM_SIZE
@@ -170,7 +170,7 @@ def _change_elements(
 
 
 def _change_nested(
-    value: Value | None, branch: Branch[Change], item: Item, values: Values, room: Room | None
+    value: Value | None, branch: PathBranch[Change], item: Item, values: Values, room: Room | None
 ) -> Value:
     """Return a map or list with nested changes; raise if it is missing or has the wrong type."""
     below = branch.below or {}

@@ -47,8 +47,8 @@ from tablewright.plan.index_record import (
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
 from tablewright.plan.unready import READY, Unready
 from tablewright.table_description import TableDescription, read_ttl
-from tablewright.transport.index_creation import add_indexes
 from tablewright.transport.tables import (
+    add_indexes,
     describe_table,
     index_states,
     wait_until_active,

@@ -30,9 +30,7 @@ from tablewright.plan.events import Observer, RequestTimer, add_capacity
 from tablewright.plan.reads.query_request import QueryRequest
 from tablewright.plan.shape import Shape
 from tablewright.plan.unready import Unready
-from tablewright.transport.faults import RetriesExhausted
-from tablewright.transport.steps import Request, Wait
-from tablewright.transport.transport import Response
+from tablewright.transport.transport import Request, Response, RetriesExhausted, Wait
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")

@@ -35,7 +35,7 @@ from tablewright.plan.facts import (
 from tablewright.plan.reads.query_request import QueryRequest
 from tablewright.plan.units import NOTHING, UnitRange
 from tablewright.symbol import Expression, expressions_in, member_of_list
-from tablewright.transport.steps import Request
+from tablewright.transport.transport import Request
 from tablewright.wire.operations import READS
 
 #: The assumed size of a value of each type in bytes, for estimates.

@@ -46,18 +46,9 @@ from tablewright.errors import (
     SerializationException,
     ServiceUnavailable,
 )
-from tablewright.server.budget import Reservation
-from tablewright.server.canonical import is_root
-from tablewright.server.compression import (
-    MIN_COMPRESSED,
-    TooLarge,
-    choose_encoding,
-    compress,
-    is_supported,
-)
+from tablewright.server.access.hosts import preflight_headers
 from tablewright.server.failures import UNEXPECTED
-from tablewright.server.hosts import preflight_headers
-from tablewright.server.limits import LARGE_BODY, MAX_BODY, SMALL_BODY
+from tablewright.server.limits import LARGE_BODY, MAX_BODY, SMALL_BODY, Reservation
 from tablewright.server.preparation import (
     OPERATION_OF,
     expand,
@@ -68,7 +59,17 @@ from tablewright.server.preparation import (
     unknown_target,
 )
 from tablewright.server.request_parser import BODY, HEAD, NOTHING, Refusal, RequestParser
-from tablewright.server.responses import AMZ_JSON, CONTINUE, JSON, TEXT
+from tablewright.server.responses import (
+    AMZ_JSON,
+    CONTINUE,
+    JSON,
+    MIN_COMPRESSED,
+    TEXT,
+    TooLarge,
+    choose_encoding,
+    compress,
+    is_supported,
+)
 from tablewright.server.states import (
     ADMITTING,
     BLOCKED,
@@ -79,9 +80,10 @@ from tablewright.server.states import (
     WORKING,
     ConnectionState,
 )
+from tablewright.sigv4 import is_root
 
 if TYPE_CHECKING:
-    from tablewright.server.credentials_file import Caller
+    from tablewright.server.access.credentials import Caller
     from tablewright.server.isolation import ScopedPreparer
     from tablewright.server.server import Server
     from tablewright.server.telemetry import Exchange

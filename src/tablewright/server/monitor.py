@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tablewright.errors import DynamoDBError
-from tablewright.server.hosts import Hosts
+from tablewright.server.access.hosts import Hosts
 from tablewright.server.telemetry import BUCKETS, Telemetry
 
 TIMEOUT_SECONDS = 5.0

@@ -37,16 +37,13 @@ import msgspec
 
 from tablewright.engine import SWEEP_SECONDS, Engine, LongStep, ReadStep, Step, WriteStep
 from tablewright.errors import StoreBusy, StoreFailed
-from tablewright.server.authentication import Authenticator, OpenAuthenticator
-from tablewright.server.budget import Budget
-from tablewright.server.compression import compress
+from tablewright.server.access.authentication import Authenticator, OpenAuthenticator
+from tablewright.server.access.hosts import Hosts
 from tablewright.server.connection import Connection
 from tablewright.server.failures import Failures, FileWatch
-from tablewright.server.handshakes import Handshakes
-from tablewright.server.hosts import Hosts
-from tablewright.server.limits import Limits
-from tablewright.server.listener import Listener
-from tablewright.server.responses import ResponseBuilder
+from tablewright.server.limits import Budget, Limits
+from tablewright.server.listener import Handshakes, Listener
+from tablewright.server.responses import ResponseBuilder, compress
 from tablewright.server.writer import Writer
 
 if TYPE_CHECKING:
@@ -155,8 +152,7 @@ class Server:
         settings = self.settings
         self._loop = asyncio.get_running_loop()
         if settings.access_log is not None:
-            from tablewright.server.accesslog import AccessLog
-            from tablewright.server.telemetry import Telemetry
+            from tablewright.server.telemetry import AccessLog, Telemetry
 
             access_log = AccessLog(settings.access_log, self.failures.report)
             self.telemetry = Telemetry(access_log, logs_requests=settings.logs_requests)

@@ -1,29 +1,43 @@
-"""Telemetry: metrics, access log lines and log lines of each request.
+"""Telemetry: metrics, log lines of each request, and the access log.
 
 A server that records none of them has no `Telemetry`, so it costs nothing.
 
-Invariant: only names and numbers are recorded (operation, tables, status, sizes, times, the
-caller's access key id), never a key or a value of an item.
+Invariants:
+- Only names and numbers are recorded (operation, tables, status, sizes, times, the caller's access
+  key id), never a key or a value of an item.
+- A slow disk never delays a request: the lines of the access log are collected, and another thread
+  writes them. Lines above `MAX_LINES` are dropped, and their number is reported. An error of the
+  disk is reported and does not stop the server.
+- Whole lines are appended to the access log, so the file may be truncated while the server runs,
+  and several processes may write to it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import sys
 import time
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from tablewright.server.accesslog import AccessLog
-from tablewright.server.credentials_file import Caller
+from tablewright.private_file import open_private
+from tablewright.server.access.credentials import Caller
 
+log = logging.getLogger("tablewright.server")
 requests_log = logging.getLogger("tablewright.server.requests")
 
 #: Upper bounds of the latency histogram, in seconds.
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 MAX_TABLES = 100
+MAX_LINES = 100_000
+#: The size up to which a write to a pipe is not mixed with those of other processes (POSIX: 512).
+PIPE_BUF = 4096
 _MEMBERS = ("Put", "Update", "Delete", "ConditionCheck", "Get")
 
 
@@ -135,3 +149,76 @@ def _name(value: object) -> Iterator[str]:
     name = value.get("TableName") if isinstance(value, dict) else None
     if isinstance(name, str) and len(name) <= 255:
         yield name
+
+
+class AccessLog:
+    """One JSON line for each request, in a file or on standard output ("-")."""
+
+    def __init__(self, path: Path | str, report: Callable[[str], None]) -> None:
+        """Open the log. Raises `OSError` if it cannot be opened; later errors go to `report`."""
+        self._is_stdout = str(path) == "-"
+        self._file = sys.stdout.buffer if self._is_stdout else open_private(path, "ab")
+        self._path = path
+        self._report = report
+        self._lines: list[dict[str, Any]] = []
+        self._dropped = 0
+        self._writing: asyncio.Future[None] | None = None
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Collect a line; drop it if too many lines wait."""
+        if len(self._lines) < MAX_LINES:
+            self._lines.append(line)
+        else:
+            self._dropped += 1
+
+    def flush(self) -> None:
+        """Start to write the collected lines, unless a write is in progress."""
+        if self._lines and (self._writing is None or self._writing.done()):
+            lines, self._lines = self._lines, []
+            loop = asyncio.get_running_loop()
+            self._writing = loop.run_in_executor(None, self._write, lines)
+            self._writing.add_done_callback(self._report_write)
+
+    async def close(self) -> None:
+        """Write the remaining lines and close the file."""
+        if self._writing is not None:
+            await asyncio.wait([self._writing])
+        self.flush()
+        if self._writing is not None:
+            await asyncio.wait([self._writing])
+        if not self._is_stdout:
+            with suppress(OSError):  # of an earlier write, which was reported
+                self._file.close()
+
+    def _write(self, lines: list[dict[str, Any]]) -> None:
+        encoded = [msgspec.json.encode(line) + b"\n" for line in lines]
+        for chunk in chunks(encoded, PIPE_BUF) if self._is_stdout else [b"".join(encoded)]:
+            self._file.write(chunk)
+            self._file.flush()
+
+    def _report_write(self, writing: asyncio.Future[None]) -> None:
+        error = writing.exception()
+        if error is not None:
+            self._report(f"cannot write the access log {self._path}: {error}")
+        if self._dropped:
+            log.error(
+                "%d lines of the access log %s were dropped: the disk is too slow",
+                self._dropped,
+                self._path,
+            )
+            self._dropped = 0
+
+
+def chunks(lines: list[bytes], size: int) -> Iterator[bytes]:
+    """Yield the lines in chunks of at most `size` bytes, if each line fits.
+
+    >>> list(chunks([b"ab", b"c", b"defg"], 3))
+    [b'abc', b'defg']
+    """
+    chunk = b""
+    for line in lines:
+        if chunk and len(chunk) + len(line) > size:
+            yield chunk
+            chunk = b""
+        chunk += line
+    yield chunk

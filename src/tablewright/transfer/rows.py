@@ -23,7 +23,7 @@ from tablewright.transfer.segments import scan_index_pages, scan_pages
 from tablewright.transfer.sending import send_request, wait_for_capacity
 from tablewright.transport import Local, Transport
 from tablewright.values import Item
-from tablewright.wire.whole_items import read_whole_item
+from tablewright.wire.values import read_whole_item
 
 #: The number of concurrent requests to an endpoint.
 DEFAULT_REQUESTS = 8

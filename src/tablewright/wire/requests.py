@@ -22,8 +22,7 @@ from tablewright.limits import (
     MAX_TRANSACTION_ACTIONS,
 )
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import Length, LengthOfEach, NumberRange, ReadAs, Unechoed
-from tablewright.wire.members import (
+from tablewright.wire.constraints import (
     CAPPED,
     AttributeAction,
     AttributeName,
@@ -35,11 +34,15 @@ from tablewright.wire.members import (
     IndexName,
     KeyAttributeName,
     KeyType,
+    Length,
+    LengthOfEach,
     Long,
     MultiRegionConsistency,
     Name,
     Names,
+    NumberRange,
     ProjectionType,
+    ReadAs,
     ResourceArn,
     ReturnCapacity,
     ReturnMetrics,
@@ -52,6 +55,7 @@ from tablewright.wire.members import (
     Structure,
     TableClass,
     TableName,
+    Unechoed,
     Unsupported,
 )
 

@@ -22,7 +22,7 @@ from tablewright.engine.describe import (
 from tablewright.engine.step import ReadContext, ReadStep, WriteContext, reads, table_name, writes
 from tablewright.engine.table import StoredTable
 from tablewright.table_description import write_keys
-from tablewright.wire.backups import (
+from tablewright.wire.exports import (
     CreateBackupInput,
     DeleteBackupInput,
     DescribeBackupInput,

@@ -23,14 +23,14 @@ from tablewright.errors import (
     DynamoDBError,
     ValidationException,
 )
-from tablewright.wire.responses import ConsumedCapacity, ItemOut
-from tablewright.wire.statements import (
+from tablewright.wire.partiql import (
     BatchExecuteStatementInput,
     BatchExecuteStatementOutput,
     BatchStatementError,
     BatchStatementRequest,
     BatchStatementResponse,
 )
+from tablewright.wire.responses import ConsumedCapacity, ItemOut
 
 #: The codes that are not the name of the fault without "Exception".
 _CODES = {"ValidationException": "ValidationError", "ThrottlingException": "ThrottlingError"}

@@ -12,7 +12,7 @@ from tablewright.engine.step import ReadContext, WriteContext, WriteStep, reads
 from tablewright.errors import invalid
 from tablewright.limits import MAX_RECOVERY_DAYS
 from tablewright.schema import TableSchema
-from tablewright.wire.backups import DescribeContinuousBackupsInput, UpdateContinuousBackupsInput
+from tablewright.wire.exports import DescribeContinuousBackupsInput, UpdateContinuousBackupsInput
 
 
 @reads

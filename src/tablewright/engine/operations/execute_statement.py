@@ -11,7 +11,7 @@ from tablewright.engine.statements.prepared import prepare_statement
 from tablewright.engine.statements.read import read_token, run_select
 from tablewright.engine.statements.write import StatementWrite, refuse_exists
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
-from tablewright.wire.statements import ExecuteStatementInput, ExecuteStatementOutput
+from tablewright.wire.partiql import ExecuteStatementInput, ExecuteStatementOutput
 
 
 def execute_statement(request: ExecuteStatementInput) -> Step:

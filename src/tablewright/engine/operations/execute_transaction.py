@@ -25,11 +25,7 @@ from tablewright.engine.transaction import (
 from tablewright.errors import ValidationException
 from tablewright.partiql import Delete, Update
 from tablewright.values import Value
-from tablewright.wire.statements import (
-    ExecuteTransactionInput,
-    ExecuteTransactionOutput,
-    ItemResponse,
-)
+from tablewright.wire.partiql import ExecuteTransactionInput, ExecuteTransactionOutput, ItemResponse
 
 
 def execute_transaction(request: ExecuteTransactionInput) -> Step:

@@ -29,7 +29,7 @@ from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.engine.table_settings import check_encryption
 from tablewright.errors import InvalidRestoreTimeException, TableAlreadyExistsException, invalid
 from tablewright.schema import IndexSchema, OnDemand, RestoreOrigin, TableSchema, Throughput
-from tablewright.wire.backups import (
+from tablewright.wire.exports import (
     RestoreInput,
     RestoreTableFromBackupInput,
     RestoreTableToPointInTimeInput,

@@ -31,8 +31,8 @@ from tablewright.engine.statements.where import (
 from tablewright.engine.table import StoredIndex, StoredTable
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import CompiledProjection, tree
+from tablewright.expression.compiled import ConditionForm
 from tablewright.expression.evaluate import compile_path
-from tablewright.expression.forms import ConditionForm
 from tablewright.partiql import Delete, Exists, Insert, ParsedStatement, Select, Update
 from tablewright.values import Item, Value
 

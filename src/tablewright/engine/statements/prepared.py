@@ -24,7 +24,7 @@ from tablewright.engine.statements.plan import (
 from tablewright.engine.table import StoredTable
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
-from tablewright.expression.forms import ConditionForm, UpdateForm
+from tablewright.expression.compiled import ConditionForm, UpdateForm
 from tablewright.expression.rules import DELETE_TYPES
 from tablewright.partiql import Delete, Exists, Insert, ParsedStatement, Select, Update, parse
 from tablewright.values import Value, tag_of

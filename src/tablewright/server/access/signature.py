@@ -48,27 +48,25 @@ from tablewright.errors import (
     MissingAuthenticationTokenException,
     UnrecognizedClientException,
 )
-from tablewright.server.canonical import (
-    canonical_headers,
-    canonical_query,
-    format_duration,
-    query_parameters,
-    read_date,
-    split_target,
-    to_iso_basic,
-)
 from tablewright.sigv4 import (
     ALGORITHM,
     SERVICE,
     TERMINATOR,
+    canonical_headers,
+    canonical_query,
     canonical_request,
+    format_duration,
+    query_parameters,
+    read_date,
     scope_of,
     signing_key,
+    split_target,
     string_to_sign,
+    to_iso_basic,
 )
 
 if TYPE_CHECKING:
-    from tablewright.server.credentials import Caller
+    from tablewright.server.access.credentials import Caller
 
 #: The maximum difference between a signature's date and the server's clock, as on AWS.
 WINDOW_SECONDS = 15 * 60

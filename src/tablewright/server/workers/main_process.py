@@ -28,13 +28,19 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from tablewright.engine import Engine, Step
-from tablewright.server.authentication import SignatureAuthenticator
+from tablewright.server.access.authentication import SignatureAuthenticator
 from tablewright.server.preparation import parse_json
-from tablewright.server.processes import WorkerProcess, Workers
-from tablewright.server.relay import Alone, CloseIdle, Relayed, Released, WorkerReport
-from tablewright.server.relay_writer import RelayWriter
 from tablewright.server.server import GRACE_SECONDS, IDLE_GRACE_SECONDS, Server, Settings
 from tablewright.server.telemetry import Latency
+from tablewright.server.workers.processes import WorkerProcess, Workers
+from tablewright.server.workers.relay import (
+    Alone,
+    CloseIdle,
+    Relayed,
+    RelayWriter,
+    Released,
+    WorkerReport,
+)
 
 
 class Member:
