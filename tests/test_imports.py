@@ -39,7 +39,6 @@ RARE = {
     "tablewright.server.telemetry",
     "tablewright.server.access.credentials",
     "tablewright.server.isolation",
-    "tablewright.server.monitor",
     "tablewright.studio",
     "tablewright.templates",
 }

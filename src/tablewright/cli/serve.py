@@ -190,7 +190,7 @@ def serve(
 
     from tablewright.engine import Engine
     from tablewright.server import Hosts, Limits, Settings
-    from tablewright.server.server import run_until_stopped
+    from tablewright.server.running import run_until_stopped
 
     if db == Path(":memory:"):
         db = None
