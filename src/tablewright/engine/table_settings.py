@@ -56,7 +56,7 @@ def effective_warm_throughput(
 
 
 def build_warm_throughput(
-    shape: requests.WarmThroughput | None,
+    shape: requests.RequestedWarmThroughput | None,
     billing: str,
     throughput: Throughput,
     index: str | None = None,
@@ -74,7 +74,7 @@ def build_warm_throughput(
 
 
 def change_warm_throughput(
-    shape: requests.WarmThroughput | None,
+    shape: requests.RequestedWarmThroughput | None,
     billing: str,
     throughput: Throughput,
     warm: WarmThroughput,
@@ -90,7 +90,7 @@ def change_warm_throughput(
 
 
 def _build_at_least(
-    shape: requests.WarmThroughput | None,
+    shape: requests.RequestedWarmThroughput | None,
     least: tuple[int, int],
     index: str | None,
     problems: list[str],

@@ -205,12 +205,12 @@ class UpdateForm:
     def __init__(self, actions: Iterable[tree.Action], names: Mapping[str, str]) -> None:
         sections: dict[str, list[tree.Action]] = {}
         for action in actions:
-            sections.setdefault(type(action).__name__.upper(), []).append(action)
-        update = tree.Update(
+            sections.setdefault(tree.KEYWORDS[type(action)], []).append(action)
+        update = tree.UpdateTree(
             tuple(tree.Section(keyword, tuple(some)) for keyword, some in sections.items())
         )
         self._resolved = resolve_update(update, names, "")
-        resolved = self._resolved.tree or tree.Update(())
+        resolved = self._resolved.tree or tree.UpdateTree(())
         written = [action.path for section in resolved.sections for action in section.actions]
         self._actions = CompiledActions(resolved)
         self._project_written = CompiledProjection(tuple(written))

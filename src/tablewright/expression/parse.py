@@ -59,22 +59,22 @@ def parse_condition(kind: str, text: str) -> tree.Condition:
     return condition
 
 
-def parse_update(text: str) -> tree.Update:
+def parse_update(text: str) -> tree.UpdateTree:
     """Parse an UpdateExpression."""
     parser = _UpdateParser("UpdateExpression", text)
     sections = [parser.parse_section()]
     while parser.token.kind != "end":
         sections.append(parser.parse_section())
     parser.finish()
-    return tree.Update(tuple(sections))
+    return tree.UpdateTree(tuple(sections))
 
 
-def parse_projection(text: str) -> tree.Projection:
+def parse_projection(text: str) -> tree.ProjectionTree:
     """Parse a ProjectionExpression."""
     parser = OperandParser("ProjectionExpression", text)
     paths = parser.parse_list(parser.parse_path)
     parser.finish()
-    return tree.Projection(paths)
+    return tree.ProjectionTree(paths)
 
 
 def _refuse_deep(kind: str, condition: tree.Condition) -> None:
@@ -396,21 +396,21 @@ class _UpdateParser(OperandParser):
         keyword = self.advance().kind
         return tree.Section(keyword, self.parse_list(action))
 
-    def parse_set_action(self) -> tree.Set:
+    def parse_set_action(self) -> tree.SetAction:
         path = self.parse_path()
         self.expect("=")
-        return tree.Set(path, self.parse_sum())
+        return tree.SetAction(path, self.parse_sum())
 
-    def parse_remove_action(self) -> tree.Remove:
-        return tree.Remove(self.parse_path())
+    def parse_remove_action(self) -> tree.RemoveAction:
+        return tree.RemoveAction(self.parse_path())
 
-    def parse_add_action(self) -> tree.Add:
+    def parse_add_action(self) -> tree.AddAction:
         path = self.parse_path()
-        return tree.Add(path, tree.Value(self.expect("value").text))
+        return tree.AddAction(path, tree.Value(self.expect("value").text))
 
-    def parse_delete_action(self) -> tree.Delete:
+    def parse_delete_action(self) -> tree.DeleteAction:
         path = self.parse_path()
-        return tree.Delete(path, tree.Value(self.expect("value").text))
+        return tree.DeleteAction(path, tree.Value(self.expect("value").text))
 
     def parse_sum(self) -> tree.Operand:
         """Parse the right side of SET: one operand, or two with + or - between them."""

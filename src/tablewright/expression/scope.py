@@ -48,7 +48,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Names: TypeAlias = tuple[tuple[str, str], ...]
 _AnyResolved: TypeAlias = (
-    Resolved[tree.Condition] | Resolved[tree.Update] | Resolved[tree.Projection]
+    Resolved[tree.Condition] | Resolved[tree.UpdateTree] | Resolved[tree.ProjectionTree]
 )
 
 _MAX_CACHED_NAMES: Final = 64  # an expression with more names is not cached
@@ -225,9 +225,9 @@ def _compile_key_condition(
 @_cached
 def _compile_update(
     text: str, names: Names
-) -> tuple[CompiledActions, CompiledProjection, Resolved[tree.Update]]:
+) -> tuple[CompiledActions, CompiledProjection, Resolved[tree.UpdateTree]]:
     resolved = resolve_update(parse_update(text), dict(names))
-    update = resolved.tree or tree.Update(())
+    update = resolved.tree or tree.UpdateTree(())
     paths = tuple(action.path for section in update.sections for action in section.actions)
     return CompiledActions(update), CompiledProjection(paths), resolved
 
@@ -235,7 +235,7 @@ def _compile_update(
 @_cached
 def _compile_projection(
     text: str, names: Names
-) -> tuple[CompiledProjection, Resolved[tree.Projection]]:
+) -> tuple[CompiledProjection, Resolved[tree.ProjectionTree]]:
     resolved = resolve_projection(parse_projection(text), dict(names))
     return CompiledProjection(resolved.tree.paths if resolved.tree else ()), resolved
 

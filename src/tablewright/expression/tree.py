@@ -3,11 +3,11 @@
 Owns the node types of all kinds of expression. Nodes are frozen, compare by value, and have no text
 positions, so `parse(print(tree)) == tree`. A parsed tree has aliases (`#a`) in its paths; `resolve`
 returns the same tree with attribute names. Values remain references (`:v`), because many requests
-share a tree and each has its own values. Other modules write nodes with the module: `tree.Add`.
+share a tree and each has its own values. Other modules write nodes with the module: `tree.Not`.
 
     operand    Path  Value  Call  Arithmetic (updates only)
     condition  Comparison  Between  In  Call  And  Or  Not
-    action     Set  Remove  Add  Delete
+    action     SetAction  RemoveAction  AddAction  DeleteAction
 """
 
 from __future__ import annotations
@@ -78,21 +78,21 @@ class Not(Struct, frozen=True, gc=False):
     condition: Condition
 
 
-class Set(Struct, frozen=True, gc=False):
+class SetAction(Struct, frozen=True, gc=False):
     path: Path
     operand: Operand
 
 
-class Remove(Struct, frozen=True, gc=False):
+class RemoveAction(Struct, frozen=True, gc=False):
     path: Path
 
 
-class Add(Struct, frozen=True, gc=False):
+class AddAction(Struct, frozen=True, gc=False):
     path: Path
     value: Value
 
 
-class Delete(Struct, frozen=True, gc=False):
+class DeleteAction(Struct, frozen=True, gc=False):
     path: Path
     value: Value
 
@@ -104,16 +104,22 @@ class Section(Struct, frozen=True, gc=False):
     actions: tuple[Action, ...]
 
 
-class Update(Struct, frozen=True, gc=False):
+class UpdateTree(Struct, frozen=True, gc=False):
     """Sections in the order of the text; `resolve` refuses duplicate keywords."""
 
     sections: tuple[Section, ...]
 
 
-class Projection(Struct, frozen=True, gc=False):
+class ProjectionTree(Struct, frozen=True, gc=False):
     paths: tuple[Path, ...]
 
 
 Operand: TypeAlias = Path | Value | Call | Arithmetic
 Condition: TypeAlias = Comparison | Between | In | Call | And | Or | Not
-Action: TypeAlias = Set | Remove | Add | Delete
+Action: TypeAlias = SetAction | RemoveAction | AddAction | DeleteAction
+KEYWORDS: dict[type[Action], str] = {
+    SetAction: "SET",
+    RemoveAction: "REMOVE",
+    AddAction: "ADD",
+    DeleteAction: "DELETE",
+}

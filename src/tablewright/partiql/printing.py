@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from tablewright.expression import tree
 from tablewright.expression.printing import NESTED, Dialect
 from tablewright.partiql.tokens import RESERVED
-from tablewright.partiql.tree import Constant, ListOf, Literal, MapOf, Parameter, SetOf
+from tablewright.partiql.tree import Constant, ListOf, Literal, MapOf, PositionalParameter, SetOf
 from tablewright.values import SET_MEMBER, Value
 
 #: Prints the value of a reference such as `:0`.
@@ -74,7 +74,7 @@ def format_constant(constant: Constant) -> str:
     match constant:
         case Literal(value):
             return format_value(value)
-        case Parameter():
+        case PositionalParameter():
             return "?"
         case ListOf(parts):
             return f"[{', '.join(map(format_constant, parts))}]"

@@ -170,7 +170,7 @@ class Condition(Generic[E]):
         return Either((self, other))
 
     def __invert__(self) -> Condition[E]:
-        return Not(self)
+        return Negation(self)
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
@@ -274,7 +274,7 @@ _ENCODE: dict[str, Encode] = {
 }
 
 
-class Call(Condition[E]):
+class Predicate(Condition[E]):
     """A function of DynamoDB: `attribute_exists(path)`, `begins_with(path, value)`, …"""
 
     def __init__(
@@ -372,7 +372,7 @@ class Either(All[E]):
         return any(condition.holds(values) for condition in self.conditions)
 
 
-class Not(Condition[E]):
+class Negation(Condition[E]):
     """The condition does not hold."""
 
     def __init__(self, condition: Condition[E]) -> None:

@@ -23,7 +23,7 @@ from tablewright.engine.transaction import (
     run_transaction,
 )
 from tablewright.errors import ValidationException
-from tablewright.partiql import Delete, Update
+from tablewright.partiql import DeleteStatement, UpdateStatement
 from tablewright.values import Value
 from tablewright.wire.partiql import ExecuteTransactionInput, ExecuteTransactionOutput, ItemResponse
 
@@ -113,7 +113,7 @@ def _check_for_transaction(prepared: PreparedStatement) -> None:
     statement = prepared.statement
     if prepared.index_name is not None:
         raise ValidationException("Reads on indices are not supported within transactions.")
-    if isinstance(statement, Update | Delete) and statement.returning:
+    if isinstance(statement, UpdateStatement | DeleteStatement) and statement.returning:
         raise ValidationException("RETURNING clause is not supported in ExecuteTransaction.")
 
 

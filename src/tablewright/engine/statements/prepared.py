@@ -26,7 +26,15 @@ from tablewright.errors import ValidationException
 from tablewright.expression import tree
 from tablewright.expression.compiled import ConditionForm, UpdateForm
 from tablewright.expression.rules import DELETE_TYPES
-from tablewright.partiql import Delete, Exists, Insert, ParsedStatement, Select, Update, parse
+from tablewright.partiql import (
+    DeleteStatement,
+    ExistsStatement,
+    InsertStatement,
+    ParsedStatement,
+    SelectStatement,
+    UpdateStatement,
+    parse,
+)
 from tablewright.values import Value, tag_of
 from tablewright.wire.constraints import TableNameOrArn
 
@@ -42,7 +50,7 @@ class PreparedStatement:
         statement = parsed.statement
         self.parsed = parsed
         self.statement = statement
-        self.is_read = isinstance(statement, Select)
+        self.is_read = isinstance(statement, SelectStatement)
         self.table_name = statement.source.table
         self.index_name = statement.source.index
         names = {name: name for name in parsed.hash_names}
@@ -52,16 +60,16 @@ class PreparedStatement:
         self.projection: SelectedAttributes | None = None
         self.sets: tuple[tuple[str, str], ...] = ()  # functions, and their sets
         self.names = names
-        if isinstance(statement, Exists):
+        if isinstance(statement, ExistsStatement):
             statement = statement.select
-        if isinstance(statement, Select) and statement.paths:
+        if isinstance(statement, SelectStatement) and statement.paths:
             self.projection = SelectedAttributes(statement.paths)
-        if isinstance(statement, Update):
+        if isinstance(statement, UpdateStatement):
             self.update = UpdateForm(statement.actions, names)
             self.sets = tuple(_set_functions(statement.actions))
-        if not isinstance(statement, Insert) and statement.where is not None:
+        if not isinstance(statement, InsertStatement) and statement.where is not None:
             self.where = ConditionForm(statement.where, names)
-        if isinstance(statement, Delete) and statement.returning not in (None, "ALL OLD"):
+        if isinstance(statement, DeleteStatement) and statement.returning not in (None, "ALL OLD"):
             raise ValidationException(
                 f"Invalid returning clause: RETURNING {statement.returning} *. "
                 "Only RETURNING ALL OLD * is allowed in DELETE statements."
@@ -115,12 +123,12 @@ def _check_source(parsed: ParsedStatement) -> None:
     """Check the number of components of the table's path, and the name of the table."""
     statement = parsed.statement
     count = len(statement.source.components)
-    if isinstance(statement, Insert):
+    if isinstance(statement, InsertStatement):
         if count > 1:
             raise ValidationException("FROM clause may only contain a single table name")
     elif count > 2:
         raise ValidationException("A path may contain at most 2 components in the FROM clause")
-    elif count > 1 and isinstance(statement, Update | Delete):
+    elif count > 1 and isinstance(statement, UpdateStatement | DeleteStatement):
         raise ValidationException("This operation is not supported on an index")
     if TableNameOrArn().violation(statement.source.table):
         # The text of DynamoDB Local.
@@ -133,9 +141,9 @@ def _check_source(parsed: ParsedStatement) -> None:
 def _set_functions(actions: Sequence[tree.Action]) -> list[tuple[str, str]]:
     """Return the functions on sets with the names of their second operands."""
     return [
-        ("SET_ADD" if isinstance(action, tree.Add) else "SET_DELETE", action.value.name)
+        ("SET_ADD" if isinstance(action, tree.AddAction) else "SET_DELETE", action.value.name)
         for action in actions
-        if isinstance(action, tree.Add | tree.Delete)
+        if isinstance(action, tree.AddAction | tree.DeleteAction)
     ]
 
 
