@@ -42,8 +42,7 @@ from tablewright.errors import (
 )
 from tablewright.partiql import Delete, Update
 from tablewright.values import Value
-from tablewright.wire.responses import ConsumedCapacity, ItemOut
-from tablewright.wire.statements import (
+from tablewright.wire.partiql import (
     BatchExecuteStatementInput,
     BatchExecuteStatementOutput,
     BatchStatementError,
@@ -55,6 +54,7 @@ from tablewright.wire.statements import (
     ExecuteTransactionOutput,
     ItemResponse,
 )
+from tablewright.wire.responses import ConsumedCapacity, ItemOut
 
 
 def execute_statement(request: ExecuteStatementInput) -> Step:

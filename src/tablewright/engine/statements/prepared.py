@@ -39,10 +39,23 @@ from tablewright.engine.statements.where import (
 from tablewright.engine.tables.table import StoredIndex, StoredTable
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import CompiledProjection, tree
+from tablewright.expression.compiled import ConditionForm, UpdateForm
 from tablewright.expression.evaluate import compile_path
-from tablewright.expression.forms import ConditionForm, UpdateForm
 from tablewright.expression.rules import DELETE_TYPES
-from tablewright.partiql import Delete, Exists, Insert, ParsedStatement, Select, Update, parse
+from tablewright.partiql import (
+    Delete,
+    DeleteStatement,
+    Exists,
+    ExistsStatement,
+    Insert,
+    InsertStatement,
+    ParsedStatement,
+    Select,
+    SelectStatement,
+    Update,
+    UpdateStatement,
+    parse,
+)
 from tablewright.values import Item, Value, tag_of
 from tablewright.wire.constraints import TableNameOrArn
 
@@ -66,7 +79,7 @@ class PreparedStatement:
         statement = parsed.statement
         self.parsed = parsed
         self.statement = statement
-        self.is_read = isinstance(statement, Select)
+        self.is_read = isinstance(statement, SelectStatement)
         self.table_name = statement.source.table
         self.index_name = statement.source.index
         names = {name: name for name in parsed.hash_names}
@@ -76,16 +89,16 @@ class PreparedStatement:
         self.projection: SelectedAttributes | None = None
         self.sets: tuple[tuple[str, str], ...] = ()  # functions, and their sets
         self.names = names
-        if isinstance(statement, Exists):
+        if isinstance(statement, ExistsStatement):
             statement = statement.select
-        if isinstance(statement, Select) and statement.paths:
+        if isinstance(statement, SelectStatement) and statement.paths:
             self.projection = SelectedAttributes(statement.paths)
-        if isinstance(statement, Update):
+        if isinstance(statement, UpdateStatement):
             self.update = UpdateForm(statement.actions, names)
             self.sets = tuple(_set_functions(statement.actions))
-        if not isinstance(statement, Insert) and statement.where is not None:
+        if not isinstance(statement, InsertStatement) and statement.where is not None:
             self.where = ConditionForm(statement.where, names)
-        if isinstance(statement, Delete) and statement.returning not in (None, "ALL OLD"):
+        if isinstance(statement, DeleteStatement) and statement.returning not in (None, "ALL OLD"):
             raise ValidationException(
                 f"Invalid returning clause: RETURNING {statement.returning} *. "
                 "Only RETURNING ALL OLD * is allowed in DELETE statements."
@@ -139,12 +152,12 @@ def _check_source(parsed: ParsedStatement) -> None:
     """Check the number of components of the table's path, and the name of the table."""
     statement = parsed.statement
     count = len(statement.source.components)
-    if isinstance(statement, Insert):
+    if isinstance(statement, InsertStatement):
         if count > 1:
             raise ValidationException("FROM clause may only contain a single table name")
     elif count > 2:
         raise ValidationException("A path may contain at most 2 components in the FROM clause")
-    elif count > 1 and isinstance(statement, Update | Delete):
+    elif count > 1 and isinstance(statement, UpdateStatement | DeleteStatement):
         raise ValidationException("This operation is not supported on an index")
     if TableNameOrArn().violation(statement.source.table):
         # The text of DynamoDB Local.
@@ -157,9 +170,9 @@ def _check_source(parsed: ParsedStatement) -> None:
 def _set_functions(actions: Sequence[tree.Action]) -> list[tuple[str, str]]:
     """Return the functions on sets with the names of their second operands."""
     return [
-        ("SET_ADD" if isinstance(action, tree.Add) else "SET_DELETE", action.value.name)
+        ("SET_ADD" if isinstance(action, tree.AddAction) else "SET_DELETE", action.value.name)
         for action in actions
-        if isinstance(action, tree.Add | tree.Delete)
+        if isinstance(action, tree.AddAction | tree.DeleteAction)
     ]
 
 

@@ -12,8 +12,8 @@ from tablewright.backoff import Backoff
 from tablewright.errors import DynamoDBError, TransactionCanceledException
 from tablewright.plan.expressions import QueryRequest
 from tablewright.plan.plan import Request, Steps, Wait
-from tablewright.transport.faults import RetriesExhausted
 from tablewright.transport.retry import THROTTLING
+from tablewright.transport.transport import RetriesExhausted
 
 #: About five minutes without any progress.
 THROTTLED = Backoff(attempts=80, first=0.2, longest=8.0)

@@ -39,7 +39,7 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Parser, Template
 from tablewright.model.pattern import AccessPattern
-from tablewright.partiql import Exists, Insert
+from tablewright.partiql import ExistsStatement, InsertStatement
 from tablewright.presentation.values import content
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import TableDescription
@@ -183,7 +183,7 @@ class ItemChanged(TablewrightError):
 def preview(workspace: Workspace, text: str) -> WritePreview:
     """Return what a write would do. Raises what the statement would raise."""
     prepared = prepare_statement(text)
-    if isinstance(prepared.statement, Exists):
+    if isinstance(prepared.statement, ExistsStatement):
         raise ValidationException("EXISTS is a condition of a transaction; it cannot run alone")
     if prepared.parsed.parameter_count:
         raise ValidationException("a statement of the console has no parameters: write the values")
@@ -194,7 +194,11 @@ def preview(workspace: Workspace, text: str) -> WritePreview:
     try:
         after = _apply(text, description, request, before)
     except (ConditionalCheckFailedException, DuplicateItemException) as error:
-        reason = "the item exists already" if isinstance(prepared.statement, Insert) else str(error)
+        reason = (
+            "the item exists already"
+            if isinstance(prepared.statement, InsertStatement)
+            else str(error)
+        )
         return WritePreview(prepared.table_name, key, before, before, f"It would fail: {reason}")
     warnings = _warnings(workspace.maps.get(prepared.table_name), before, after)
     return WritePreview(prepared.table_name, key, before, after, warnings=tuple(warnings))
@@ -214,7 +218,7 @@ def write(workspace: Workspace, text: str, seen: str) -> tuple[WritePreview, flo
 
 def _key(prepared: PreparedStatement, description: TableDescription) -> Item:
     values = prepared.bind(None)
-    if isinstance(prepared.statement, Insert):
+    if isinstance(prepared.statement, InsertStatement):
         item: Item = values[prepared.statement.item.name]["M"]
         return {name: item[name] for name in description.keys.names if name in item}
     tests = prepared.plan_write(table_from_description(description)).key
