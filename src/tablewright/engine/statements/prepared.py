@@ -43,16 +43,11 @@ from tablewright.expression.compiled import ConditionForm, UpdateForm
 from tablewright.expression.evaluate import compile_path
 from tablewright.expression.rules import DELETE_TYPES
 from tablewright.partiql import (
-    Delete,
     DeleteStatement,
-    Exists,
     ExistsStatement,
-    Insert,
     InsertStatement,
     ParsedStatement,
-    Select,
     SelectStatement,
-    Update,
     UpdateStatement,
     parse,
 )
@@ -63,9 +58,9 @@ Names: TypeAlias = Mapping[str, str]
 Values: TypeAlias = Mapping[str, Value]
 
 _OPERATIONS: dict[type, Literal["UpdateItem", "DeleteItem", "ConditionCheck"]] = {
-    Update: "UpdateItem",
-    Delete: "DeleteItem",
-    Select: "ConditionCheck",
+    UpdateStatement: "UpdateItem",
+    DeleteStatement: "DeleteItem",
+    SelectStatement: "ConditionCheck",
 }
 _CACHE_SIZE: Final = 1024
 #: A longer statement is not kept: its compiled form can take a megabyte.
@@ -266,7 +261,7 @@ def plan_select(
 ) -> SelectPlan:
     """Plan a SELECT; raise a fault for an unknown index or an ORDER BY that is not possible."""
     select = parsed.statement
-    assert isinstance(select, Select)
+    assert isinstance(select, SelectStatement)
     source = RowSource(table, _find_index(table, select.source.index))
     keys = source.keys
     found = find_branches(select.where, keys.partition_names, keys.sort_names)
@@ -301,25 +296,25 @@ def plan_select(
 def plan_write(parsed: ParsedStatement, table: StoredTable, names: Names) -> WritePlan:
     """Plan a statement that writes, or EXISTS; raise a fault if it has no equality on the key."""
     statement = parsed.statement
-    if isinstance(statement, Insert):
+    if isinstance(statement, InsertStatement):
         return WritePlan("PutItem", table)
-    if isinstance(statement, Exists):
+    if isinstance(statement, ExistsStatement):
         statement = statement.select
     try:
         key, rest = find_key(statement.where, table.key_names)
     except ValidationException:
-        if isinstance(statement, Select):
+        if isinstance(statement, SelectStatement):
             raise _incomplete_exists() from None
         raise
     partition = tree.Path((table.keys.partition_names[0],))
     exists = tree.Call("attribute_exists", (partition,))
     missing = tree.Call("attribute_not_exists", (partition,))
     condition: tree.Condition | None
-    if isinstance(statement, Delete):
+    if isinstance(statement, DeleteStatement):
         condition = tree.Or((missing, rest)) if rest else None
     else:
         condition = tree.And((exists, rest)) if rest else exists
-    if isinstance(statement, Select):
+    if isinstance(statement, SelectStatement):
         if rest is None:
             raise _incomplete_exists()
         returning = None
@@ -336,7 +331,7 @@ def plan_write(parsed: ParsedStatement, table: StoredTable, names: Names) -> Wri
     )
 
 
-def returned_values(statement: Update | Delete) -> str | None:
+def returned_values(statement: UpdateStatement | DeleteStatement) -> str | None:
     """Return the RETURNING clause as ReturnValues: `MODIFIED NEW` is UPDATED_NEW."""
     if statement.returning is None:
         return None
@@ -372,7 +367,7 @@ def _is_whole_key(branch: Branch, names: tuple[str, ...]) -> bool:
     return len(branch.key) == len(names) and all(test.operator == "=" for test in branch.key)
 
 
-def _check_order(select: Select, source: RowSource, branches: tuple[Branch, ...]) -> None:
+def _check_order(select: SelectStatement, source: RowSource, branches: tuple[Branch, ...]) -> None:
     """Check ORDER BY: key attributes, and a WHERE clause that determines the partition key."""
     if not select.order:
         return
@@ -397,7 +392,7 @@ def _check_order(select: Select, source: RowSource, branches: tuple[Branch, ...]
 
 
 def _partition_order(
-    select: Select, names: tuple[str, ...]
+    select: SelectStatement, names: tuple[str, ...]
 ) -> Literal["none", "ascending", "descending"]:
     for term in select.order:
         if term.name in names:
