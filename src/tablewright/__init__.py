@@ -44,23 +44,18 @@ if TYPE_CHECKING:
     from tablewright.model.table import GSI, LSI, Table
     from tablewright.model.tenancy import Tenancy
     from tablewright.plan.reads.aggregate import Load
-    from tablewright.plan.reads.batch_get import batch_get
-    from tablewright.plan.reads.get import Get
-    from tablewright.plan.reads.get_by_unique import GetByUnique
+    from tablewright.plan.reads.get import Get, GetByUnique
     from tablewright.plan.reads.page import Page
-    from tablewright.plan.reads.query import Query
-    from tablewright.plan.reads.results import First
-    from tablewright.plan.reads.transact_get import transact_get
-    from tablewright.plan.writes.batch_write import batch_write
+    from tablewright.plan.reads.query import First, Query
+    from tablewright.plan.reads.several import batch_get, transact_get
     from tablewright.plan.writes.collection import delete_all, update_all
-    from tablewright.plan.writes.condition_check import condition_check
-    from tablewright.plan.writes.delete import Delete
-    from tablewright.plan.writes.entry import create, delete, put, save, update, upsert
-    from tablewright.plan.writes.put import Create, Put
-    from tablewright.plan.writes.save import Save
-    from tablewright.plan.writes.transaction import Transaction, transact
+    from tablewright.plan.writes.delete import Delete, delete
+    from tablewright.plan.writes.move import update
+    from tablewright.plan.writes.put import Create, Put, create, put
+    from tablewright.plan.writes.save import Save, save
+    from tablewright.plan.writes.several import Transaction, batch_write, condition_check, transact
     from tablewright.plan.writes.update import Update
-    from tablewright.plan.writes.upsert import Upsert
+    from tablewright.plan.writes.upsert import Upsert, upsert
 
 __version__ = "0.1.0"
 
@@ -80,23 +75,23 @@ _HOMES = {
     "tablewright.model.table": ("GSI", "LSI", "Table"),
     "tablewright.model.tenancy": ("Tenancy",),
     "tablewright.plan.reads.aggregate": ("Load",),
-    "tablewright.plan.reads.batch_get": ("batch_get",),
-    "tablewright.plan.reads.get": ("Get",),
-    "tablewright.plan.reads.get_by_unique": ("GetByUnique",),
+    "tablewright.plan.reads.get": ("Get", "GetByUnique"),
     "tablewright.plan.reads.page": ("Page",),
-    "tablewright.plan.reads.query": ("Query",),
-    "tablewright.plan.reads.results": ("First",),
-    "tablewright.plan.reads.transact_get": ("transact_get",),
-    "tablewright.plan.writes.batch_write": ("batch_write",),
+    "tablewright.plan.reads.query": ("First", "Query"),
+    "tablewright.plan.reads.several": ("batch_get", "transact_get"),
     "tablewright.plan.writes.collection": ("delete_all", "update_all"),
-    "tablewright.plan.writes.condition_check": ("condition_check",),
-    "tablewright.plan.writes.delete": ("Delete",),
-    "tablewright.plan.writes.entry": ("create", "delete", "put", "save", "update", "upsert"),
-    "tablewright.plan.writes.put": ("Create", "Put"),
-    "tablewright.plan.writes.save": ("Save",),
-    "tablewright.plan.writes.transaction": ("Transaction", "transact"),
+    "tablewright.plan.writes.delete": ("Delete", "delete"),
+    "tablewright.plan.writes.move": ("update",),
+    "tablewright.plan.writes.put": ("Create", "Put", "create", "put"),
+    "tablewright.plan.writes.save": ("Save", "save"),
+    "tablewright.plan.writes.several": (
+        "Transaction",
+        "batch_write",
+        "condition_check",
+        "transact",
+    ),
     "tablewright.plan.writes.update": ("Update",),
-    "tablewright.plan.writes.upsert": ("Upsert",),
+    "tablewright.plan.writes.upsert": ("Upsert", "upsert"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

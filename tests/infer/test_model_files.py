@@ -25,7 +25,8 @@ from tablewright.model.databases.provision import definition
 from tablewright.publish.workbench import nosql_workbench
 from tablewright.values import Item
 from tablewright.verify import Design, compare_stored, verify
-from tablewright.verify.contents import Scanner, load_sample
+from tablewright.verify.contents import Scanner
+from tablewright.verify.seeding import load_sample
 from tests.commands import run
 from tests.examples import examples
 from tests.infer import workbench

@@ -44,7 +44,7 @@ from tablewright.publish.iam import (
     tenant_policy,
     tenant_tag,
 )
-from tablewright.publish.iam.grants import grants
+from tablewright.publish.iam.policies import grants
 from tablewright.publish.infrastructure import create_table_requests
 from tablewright.transport import Local
 from tablewright.verify import Design, verify

@@ -18,7 +18,8 @@ from tablewright.model.databases.provision import definition
 from tablewright.publish.workbench import nosql_workbench
 from tablewright.values import Item
 from tablewright.verify import Design
-from tablewright.verify.contents import Scanner, load_sample
+from tablewright.verify.contents import Scanner
+from tablewright.verify.seeding import load_sample
 from tests import commands
 
 

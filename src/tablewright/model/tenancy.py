@@ -52,8 +52,8 @@ from tablewright.mapping.parts import Delimiter
 from tablewright.mapping.table import TableMap
 from tablewright.model.partitions import Partitions
 from tablewright.model.shards import SharedPartition, TenantShard, refuse_collisions, shard_value
+from tablewright.plan.expressions import OneOf, QueryRequest
 from tablewright.plan.plan import AnyRequest
-from tablewright.plan.reads.query_request import OneOf, QueryRequest
 from tablewright.values import Item, Value
 from tablewright.wire.operations import touches
 from tablewright.wire.touches import AccessKind, Named, Unclear

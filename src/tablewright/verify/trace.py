@@ -36,10 +36,9 @@ from tablewright.plan.reads.query import Query
 from tablewright.transport import Response, Transport
 from tablewright.values import Item
 from tablewright.verify.checks import Check, Raises
-from tablewright.verify.contents import Scanner, load_sample
-from tablewright.verify.design import Design
-from tablewright.verify.failure import describe_failure
-from tablewright.verify.temporary import temporary_tables
+from tablewright.verify.contents import Scanner
+from tablewright.verify.design import Design, describe_failure
+from tablewright.verify.seeding import load_sample, temporary_tables
 from tablewright.wire.operations import OPERATIONS, READS, Operation
 from tablewright.wire.touches import Named, Touch, whole_page
 

@@ -379,7 +379,7 @@ def test_commands_leave_the_record_out(tmp_path: Path) -> None:
     connect(file, table, update=True).close()
     seeded = commands.run("seed", "shop", file).stdout
     assert seeded.startswith("shop: 38 items (4 Brand, ")
-    compared = commands.run("verify", "shop", "--stored", file).stdout
+    compared = commands.run("check-items", "shop", file).stdout
     assert compared.startswith("shop: all 38 items have the keys that their values give (4 Brand")
     for options in ([], ["--design", "shop"]):
         scanned = commands.run("scan", file, "shop", *options)

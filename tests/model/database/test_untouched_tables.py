@@ -151,8 +151,8 @@ def source(folder: Path) -> Path:
 
 COMMANDS: dict[str, Callable[[Path, Any], list[Any]]] = {
     "seed": lambda design, target: ["seed", design, target],
-    "verify": lambda design, target: ["verify", design, "--target", target],
-    "create-table": lambda design, target: ["create-table", target, "--design", design],
+    "verify": lambda design, target: ["verify", design, target],
+    "create-tables": lambda design, target: ["create-tables", design, target],
     "copy": lambda design, target: ["copy", source(design.parent), target],
     "backfill": lambda design, target: ["backfill", design, target],
 }

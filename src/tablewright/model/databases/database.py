@@ -29,10 +29,9 @@ from tablewright.mapping.table import TableMap
 from tablewright.model.databases.provision import FindUnready
 from tablewright.model.databases.stream_events import AsyncStreams, Streams
 from tablewright.model.table import Table
-from tablewright.plan.plan import Context, Plan, run, run_async
+from tablewright.plan.plan import Context, Plan, Unready, run, run_async
 from tablewright.plan.reads.query import Query
-from tablewright.plan.unready import Unready
-from tablewright.plan.writes.transaction import transact
+from tablewright.plan.writes.several import transact
 from tablewright.plan.writes.write import Write
 from tablewright.transport import AsyncTransport, Transport
 

@@ -35,7 +35,7 @@ from tablewright.errors import (
 )
 from tablewright.mapping.settings import Provisioned
 from tablewright.mapping.table import TableMap
-from tablewright.plan.index_record import (
+from tablewright.plan.backfill.index_record import (
     IndexRecord,
     await_indexes,
     begin_record,
@@ -45,13 +45,16 @@ from tablewright.plan.index_record import (
     refuse_differences,
     stop_awaiting,
 )
-from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
-from tablewright.plan.unready import READY, Unready
+from tablewright.plan.plan import READY, Context, Plan, Request, Steps, Unready, Wait
 from tablewright.schema import IndexProjection, KeyAttribute, KeySchema, Throughput
 from tablewright.table_changes import Part, differences
 from tablewright.table_description import IndexDescription, TableDescription, read_ttl
-from tablewright.transport.index_creation import add_indexes
-from tablewright.transport.tables import describe_table, index_states, wait_until_active
+from tablewright.transport.tables import (
+    add_indexes,
+    describe_table,
+    index_states,
+    wait_until_active,
+)
 
 #: The states in which a table can be read and written.
 _USABLE = frozenset({"ACTIVE", "UPDATING"})

@@ -20,10 +20,14 @@ from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.model.table import Table
-from tablewright.plan.streams.checkpoint import Checkpoint
-from tablewright.plan.streams.events import StreamEvent
-from tablewright.plan.streams.reading import ReadStream, Round, StreamReader, StreamStart
-from tablewright.plan.streams.records import Converted, RecordReader, history_entities
+from tablewright.plan.streams.events import Converted, RecordReader, StreamEvent, history_entities
+from tablewright.plan.streams.reading import (
+    Checkpoint,
+    ReadStream,
+    Round,
+    StreamReader,
+    StreamStart,
+)
 
 T = TypeVar("T")
 A = TypeVar("A")
