@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.errors import TableReplacement
-from tablewright.schema import IndexProjection, KeySchema, OnDemand, Throughput
+from tablewright.schema import KeySchema, OnDemand, ProjectedAttributes, Throughput
 from tablewright.table_description import (
     IndexDescription,
     TableDescription,
@@ -100,7 +100,7 @@ def _parts(table: TableDescription) -> dict[tuple[Part, str], PartValue | None]:
 def _structure(index: IndexDescription) -> IndexDescription:
     """Return an index without its capacity, with sorted projected attributes."""
     included = tuple(sorted(index.projection.include))
-    projection = IndexProjection(index.projection.type, included)
+    projection = ProjectedAttributes(index.projection.type, included)
     return IndexDescription(index.name, index.kind, index.keys, projection)
 
 

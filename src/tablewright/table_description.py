@@ -22,16 +22,16 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from tablewright.schema import (
-    IndexProjection,
     KeyAttribute,
     KeySchema,
     OnDemand,
+    ProjectedAttributes,
     Throughput,
     WarmUnits,
 )
 from tablewright.values import Item, Value
 
-ALL = IndexProjection("ALL")
+ALL = ProjectedAttributes("ALL")
 _LOCAL, _GLOBAL = "LocalSecondaryIndexes", "GlobalSecondaryIndexes"
 
 
@@ -61,7 +61,7 @@ class IndexDescription(Struct, frozen=True):
     name: str
     kind: Literal["table", "local", "global"]
     keys: KeySchema
-    projection: IndexProjection = ALL
+    projection: ProjectedAttributes = ALL
     #: The provisioned capacity of a global index; None on demand.
     throughput: Throughput | None = None
     on_demand: OnDemand | None = None
@@ -358,7 +358,7 @@ def _read_index(
         index.index_name,
         kind,
         _read_keys(index.key_schema, types),
-        IndexProjection(projection.projection_type, tuple(included or ())),
+        ProjectedAttributes(projection.projection_type, tuple(included or ())),
         *_read_capacity(index, is_provisioned),
         state=State(index.index_status, index.item_count, index.index_size_bytes),
     )

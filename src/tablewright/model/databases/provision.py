@@ -46,7 +46,7 @@ from tablewright.plan.backfill.index_record import (
     stop_awaiting,
 )
 from tablewright.plan.plan import READY, Context, Plan, Request, Steps, Unready, Wait
-from tablewright.schema import IndexProjection, KeyAttribute, KeySchema, Throughput
+from tablewright.schema import KeyAttribute, KeySchema, ProjectedAttributes, Throughput
 from tablewright.table_changes import Part, differences
 from tablewright.table_description import IndexDescription, TableDescription, read_ttl
 from tablewright.transport.tables import (
@@ -339,9 +339,9 @@ def definition(table: TableMap, name: str) -> TableDescription:
                 index.name,
                 index.kind,
                 keys(index.partition, index.sort),
-                IndexProjection("INCLUDE", index.projection)
+                ProjectedAttributes("INCLUDE", index.projection)
                 if isinstance(index.projection, tuple)
-                else IndexProjection(index.projection),
+                else ProjectedAttributes(index.projection),
                 _throughput(index.billing),
             )
             for index in table.indexes.values()
