@@ -1,11 +1,11 @@
-"""Table description: what a table is, as one value, wherever that is stated.
+"""Table description: what a table is, as one value, whatever source states it.
 
     read_table        DescribeTable's answer or a CreateTable request -> TableDescription
     to_create_table   the request that creates such a table
 
-A description has the parts of `schema` without what only storage needs, and what DescribeTable
-reports at one moment: states and counts. Encryption and policies are not in it. Warm throughput is
-only what a request asks for: DescribeTable does not tell it from what a table has by default.
+A description has the parts of `schema` that storage does not need for itself, and the states and
+counts that DescribeTable reports at one moment. It has no encryption and no policies. Warm
+throughput is only what a request asks for: DescribeTable also reports defaults.
 
 Invariants: members of AWS that are missing have a default here, and those that are unknown are
 ignored, because endpoints differ in both. A member of a wrong type raises msgspec.ValidationError.

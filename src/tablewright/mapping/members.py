@@ -1,4 +1,4 @@
-"""What an entity consists of beside its keys: attributes, unique values and histories."""
+"""The parts of an entity besides its keys: attributes, unique values and histories."""
 
 from __future__ import annotations
 

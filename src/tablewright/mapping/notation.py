@@ -11,8 +11,8 @@
     bool                 false, true                     yes        true
 
 Invariants: `decode(encode(value))` is the value, unless the notation keeps less than the value
-(`is_exact` is false); no two texts of one value. `encode` raises InvalidValue, `decode` raises
-ValueError; the messages begin after the name of the part: "is 7 of type int; …".
+(`is_exact` is false). No value has two texts. `encode` raises InvalidValue, `decode` raises
+ValueError; messages continue after the name of the part: "is 7 of type int; …".
 
 A `Format` makes another notation of one: `tablewright.mapping.formats` lists them.
 

@@ -5,9 +5,8 @@ Constraints are what `Annotated` adds to a type. Pydantic checks them when a val
     Attr[Annotated[int, Field(ge=0)]]                a whole value: constructor, key argument, set()
     Attr[list[Annotated[str, Field(max_length=5)]]]  also each member: append()
 
-Invariant: a check returns the value as pydantic makes it, or raises InvalidValue. Values that are
-read, and the operands of conditions and of `increment`, are not values of the attribute: they are
-not checked.
+Invariant: a check returns the value that pydantic returns, or raises InvalidValue. Stored values,
+and the operands of conditions and of `increment`, are not checked.
 
 An entity, an aggregate and a page each have a pydantic model with the same fields. That model
 validates the input, serializes the output and provides the JSON schema: for FastAPI, `TypeAdapter`

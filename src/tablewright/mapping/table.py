@@ -1,8 +1,7 @@
 """Compiled tables: the entities of a table, and which of them can share a partition.
 
 A `TableMap` knows all entities of a table. It decides whether a query needs a bound or a filter to
-exclude other entities, which entity an item belongs to, and whether two entities can have the same
-key.
+exclude other entities, what a stored item is, and whether two entities can have the same key.
 """
 
 from __future__ import annotations

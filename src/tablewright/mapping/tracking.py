@@ -1,9 +1,9 @@
 """Tracking: the values of an entity when it was last read or written, for `save`.
 
-A read must not get slower. So as little as possible is kept, and nothing for most attributes:
+Reads must stay fast, so an entity keeps as little as possible, and nothing for most attributes:
 
-    an assigned attribute                   its value before the first assignment, kept by that
-    an attribute that can change in place   its stored value, encoded; kept by the read
+    an assigned attribute                   its value before the first assignment
+    an attribute that can change in place   its stored value, encoded, when it is read
 
 Encoded values cost 0.3 µs for an entity, and the garbage collector nothing. Kept values, or stored
 values as dicts, made reading a list of pages a tenth to a fifth slower; so did answers as bytes.

@@ -1,4 +1,4 @@
-"""Variants: several kinds of entity at one key, told apart by the type attribute.
+"""Variants: several kinds of entity with one key, distinguished by the type attribute.
 
     Account                   the base: the key and the shared attributes; it has no items itself
     ├── User(Account)         a variant: its own type name, and further attributes and indexes

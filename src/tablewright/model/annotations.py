@@ -1,4 +1,4 @@
-"""What class statements and functions declare besides their bodies: annotations and options.
+"""Annotations of classes and functions, and options of class statements.
 
 Entities, aggregates and access patterns resolve their annotations here. With `from __future__
 import annotations` an annotation is text; it is evaluated when the class or the function is

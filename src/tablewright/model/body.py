@@ -3,8 +3,8 @@
     customer_id: Attr[str] = attr(name="customerId")
     note: Attr[str | None]                              an attribute without options
 
-Invariant: an annotation is that of an attribute or of a class variable, and an attribute has an
-annotation; anything else is a DeclarationError that shows the fix. Only classes that are not
+Invariant: each annotation declares an attribute or a class variable, and each attribute has an
+annotation. Anything else raises DeclarationError, which shows the fix. Only bases that are not
 entities may have other annotated variables, with values.
 """
 

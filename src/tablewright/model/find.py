@@ -4,8 +4,8 @@
     OrderItem.where(OrderItem.sku == s)                                 an error: it would be a scan
 
 Equality conditions bind the parts of a key from the left; one comparison may apply to the next
-part. The other conditions become a filter. Of several usable keys, the one that binds most
-conditions is chosen, and first of all one whose own attributes need no filter.
+part. The other conditions become a filter. Of several usable keys, `find` prefers those whose own
+attributes need no filter, then the one that binds most conditions.
 """
 
 from __future__ import annotations

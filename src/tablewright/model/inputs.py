@@ -10,8 +10,8 @@
     Order.changes_from(patch)           [Order.status.set(…), …]
 
 `Input[Order]` has a field for each attribute, `Patch[Order]` for each attribute that an update can
-change. Neither has the version, the stamps and the computed fields, which a client cannot set. The
-class body may declare a field again, to use it by name in typed code. That of an `Input` may add
+change. Neither has the version, the timestamps and the computed fields, which a client cannot set.
+The class body may redeclare a field, to use it by name in typed code. An `Input` may have further
 fields, which do not go into the entity.
 
 Invariants: a field has the type, the constraints, the validators and the description of its

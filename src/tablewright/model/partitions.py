@@ -1,4 +1,4 @@
-"""Partitions: a set of partition keys, as typed values, that one tenant may access.
+"""Partitions: the set of partition keys that one tenant may access.
 
 The set holds single keys, and all texts that begin with one of some prefixes:
 

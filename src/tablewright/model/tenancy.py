@@ -23,17 +23,17 @@ reads, the shared partitions:
     Query of an index                           a filter on the table's partition key, added here
     any other operation, any other shape        nothing: it is refused
 
-Only the table's partition key decides whose an item is. So a query of an index passes without a
-filter only if the partition key is fixed, `Order.by_system_key(order_id).eq(user_id)`, or bounded
-by a prefix of the tenant. It gets a filter if the index is named in `filtered`, or if the partition
-of the index (one of its attributes) equals a shard of the tenant; every other one is refused.
+Only the table's partition key decides which tenant owns an item. So a query of an index passes
+without a filter only if the partition key is fixed, `Order.by_system_key(order_id).eq(user_id)`, or
+bounded by a prefix of the tenant. It gets a filter if the index is named in `filtered`, or if an
+attribute of its partition key equals a shard of the tenant. Any other query is refused.
 
 Invariants: keys are compared as typed values (see `partitions`). Expressions are never parsed: a
 Query is checked by the values of its QueryRequest, from which the expressions are rendered
-afterwards; one that carries expressions of its own is refused. A start key must be in the tenant's
-shards, unless it is the end of the page before: a filtered page may end at an item that was left
-out, and its cursor is encrypted and bound to the tenant. The classes of conditions and filters are
-trusted: they render themselves.
+afterwards; one with expressions of its own is refused. A start key must be in the tenant's shards,
+unless it is the end of the previous page: a filtered page may end at an item that was left out, and
+its cursor is encrypted and bound to the tenant. The classes of conditions and filters are trusted:
+they render themselves.
 """
 
 from __future__ import annotations
