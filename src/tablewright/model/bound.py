@@ -1,10 +1,4 @@
-"""Keys of a finished class: called with values, they return typed plans.
-
-Order.primary("C1", "O1")          Get[Order]
-Order.primary.within("C1")         Range[Order, str]: all orders of the partition
-Order.timeline("C1")               Range[Order, datetime]
-Customer.by_email("a@b.c")         GetByUnique[Customer]
-"""
+"""Keys of a finished class: called with values, they return typed plans, as `key` shows."""
 
 from __future__ import annotations
 
