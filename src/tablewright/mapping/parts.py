@@ -59,9 +59,10 @@ class Delimiter(Struct, frozen=True):
 
     def check(self, where: str) -> None:
         """Raise DeclarationError for a delimiter that cannot be used."""
-        if not isinstance(self.text, str) or not 1 <= len(self.text) <= 2:
+        text: object = self.text
+        if not isinstance(text, str) or not 1 <= len(text) <= 2:
             raise DeclarationError(
-                f"{where}: the delimiter is {self.text!r}; write a text of one or two characters, "
+                f"{where}: the delimiter is {text!r}; write a text of one or two characters, "
                 "and join parts without a delimiter by +"
             )
         if self.escapes and (len(self.text) > 1 or not MARK < self.text < "\x7f"):
