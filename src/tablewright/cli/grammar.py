@@ -13,7 +13,7 @@
 
 Parameters are declared as values: `port: int = option("The port.", default=8000, min=0)`. Those of
 several commands are types: `target: Target`. `commands` shows the declarations to typer;
-`serve.reader` reads those of `serve`, which starts without typer, so this module does not import
+`serve.options` reads those of `serve`, which starts without typer, so this module does not import
 it. `tests/cli/test_grammar.py` checks every command.
 """
 

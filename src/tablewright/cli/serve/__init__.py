@@ -1,7 +1,7 @@
 """The command `serve`: opens the database, starts the server and its workers, and ends them.
 
-`options` declares its options, `reader` reads them without typer, `checks` refuses values that
-cannot be used.
+`options` declares its options and reads them without typer, `checks` refuses values that cannot be
+used.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ is refused if there are any. A rename or a delete that is complete leaves no sec
 menu and no product without its section, also if one was added at the same time.
 
 `tablewright verify menu` measures all four variants with the same menus; the last section of
-`tablewright publish docs menu` has the results and the conclusions. Each variant has its own list of
-decisions.
+`tablewright publish docs menu` has the results and the conclusions. Each variant has its own list
+of decisions.
 
 The design implements a document that compares these variants, called the source document here. It
 is mistaken in three places:
