@@ -132,8 +132,8 @@ def _name_uncovered(
 
     names = [pattern.name for pattern in uncovered(design, results)]
     if names:
-        patterns = "pattern" if len(names) == 1 else "patterns"
-        message = f"{design.name}: {len(names)} {patterns} that no check runs: {', '.join(names)}"
+        patterns = report.count_of(len(names), "pattern")
+        message = f"{design.name}: {patterns} that no check runs: {', '.join(names)}"
         typer.echo(report.fill(console, message), err=to_stderr)
 
 
@@ -143,8 +143,7 @@ def _summary(results: list[Result]) -> str:
         return f"{failed} of {len(results)} checks failed"
     scans = dict.fromkeys(result.pattern or result.check for result in results if result.scan)
     scanned = f"declared scans: {', '.join(scans)}" if scans else "no pattern scans a table"
-    checks = "1 check" if len(results) == 1 else f"{len(results)} checks"
-    return f"{checks} passed; {scanned}"
+    return f"{report.count_of(len(results), 'check')} passed; {scanned}"
 
 
 @add_command()
@@ -240,25 +239,18 @@ def _print_findings(console: Console, findings: list[Finding]) -> None:
     for finding in findings:
         if finding.allowed:
             continue
-        where = f"{_relative(finding.place.file)}:{finding.place.line}"
-        console.print(where, end=": ", markup=False, highlight=False, soft_wrap=True)
+        where = f"{report.relative(finding.place.file)}:{finding.place.line}"
+        report.print_line(console, where, end=": ")
         console.print(finding.severity, style=STYLES[finding.severity], end=" ")
-        console.print(finding.rule, markup=False, highlight=False, soft_wrap=True)
-        reason = report.fill(console, f"  {finding.subject}: {finding.reason}", "  ")
-        console.print(reason, markup=False, highlight=False, soft_wrap=True)
+        report.print_line(console, finding.rule)
+        report.print_text(console, f"  {finding.subject}: {finding.reason}", "  ")
         # The code of a fix is not broken, so that it can be copied.
-        console.print(f"  fix: {finding.fix}", markup=False, highlight=False, soft_wrap=True)
+        report.print_line(console, f"  fix: {finding.fix}")
     counts = [
         (sum(each.severity == kind and not each.allowed for each in findings), kind)
         for kind in STYLES
     ]
-    shown = [f"{count} {kind}{'' if count == 1 else 's'}" for count, kind in counts if count]
+    shown = [report.count_of(count, kind) for count, kind in counts if count]
     allowed = sum(bool(each.allowed) for each in findings)
     text = ", ".join(shown) or "nothing found"
     typer.echo(f"{text}; {allowed} allowed by comments" if allowed else text)
-
-
-def _relative(file: str) -> str:
-    """Return a path as it is seen from the working directory, if it is below it."""
-    path = Path(file)
-    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,15 @@ from tablewright.cli.commands import add_command, print_document
 from tablewright.cli.failures import exit_on_error, fail, say
 from tablewright.cli.grammar import WHERE, DesignName, argument, flag, load_design, option
 from tablewright.cli.revision import run_at
+from tablewright.errors import TablewrightError
+from tablewright.hints import did_you_mean
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from tablewright.cost import CostComparison, CostReport, PatternUnits
     from tablewright.plans import AccessPattern, Shape
+    from tablewright.verify import Design
 
 
 @add_command()
@@ -43,11 +46,7 @@ def explain(
     from tablewright.cost import measure_units
 
     loaded = load_design(design)
-    patterns = loaded.patterns
-    if pattern is not None:
-        patterns = select_patterns(patterns, design, pattern)
-    check_shapes(patterns)
-    note_no_patterns(patterns, design)
+    patterns = select_patterns(loaded, design, pattern)
     console = Console()
     units = measure_units(loaded)
     if json:
@@ -77,34 +76,27 @@ def as_members(found: AccessPattern) -> dict[str, Any]:
     }
 
 
-def select_patterns(
-    patterns: Sequence[AccessPattern], module: str, name: str
-) -> list[AccessPattern]:
-    """Return the patterns with this name; several, if modules of the design share it."""
-    from tablewright.hints import did_you_mean
+def select_patterns(design: Design, module: str, name: str | None) -> Sequence[AccessPattern]:
+    """Return the patterns with this name, or all; several, if modules of the design share it.
 
-    found = [each for each in patterns if f".{each.label}".endswith(f".{name}")]
-    if not found:
-        hint = did_you_mean(name, [each.name for each in patterns])
-        known = f"; `tablewright explain {module}` lists its {len(patterns)} patterns"
-        fail(f"{module} has no pattern {name!r}{hint or known}")
-    return found
-
-
-def note_no_patterns(patterns: Sequence[AccessPattern], module: str) -> None:
-    if not patterns:
+    Exit if there is none, or if one is no longer possible, because of an entity that was declared
+    after it.
+    """
+    found = design.patterns
+    if name is not None:
+        found = [each for each in found if f".{each.label}".endswith(f".{name}")]
+        if not found:
+            hint = did_you_mean(name, [each.name for each in design.patterns])
+            known = f"; `tablewright explain {module}` lists its {len(design.patterns)} patterns"
+            fail(f"{module} has no pattern {name!r}{hint or known}")
+    elif not found:
         say(f"{module} declares no access patterns; decorate a function with @access_pattern")
-
-
-def check_shapes(patterns: Sequence[AccessPattern]) -> None:
-    """Exit if a pattern is no longer possible, because of an entity that was declared after it."""
-    from tablewright.errors import TablewrightError
-
-    for found in patterns:
+    for each in found:
         try:
-            _ = found.shape
+            _ = each.shape
         except TablewrightError as error:
-            fail(f"pattern {found.name}: {error}")
+            fail(f"pattern {each.name}: {error}")
+    return found
 
 
 def _calls(units: PatternUnits) -> dict[str, float]:
@@ -125,17 +117,16 @@ def _print_list(
         cells = [unit_cell(used, amount) for amount in (used.read_units, used.writes)]
         rows.append((found.name, shape.operation, shape.index or "", *cells))
     for line in report.table_lines(console.width, rows):
-        console.print(line.rstrip(), soft_wrap=True, markup=False, highlight=False)
+        report.print_line(console, line.rstrip())
     console.print()
-    for line in unit_notes([units[found.label] for found in patterns]):
-        console.print(report.fill(console, line), markup=False, highlight=False)
+    for note in unit_notes([units[found.label] for found in patterns]):
+        report.print_text(console, note)
 
 
 def _print_pattern(console: Console, found: AccessPattern, units: PatternUnits) -> None:
     shape = found.shape
-    title = f"{found.name}({', '.join(found.parameters)})"
-    console.print(report.fill(console, title), style="bold", markup=False, highlight=False)
-    about = [("about", found.doc.partition("\n")[0]), ("in", _relative(found.location))]
+    report.print_text(console, f"{found.name}({', '.join(found.parameters)})", style="bold")
+    about = [("about", found.doc.partition("\n")[0]), ("in", report.relative(found.location))]
     report.print_fields(console, [field for field in about if field[1]], "  ")
     for number, request in enumerate(shape.requests, 1):
         print_request(console, request, f"  {number}. ", "     ")
@@ -146,20 +137,10 @@ def _print_pattern(console: Console, found: AccessPattern, units: PatternUnits) 
     console.print()
 
 
-def _relative(location: str) -> str:
-    """Return a location as seen from the working directory, if it is below."""
-    return location.removeprefix(f"{Path.cwd()}/")
-
-
 def print_request(console: Console, request: Shape, mark: str, indent: str) -> None:
     """Print a request of a pattern, or an action of a transaction, with all that is known of it."""
-    console.print(
-        report.fill(
-            console, f"{mark}{request.operation} {request.entity} on {request.table}", indent
-        ),
-        markup=False,
-        highlight=False,
-    )
+    what = f"{mark}{request.operation} {request.entity} on {request.table}"
+    report.print_text(console, what, indent)
     fields = [
         ("index", request.index or ""),
         ("key", request.condition),
@@ -209,7 +190,6 @@ def cost(
     """
 
     from tablewright import cost as costs
-    from tablewright.errors import TablewrightError
     from tablewright.publish.costs import comparison_markdown
     from tablewright.publish.costs import markdown as report_markdown
 
@@ -264,9 +244,10 @@ def _print_comparison(found: CostComparison) -> None:
     console = Console()
     if found.patterns:
         for line in report.table_lines(console.width, comparison_rows(found), numbers=4):
-            console.print(line.rstrip(), soft_wrap=True, markup=False, highlight=False)
+            report.print_line(console, line.rstrip())
         console.print()
-    _print_notes(console, comparison_notes(found))
+    for note in comparison_notes(found):
+        report.print_text(console, note)
 
 
 def _print(found: CostReport, *, details: bool) -> None:
@@ -278,14 +259,9 @@ def _print(found: CostReport, *, details: bool) -> None:
     if found.patterns:
         lines = report.table_lines(console.width, rows(found), numbers=5)
         for line, pattern in zip(lines, [None, *found.patterns], strict=True):
-            console.print(line.rstrip(), soft_wrap=True, markup=False, highlight=False)
+            report.print_line(console, line.rstrip())
             if details and pattern is not None:
                 report.print_fields(console, part_texts(pattern), "  ")
         console.print()
-    _print_notes(console, notes(found))
-
-
-def _print_notes(console: Console, notes: Iterable[str]) -> None:
-    for note in notes:
-        text = report.fill(console, note)
-        console.print(text, soft_wrap=True, markup=False, highlight=False)
+    for note in notes(found):
+        report.print_text(console, note)

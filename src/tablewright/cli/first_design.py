@@ -144,6 +144,6 @@ def _import_model(file: Path, output: Path | None) -> None:
         say(f"warning: {warning}")
     write_output(made.source, output)
     if output is not None:
-        rows = "1 row" if made.rows == 1 else f"{made.rows} rows"
+        rows = report.count_of(made.rows, "row")
         typer.echo(f"{output}: {', '.join(made.entities)}, from {rows}")
         typer.echo(f"Next: tablewright verify {output} runs its checks.")

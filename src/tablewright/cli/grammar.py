@@ -8,8 +8,8 @@
   take `--design`, which only changes how they show items.
 - Where a design, or a pattern after it, can be left out, the spelling of a word decides:
   `is_target`.
-- 0.1.0 is the first release, so there are no aliases. `SPELLINGS` lists what was renamed before it;
-  an old spelling is refused, and the message has the new one.
+- 0.1.0 is the first release, so there are no aliases: an old spelling is refused, and the message
+  has the new one, from `OLD_SPELLINGS`.
 
 Parameters are declared as values: `port: int = option("The port.", default=8000, min=0)`. Those of
 several commands are types: `target: Target`. `commands` shows the declarations to typer;
@@ -83,42 +83,43 @@ Output = Annotated[
 Yes = Annotated[bool, flag("Do not ask.", "--yes", "-y")]
 
 
-class Spelling(NamedTuple):
-    """A spelling that is refused, and the one that replaces it."""
-
-    command: str
-    #: An option of the command; "" if the command itself was renamed.
-    option: str
-    new: str
-
-
-SPELLINGS = (
-    Spelling("docs", "", "tablewright publish docs DESIGN"),
-    Spelling("verify", "--target", "tablewright verify DESIGN TARGET"),
-    Spelling("verify", "--stored", "tablewright check-items DESIGN TARGET"),
-    Spelling("verify", "--table", "tablewright check-items DESIGN TARGET --table NAME"),
-    Spelling("patterns", "--target", "tablewright patterns DESIGN TARGET PATTERN NAME=VALUE"),
-    Spelling("cost", "--sample", "tablewright cost DESIGN TARGET"),
-    Spelling("infer", "--sample", "tablewright infer TARGET --limit NUMBER"),
-    Spelling("create-table", "--design", "tablewright create-tables DESIGN TARGET"),
-    Spelling("studio", "--export", "tablewright publish docs DESIGN --html -o FILE"),
-    Spelling("studio", "--data", "tablewright publish docs DESIGN --html -o FILE"),
-    Spelling("serve", "--db", "tablewright serve FILE"),
-)
+#: A command, or an option of it, as it was called before the first release -> what replaces it.
+OLD_SPELLINGS = {
+    "docs": "publish docs DESIGN",
+    "verify --target": "verify DESIGN TARGET",
+    "verify --stored": "check-items DESIGN TARGET",
+    "verify --table": "check-items DESIGN TARGET --table NAME",
+    "patterns --target": "patterns DESIGN TARGET PATTERN NAME=VALUE",
+    "cost --sample": "cost DESIGN TARGET",
+    "infer --sample": "infer TARGET --limit NUMBER",
+    "create-table --design": "create-tables DESIGN TARGET",
+    "studio --export": "publish docs DESIGN --html -o FILE",
+    "studio --data": "publish docs DESIGN --html -o FILE",
+    "serve --db": "serve FILE",
+}
 
 
-def new_spelling(command: str, option: str = "") -> str:
+def new_spelling(words: str) -> str:
     """Return the end of a message that refuses an old spelling; "" if it is none."""
-    for old in SPELLINGS:
-        if (old.command, old.option) == (command, option):
-            return f"; write `{old.new}`"
-    return ""
+    new = OLD_SPELLINGS.get(words)
+    return f"; write `tablewright {new}`" if new else ""
 
 
 def unknown_option(command: str, option: str, known: Iterable[str]) -> str:
     """Return the message for an option that a command does not have."""
-    hint = new_spelling(command, option) or did_you_mean(option, known)
-    return f"{command} has no option {option}{hint}".lstrip()
+    hint = new_spelling(f"{command} {option}") or did_you_mean(option, known)
+    return f"{command} has no option {option}{hint}"
+
+
+def read_pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
+    """Return the values of an option that is `NAME=VALUE`; exit if one is not."""
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            fail(f"{option} {text}: expected NAME=VALUE")
+        pairs[name] = value
+    return pairs
 
 
 def is_target(word: str) -> bool:

@@ -11,13 +11,7 @@ import typer
 
 from tablewright.cli import report
 from tablewright.cli.commands import add_command
-from tablewright.cli.explain import (
-    as_members,
-    check_shapes,
-    note_no_patterns,
-    print_request,
-    select_patterns,
-)
+from tablewright.cli.explain import as_members, print_request, select_patterns
 from tablewright.cli.failures import exit_on_error, fail
 from tablewright.cli.grammar import (
     WHERE,
@@ -86,12 +80,10 @@ def patterns(
     """
     where, pattern, given = split_words(design, target, pattern, arguments or [])
     loaded = load_design(design)
+    found = select_patterns(loaded, design, pattern)
     if pattern is None:
-        check_shapes(loaded.patterns)
-        note_no_patterns(loaded.patterns, design)
-        _list(loaded.patterns, json=json)
+        _list(found, json=json)
         return
-    found = select_patterns(loaded.patterns, design, pattern)
     if len(found) > 1:
         labels = ", ".join(each.label for each in found)
         fail(f"{design} has several patterns {pattern!r}; choose one: {labels}")
@@ -202,14 +194,8 @@ def _list(found: Sequence[AccessPattern], *, json: bool) -> None:
     for each in found:
         shape = each.shape
         where = f" on {shape.index}" if shape.index else ""
-        line = f"    {shape.operation}{where}"
-        console.print(
-            report.fill(console, signature_of(each), "    "),
-            style="bold",
-            markup=False,
-            highlight=False,
-        )
-        console.print(report.fill(console, line, "    "), markup=False, highlight=False)
+        report.print_text(console, signature_of(each), "    ", style="bold")
+        report.print_text(console, f"    {shape.operation}{where}", "    ")
 
 
 def _confirm_writes(plan: Plan[Any], target: str, *, yes: bool) -> None:

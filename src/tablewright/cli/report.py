@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,8 +28,7 @@ def print_results(
     console: Console, design: Design, results: Sequence[Result], *, details: bool
 ) -> None:
     """Print one line for each check; with `details`, also its pattern, request and cost."""
-    title = design.doc.partition("\n")[0] or design.name
-    console.print(fill(console, title), style="bold", markup=False, highlight=False)
+    print_text(console, design.doc.partition("\n")[0] or design.name, style="bold")
     marks = ["", *("ok" if result.ok else "FAIL" for result in results)]
     lines = table_lines(console.width - len("FAIL  "), [HEADER, *map(_cells, results)])
     for mark, line, result in zip(marks, lines, [None, *results], strict=True):
@@ -43,14 +43,23 @@ def print_failures(console: Console, results: Sequence[Result]) -> None:
     for result in results:
         if not result.ok:
             console.print()
-            name = f"{result.design}: {result.check}"
-            console.print(name, style=STYLES["FAIL"], markup=False, highlight=False)
+            print_line(console, f"{result.design}: {result.check}", STYLES["FAIL"])
             for line in result.problem.splitlines():
                 mark = line.strip()[:1]
                 style = {"-": "red", "+": "green"}.get(mark)
                 is_text = not line.startswith(" ")  # and not a value, or a line of code
                 shown = fill(console, f"  {line}", "  ") if is_text else f"  {line}"
                 console.print(shown, style=style, soft_wrap=True, markup=False)
+
+
+def print_line(console: Console, text: str, style: str | None = None, end: str = "\n") -> None:
+    """Print a text as it is, also if it is wider than the console."""
+    console.print(text, style=style, end=end, soft_wrap=True, markup=False, highlight=False)
+
+
+def print_text(console: Console, text: str, indent: str = "", style: str | None = None) -> None:
+    """Print a text with line breaks at the width of the console; further lines are indented."""
+    print_line(console, fill(console, text, indent), style)
 
 
 def print_fields(console: Console, fields: Sequence[tuple[str, str]], indent: str) -> None:
@@ -60,8 +69,18 @@ def print_fields(console: Console, fields: Sequence[tuple[str, str]], indent: st
         label = name
         for line in value.splitlines():
             text = fill(console, f"{indent}{label:{width}}  {line}", f"{indent}{' ' * width}  ")
-            console.print(text, soft_wrap=True, markup=False, highlight=False)
+            print_line(console, text)
             label = ""
+
+
+def relative(location: str) -> str:
+    """Return a path as it is seen from the working directory, if it is below it."""
+    return location.removeprefix(f"{Path.cwd()}/")
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 table`, `2 tables`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def print_grid(
@@ -129,7 +148,7 @@ def _print_details(console: Console, result: Result) -> None:
     where = f"{result.operation} on {result.index}" if result.index else result.operation
     units = ((result.read_units, "read"), (result.write_units, "write"))
     cost = ", ".join(f"{amount:g} {kind} units" for amount, kind in units if amount) or "0 units"
-    requests = f"{result.requests} request{'' if result.requests == 1 else 's'}"
+    requests = count_of(result.requests, "request")
     fields = [
         ("request", f"{where}: {result.condition}".rstrip(": ")),
         ("cost", f"{requests}, {cost}"),
