@@ -128,16 +128,21 @@ def _print_pattern(console: Console, found: AccessPattern, units: PatternUnits) 
     report.print_text(console, f"{found.name}({', '.join(found.parameters)})", style="bold")
     about = [("about", found.doc.partition("\n")[0]), ("in", report.relative(found.location))]
     report.print_fields(console, [field for field in about if field[1]], "  ")
-    for number, request in enumerate(shape.requests, 1):
-        print_request(console, request, f"  {number}. ", "     ")
-        for action in request.steps:
-            print_request(console, action, "     - ", "       ")
+    print_requests(console, shape, "  ")
     if len(shape.requests) > 1 or not units.is_estimate:
         report.print_fields(console, [("in all", units.show(shape))], "  ")
     console.print()
 
 
-def print_request(console: Console, request: Shape, mark: str, indent: str) -> None:
+def print_requests(console: Console, shape: Shape, indent: str = "") -> None:
+    """Print the requests of a pattern, each with its actions if it is a transaction."""
+    for number, request in enumerate(shape.requests, 1):
+        _print_request(console, request, f"{indent}{number}. ", f"{indent}   ")
+        for action in request.steps:
+            _print_request(console, action, f"{indent}   - ", f"{indent}     ")
+
+
+def _print_request(console: Console, request: Shape, mark: str, indent: str) -> None:
     """Print a request of a pattern, or an action of a transaction, with all that is known of it."""
     what = f"{mark}{request.operation} {request.entity} on {request.table}"
     report.print_text(console, what, indent)

@@ -1,7 +1,11 @@
-"""Help topics: short texts that are part of the package, for messages to point to.
+"""Help: topics, and completion for shells.
 
-A message says "`tablewright help operations` lists them"; it never cites a file that is not
-installed.
+Topics are short texts that are part of the package, for messages to point to. A message says
+"`tablewright help operations` lists them"; it never cites a file that is not installed.
+
+The scripts for bash, zsh and fish are made from the tree of commands. They are static, so that Tab
+answers at once: commands, options, the values of options that have a fixed set, the bundled
+designs, and files. They know the commands of the version that wrote them.
 """
 
 from __future__ import annotations
@@ -14,10 +18,20 @@ from typing import Any, NamedTuple
 
 import typer
 
-from tablewright.cli.commands import add_command, app, text_file
+from tablewright.cli.commands import PROGRAM, add_command, app, text_file
 from tablewright.cli.failures import fail
 from tablewright.cli.grammar import argument
 from tablewright.hints import did_you_mean
+
+ZSH = """\
+# Completion for zsh. In ~/.zshrc, after compinit:  eval "$(tablewright completion zsh)"
+autoload -U +X bashcompinit && bashcompinit
+"""
+
+FISH = (
+    "# Completion for fish:  "
+    "tablewright completion fish > ~/.config/fish/completions/tablewright.fish"
+)
 
 
 def operations() -> str:
@@ -70,7 +84,6 @@ def show_help(
     topic: str | None = argument("TOPIC", "A topic, or the name of a command.", default=None),
 ) -> None:
     """Show the help of a topic or of a command; list the topics."""
-
     parent: Any = context.parent
     if topic is None:
         width = max(map(len, TOPICS))
@@ -90,18 +103,6 @@ def show_help(
         fail(f"there is no help on {topic!r}{hint}")
 
 
-PROGRAM = "tablewright"
-
-ZSH = """\
-# Completion for zsh. In ~/.zshrc, after compinit:  eval "$(tablewright completion zsh)"
-autoload -U +X bashcompinit && bashcompinit
-"""
-
-FISH = """\
-# Completion for fish:  tablewright completion fish > ~/.config/fish/completions/tablewright.fish
-"""
-
-
 class CompletionShell(enum.StrEnum):
     """The shells that have a script."""
 
@@ -110,7 +111,7 @@ class CompletionShell(enum.StrEnum):
     fish = "fish"
 
 
-class Command(NamedTuple):
+class CompletedCommand(NamedTuple):
     """What can follow the words of a command."""
 
     #: The words after `tablewright`: `publish terraform`; "" for the program itself.
@@ -139,7 +140,7 @@ def completion(
     )
 
 
-def walk(command: Any, words: str = "") -> Iterator[Command]:
+def walk(command: Any, words: str = "") -> Iterator[CompletedCommand]:
     """Yield a command and those below it."""
     below = getattr(command, "commands", {})
     options: list[str] = []
@@ -160,7 +161,7 @@ def walk(command: Any, words: str = "") -> Iterator[Command]:
             arguments |= dict.fromkeys(names, choices)
     if words == "help":
         values += TOPICS
-    yield Command(
+    yield CompletedCommand(
         words=words,
         help=(command.help or "").partition("\n")[0],
         subcommands=list(below),
@@ -180,7 +181,7 @@ def _choices(kind: Any) -> list[str]:
     return []
 
 
-def bash_script(commands: list[Command], shell: CompletionShell) -> str:
+def bash_script(commands: list[CompletedCommand], shell: CompletionShell) -> str:
     """Return the script for bash, which also works in zsh with its `bashcompinit`."""
     designs = " ".join(_designs())
     words, cases = [], []
@@ -206,12 +207,12 @@ def bash_script(commands: list[Command], shell: CompletionShell) -> str:
     return f"{ZSH if shell is CompletionShell.zsh else ''}{text}".rstrip("\n")
 
 
-def fish_script(commands: list[Command]) -> str:
+def fish_script(commands: list[CompletedCommand]) -> str:
     """Return the script for fish; fish completes files by itself."""
-    lines = [FISH.rstrip("\n")]
+    lines = [FISH]
+    texts = {each.words: each.help for each in commands}
     for command in commands:
         inside = _fish_condition(command.words)
-        texts = {each.words: each.help for each in commands}
         for name in command.subcommands:
             about = texts[f"{command.words} {name}".lstrip()]
             lines.append(_fish_line(inside, f"-a {name}", about))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tablewright.cli import report
 from tablewright.cli.commands import add_command
-from tablewright.cli.explain import as_members, print_request, select_patterns
+from tablewright.cli.explain import as_members, print_requests, select_patterns
 from tablewright.cli.failures import exit_on_error, fail
 from tablewright.cli.grammar import (
     WHERE,
@@ -209,15 +210,8 @@ def _confirm_writes(plan: Plan[Any], target: str, *, yes: bool) -> None:
     if target == MEMORY:
         note("in memory, on the sample data of the design; nothing is kept")
         return
-
-    def show() -> None:
-        console = make_console()
-        for number, request in enumerate(shape.requests, 1):
-            print_request(console, request, f"{number}. ", "   ")
-            for action in request.steps:
-                print_request(console, action, "   - ", "     ")
-
-    confirm(f"{name_of(plan)} writes to {target}", show)
+    shown = partial(print_requests, make_console(), shape)
+    confirm(f"{name_of(plan)} writes to {target}", shown)
 
 
 def _run(

@@ -1,4 +1,16 @@
-"""The command that runs one PartiQL statement."""
+"""Commands for PartiQL: `sql` runs one statement, `shell` is a prompt for statements.
+
+    shop.db> SELECT * FROM orders
+        ...> WHERE pk = 'C#1';
+
+In the shell, a statement ends with a semicolon and can have several lines; a line that begins with
+a dot is a command of the shell. Ctrl-C drops the input, or stops the statement; Ctrl-D ends the
+shell. Without a terminal, statements are read from standard input; the first one that fails is the
+last one, and the exit code is 1.
+
+Editing, history and completion are those of `readline`, which Python has; where it is missing, the
+prompt works without them. The history is a file that only its owner can read.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +37,18 @@ from tablewright.schema import KeySchema
 
 if TYPE_CHECKING:
     from tablewright.values import Item, Value
+
+HELP = """\
+SELECT ...;  INSERT ...;  UPDATE ...;  DELETE ...;    run a statement
+.tables                  list the tables
+.schema TABLE            show the keys and indexes of a table
+.explain STATEMENT       show what a statement would do
+.help                    show this text
+.quit                    end; exit and Ctrl-D do, too
+"""
+MAX_HISTORY = 1000
+#: The number of items that a statement prints.
+MAX_ITEMS = 1000
 
 NoScan = Annotated[bool, flag("Refuse a SELECT that reads a whole table or index.", "--no-scan")]
 
@@ -99,19 +123,6 @@ def run_and_print(
     is_read = prepare_statement(statement).is_read
     done = count_items(count) if is_read or count else "done"
     note(f"{done}, {count_units(session.units)}{more}")
-
-
-HELP = """\
-SELECT ...;  INSERT ...;  UPDATE ...;  DELETE ...;    run a statement
-.tables                  list the tables
-.schema TABLE            show the keys and indexes of a table
-.explain STATEMENT       show what a statement would do
-.help                    show this text
-.quit                    end; exit and Ctrl-D do, too
-"""
-MAX_HISTORY = 1000
-#: The number of items that a statement prints.
-MAX_ITEMS = 1000
 
 
 @add_command()
