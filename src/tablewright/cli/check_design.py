@@ -98,7 +98,7 @@ def verify(
 def _run_checks(design: Design, target: str, console: Console) -> list[Result]:
     """Run the checks of a design and show the progress."""
     from tablewright.verify import verify as verify_design
-    from tablewright.verify.temporary import temporary_tables
+    from tablewright.verify.seeding import temporary_tables
 
     declared = {"sample()": design.sample, "checks(stored)": design.checks}
     missing = [name for name, function in declared.items() if function is None]
@@ -161,8 +161,8 @@ def check_items(
     from tablewright import transfer
     from tablewright.cli.conditions import require_key
     from tablewright.cli.sessions import TableSession
-    from tablewright.transfer.definition import select_tables
-    from tablewright.transfer.segments import scan_pages
+    from tablewright.transfer.endpoints import select_tables
+    from tablewright.transfer.rows import scan_pages
     from tablewright.verify import compare_stored
 
     declared = [each.__table__ for each in tables_named(load_design(design), table)]

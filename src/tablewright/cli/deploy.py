@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tablewright import Table
     from tablewright.database import Database
     from tablewright.errors import DuplicateValue
-    from tablewright.plan.unready import Unready
+    from tablewright.plan.plan import Unready
     from tablewright.plans import BackfillProgress
 
 
@@ -43,7 +43,7 @@ def create_tables(design: DesignName, target: Target) -> None:
     """
     from tablewright import connect
     from tablewright.transfer import open_target
-    from tablewright.transfer.definition import list_tables
+    from tablewright.transfer.endpoints import list_tables
 
     declared = load_design(design).tables
     with exit_on_error():
@@ -113,7 +113,7 @@ def backfill(
     import secrets
 
     from tablewright.database import Database
-    from tablewright.model.provision import Prepare
+    from tablewright.model.databases.provision import Prepare
     from tablewright.plan.plan import Context
     from tablewright.transfer.endpoints import open_source
 

@@ -21,7 +21,7 @@ from tablewright.cli import report
 from tablewright.cli.commands import add_command, text_file, write_output
 from tablewright.cli.failures import describe_error, exit_on_error, fail, say
 from tablewright.cli.grammar import WHERE, argument, option
-from tablewright.cli.views import count_items
+from tablewright.presentation.values import count_items
 from tablewright.whole_file import create_whole
 
 #: As `tablewright.infer.SAMPLE_SIZE`, which is not imported for `--help`.
@@ -120,7 +120,7 @@ def infer(
         _import_model(Path(target), output)
         return
     from tablewright import transfer
-    from tablewright.transfer.definition import select_tables
+    from tablewright.transfer.endpoints import select_tables
 
     with exit_on_error(), transfer.open_source(target) as source:
         names = select_tables(source, target, table)

@@ -40,9 +40,10 @@ from tablewright.cli.grammar import (
 )
 from tablewright.cli.item_json import read_items
 from tablewright.cli.sessions import TableSession, open_session
-from tablewright.cli.views import EntityView, StoredView, View, count_items, count_units, note
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.hints import did_you_mean
+from tablewright.presentation.terminal import EntityView, StoredView, View, note
+from tablewright.presentation.values import count_items, count_units
 
 if TYPE_CHECKING:
     from tablewright.mapping.table import TableMap
@@ -143,7 +144,7 @@ def scan(
 
     The index record, which `backfill` and `connect(…, update=True)` write, is left out.
     """
-    from tablewright.mapping.record_key import is_record
+    from tablewright.mapping.item_kind import is_record
 
     entities = find_entities(design, table)
     with open_session(target) as session:

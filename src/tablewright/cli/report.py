@@ -5,10 +5,12 @@ Colours only on a terminal without `NO_COLOR`; rich decides both, and the width 
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tablewright.presentation.terminal import fill as fill
+from tablewright.presentation.terminal import print_fields as print_fields
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,17 +64,6 @@ def print_text(console: Console, text: str, indent: str = "", style: str | None 
     print_line(console, fill(console, text, indent), style)
 
 
-def print_fields(console: Console, fields: Sequence[tuple[str, str]], indent: str) -> None:
-    """Print named values, each of its lines on as many lines as it needs."""
-    width = max((len(name) for name, _ in fields), default=0)
-    for name, value in fields:
-        label = name
-        for line in value.splitlines():
-            text = fill(console, f"{indent}{label:{width}}  {line}", f"{indent}{' ' * width}  ")
-            print_line(console, text)
-            label = ""
-
-
 def relative(location: str) -> str:
     """Return a path as it is seen from the working directory, if it is below it."""
     return location.removeprefix(f"{Path.cwd()}/")
@@ -96,18 +87,6 @@ def print_grid(
     console = Console(stderr=err)
     console.width = max(console.width, width)
     console.print(grid)
-
-
-def fill(console: Console, text: str, indent: str = "") -> str:
-    """Return a text with line breaks at the width of the console; further lines are indented."""
-    width = max(MIN_NAME + len(indent), console.width)
-    return textwrap.fill(
-        text,
-        width,
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-        break_long_words=False,  # so that a path or a key can be copied
-    )
 
 
 def _cells(result: Result) -> tuple[str, str, str, str]:

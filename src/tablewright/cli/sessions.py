@@ -29,7 +29,7 @@ class TableSession:
         self._described: dict[str, dict[str, Any]] = {}
 
     def list_tables(self) -> list[str]:
-        from tablewright.transfer.definition import list_tables
+        from tablewright.transfer.endpoints import list_tables
 
         return list_tables(self._transport)
 

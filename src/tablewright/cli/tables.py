@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Literal
 from tablewright.cli.commands import add_command
 from tablewright.cli.failures import exit_on_error, fail
 from tablewright.cli.grammar import Json, TableName, Target, argument, option
-from tablewright.cli.item_json import print_json
-from tablewright.cli.item_tables import print_columns
 from tablewright.cli.sessions import TableSession, open_session
-from tablewright.cli.views import make_console, note, print_fields, print_title
+from tablewright.presentation.terminal import (
+    make_console,
+    note,
+    print_columns,
+    print_fields,
+    print_json,
+    print_title,
+)
 
 if TYPE_CHECKING:
     from tablewright.schema import IndexProjection, KeySchema
@@ -78,8 +83,9 @@ def create_table(
     `tablewright create-tables` creates the tables of a design.
     """
     from tablewright.transfer import open_target
-    from tablewright.transfer.definition import create_table as create
-    from tablewright.transfer.definition import enable_last, list_tables
+    from tablewright.transfer.endpoints import list_tables
+    from tablewright.transfer.target_table import create_table as create
+    from tablewright.transfer.target_table import enable_last
 
     definition = make_table(table, key, index or (), local_index or (), ttl)
     with exit_on_error(), open_target(target) as transport:

@@ -30,8 +30,8 @@ from tablewright import (
 from tablewright.designs.catalog import load
 from tablewright.engine import maintenance
 from tablewright.errors import DeclarationError, IndexNotReady, TableMismatch
-from tablewright.mapping.record_key import record_key
-from tablewright.model.provision import Prepare, Provision
+from tablewright.mapping.item_kind import record_key
+from tablewright.model.databases.provision import Prepare, Provision
 from tablewright.plan.plan import Context, run
 from tablewright.plans import BackfillProgress, Plan, backfill
 from tablewright.policy import as_principal

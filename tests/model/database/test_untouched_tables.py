@@ -29,8 +29,8 @@ from tablewright import (
 from tablewright.backoff import Backoff
 from tablewright.designs.catalog import load
 from tablewright.errors import TableMismatch
-from tablewright.model import provision
-from tablewright.model.provision import Provision
+from tablewright.model.databases import provision
+from tablewright.model.databases.provision import Provision
 from tablewright.plan.plan import Context, run
 from tablewright.publish.infrastructure import cloudformation
 from tablewright.server import serving
