@@ -17,7 +17,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tablewright.cli.failures import INTERRUPTED, describe_error, say
+from tablewright.cli.report import INTERRUPTED, describe_error, say
 
 
 def main() -> None:

@@ -14,7 +14,6 @@ import typer
 
 from tablewright.cli import report
 from tablewright.cli.commands import add_command, print_document
-from tablewright.cli.failures import clean_interrupts, exit_on_error, fail, failing_on
 from tablewright.cli.grammar import (
     MEMORY,
     WHERE,
@@ -27,9 +26,13 @@ from tablewright.cli.grammar import (
     split_subject,
     tables_named,
 )
+from tablewright.cli.report import clean_interrupts, exit_on_error, fail, failing_on
 from tablewright.errors import DesignLoadError, TablewrightError
+from tablewright.presentation.terminal import fill, print_fields
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from tablewright.publish.advice import Finding
@@ -40,6 +43,9 @@ MEMBERS = (
     *("design", "check", "pattern", "operation", "index", "condition"),
     *("returned", "read", "units", "scan", "ok", "problem"),
 )
+#: The columns of the list of checks, after the result of each.
+HEADER = ("check", "request", "items", "units")
+MARKS = {"ok": "green", "FAIL": "bold red"}
 STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
@@ -80,9 +86,9 @@ def verify(
         if brief and not json:
             count = sum(result.ok for result in results)
             typer.echo(f"{each.name:10} {count} of {len(results)} checks passed")
-            report.print_failures(console, results)
+            _print_failures(console, results)
         elif not json:
-            report.print_results(console, each, results, details=details)
+            _print_results(console, each, results, details=details)
             if each.compare is not None:
                 console.print(each.compare.as_table(each.compare.compare(results)))
         _name_uncovered(each, results, console, to_stderr=json)
@@ -134,7 +140,7 @@ def _name_uncovered(
     if names:
         patterns = report.count_of(len(names), "pattern")
         message = f"{design.name}: {patterns} that no check runs: {', '.join(names)}"
-        typer.echo(report.fill(console, message), err=to_stderr)
+        typer.echo(fill(console, message), err=to_stderr)
 
 
 def _summary(results: list[Result]) -> str:
@@ -144,6 +150,65 @@ def _summary(results: list[Result]) -> str:
     scans = dict.fromkeys(result.pattern or result.check for result in results if result.scan)
     scanned = f"declared scans: {', '.join(scans)}" if scans else "no pattern scans a table"
     return f"{report.count_of(len(results), 'check')} passed; {scanned}"
+
+
+def _print_results(
+    console: Console, design: Design, results: Sequence[Result], *, details: bool
+) -> None:
+    """Print one line for each check; with `details`, also its pattern, request and cost."""
+    report.print_text(console, design.doc.partition("\n")[0] or design.name, style="bold")
+    marks = ["", *("ok" if result.ok else "FAIL" for result in results)]
+    lines = report.table_lines(console.width - len("FAIL  "), [HEADER, *map(_cells, results)])
+    for mark, line, result in zip(marks, lines, [None, *results], strict=True):
+        _print_marked(console, mark, line)
+        if details and result is not None:
+            _print_details(console, result)
+    _print_failures(console, results)
+
+
+def _print_failures(console: Console, results: Sequence[Result]) -> None:
+    """Print what is wrong with each check that failed."""
+    for result in results:
+        if not result.ok:
+            console.print()
+            report.print_line(console, f"{result.design}: {result.check}", MARKS["FAIL"])
+            for line in result.problem.splitlines():
+                mark = line.strip()[:1]
+                style = {"-": "red", "+": "green"}.get(mark)
+                is_text = not line.startswith(" ")  # and not a value, or a line of code
+                shown = fill(console, f"  {line}", "  ") if is_text else f"  {line}"
+                console.print(shown, style=style, soft_wrap=True, markup=False)
+
+
+def _cells(result: Result) -> tuple[str, str, str, str]:
+    items = str(result.returned)
+    if result.read > result.returned and not result.write_units:
+        items = f"{result.returned} of {result.read}"
+    name = " ".join(result.check.split())
+    return name, result.operation, items, f"{result.units:g}"
+
+
+def _print_marked(console: Console, mark: str, line: str) -> None:
+    from rich.text import Text
+
+    text = Text.assemble((f"{mark:4}", MARKS.get(mark, "")), f"  {line}")
+    console.print(text, soft_wrap=True)
+
+
+def _print_details(console: Console, result: Result) -> None:
+    where = f"{result.operation} on {result.index}" if result.index else result.operation
+    units = ((result.read_units, "read"), (result.write_units, "write"))
+    cost = ", ".join(f"{amount:g} {kind} units" for amount, kind in units if amount) or "0 units"
+    requests = report.count_of(result.requests, "request")
+    fields = [
+        ("request", f"{where}: {result.condition}".rstrip(": ")),
+        ("cost", f"{requests}, {cost}"),
+    ]
+    if result.pattern:
+        fields.insert(0, ("pattern", result.pattern))
+    if result.scan:
+        fields.append(("scan", f"declared: {result.scan}"))
+    print_fields(console, fields, " " * 6)
 
 
 @add_command()

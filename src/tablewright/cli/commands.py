@@ -17,8 +17,8 @@ import typer
 import typer.core
 
 from tablewright import __version__
-from tablewright.cli.failures import fail
 from tablewright.cli.grammar import Declared, names_of, new_spelling, unknown_option
+from tablewright.cli.report import fail
 from tablewright.hints import did_you_mean
 from tablewright.whole_file import replace_whole
 

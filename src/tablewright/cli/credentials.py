@@ -15,9 +15,8 @@ from typing import Annotated
 import typer
 
 from tablewright.cli.commands import add_command, add_group
-from tablewright.cli.failures import fail, failing_on, say
 from tablewright.cli.grammar import argument, option, read_pairs
-from tablewright.cli.report import print_grid
+from tablewright.cli.report import fail, failing_on, print_grid, say
 from tablewright.errors import CredentialsRefused
 
 credentials = add_group("credentials", "Manage the users of `tablewright serve`.")

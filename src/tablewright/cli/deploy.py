@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from tablewright.cli.commands import add_command
-from tablewright.cli.failures import clean_interrupts, exit_on_error, fail, say
 from tablewright.cli.grammar import (
     DesignName,
     Target,
@@ -22,7 +21,7 @@ from tablewright.cli.grammar import (
     option,
     tables_named,
 )
-from tablewright.cli.report import count_of, print_grid
+from tablewright.cli.report import clean_interrupts, count_of, exit_on_error, fail, print_grid, say
 from tablewright.cli.transfer import progress_bars
 from tablewright.errors import DuplicateValues, UnreadableItem
 from tablewright.hints import did_you_mean

@@ -10,11 +10,12 @@ import typer
 
 from tablewright.cli import report
 from tablewright.cli.commands import add_command, print_document
-from tablewright.cli.failures import exit_on_error, fail, say
 from tablewright.cli.grammar import WHERE, DesignName, argument, flag, load_design, option
+from tablewright.cli.report import exit_on_error, fail, say
 from tablewright.cli.revision import run_at
 from tablewright.errors import TablewrightError
 from tablewright.hints import did_you_mean
+from tablewright.presentation.terminal import print_fields
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -127,10 +128,10 @@ def _print_pattern(console: Console, found: AccessPattern, units: PatternUnits) 
     shape = found.shape
     report.print_text(console, f"{found.name}({', '.join(found.parameters)})", style="bold")
     about = [("about", found.doc.partition("\n")[0]), ("in", report.relative(found.location))]
-    report.print_fields(console, [field for field in about if field[1]], "  ")
+    print_fields(console, [field for field in about if field[1]], "  ")
     print_requests(console, shape, "  ")
     if len(shape.requests) > 1 or not units.is_estimate:
-        report.print_fields(console, [("in all", units.show(shape))], "  ")
+        print_fields(console, [("in all", units.show(shape))], "  ")
     console.print()
 
 
@@ -158,7 +159,7 @@ def _print_request(console: Console, request: Shape, mark: str, indent: str) -> 
     if request.steps:  # its actions say it
         fields = []
     fields.append(("units", request.units))
-    report.print_fields(console, [field for field in fields if field[1]], indent)
+    print_fields(console, [field for field in fields if field[1]], indent)
 
 
 @add_command()
@@ -266,7 +267,7 @@ def _print(found: CostReport, *, details: bool) -> None:
         for line, pattern in zip(lines, [None, *found.patterns], strict=True):
             report.print_line(console, line.rstrip())
             if details and pattern is not None:
-                report.print_fields(console, part_texts(pattern), "  ")
+                print_fields(console, part_texts(pattern), "  ")
         console.print()
     for note in notes(found):
         report.print_text(console, note)

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.cli.commands import add_command
-from tablewright.cli.failures import describe_error, fail, failing_on, say
 from tablewright.cli.grammar import argument
-from tablewright.cli.report import count_of, print_grid
+from tablewright.cli.report import count_of, describe_error, fail, failing_on, print_grid, say
 from tablewright.errors import DamagedFile, StoreFailed, TablewrightError
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from tablewright.cli.failures import fail
+from tablewright.cli.report import fail
 from tablewright.errors import TablewrightError
 from tablewright.hints import did_you_mean
 

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import typer
 
 from tablewright.cli.commands import PROGRAM, add_command, app, text_file
-from tablewright.cli.failures import fail
 from tablewright.cli.grammar import argument
+from tablewright.cli.report import fail
 from tablewright.hints import did_you_mean
 
 ZSH = """\

@@ -27,7 +27,6 @@ from tablewright.cli.conditions import (
     parse_key,
     require_key,
 )
-from tablewright.cli.failures import fail
 from tablewright.cli.grammar import (
     Json,
     TableName,
@@ -39,6 +38,7 @@ from tablewright.cli.grammar import (
     option,
 )
 from tablewright.cli.item_json import read_items
+from tablewright.cli.report import fail
 from tablewright.cli.sessions import TableSession, open_session
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.hints import did_you_mean

@@ -13,7 +13,6 @@ import typer
 from tablewright.cli import report
 from tablewright.cli.commands import add_command
 from tablewright.cli.explain import as_members, print_requests, select_patterns
-from tablewright.cli.failures import exit_on_error, fail
 from tablewright.cli.grammar import (
     WHERE,
     DesignName,
@@ -26,6 +25,7 @@ from tablewright.cli.grammar import (
     option,
 )
 from tablewright.cli.items import confirm
+from tablewright.cli.report import exit_on_error, fail
 from tablewright.presentation.results import as_json, json_text
 from tablewright.presentation.terminal import (
     escape_controls,

@@ -25,9 +25,9 @@ import typer
 
 from tablewright.cli.commands import add_command
 from tablewright.cli.conditions import read_literal
-from tablewright.cli.failures import describe_failure, fail
 from tablewright.cli.grammar import Json, Target, argument, flag, option
-from tablewright.cli.statements import ScanRefused, StatementSession, open_statements
+from tablewright.cli.report import describe_failure, fail
+from tablewright.cli.sessions import ScanRefused, StatementSession, open_statements
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.partiql.tokens import split_statements
 from tablewright.presentation.terminal import note, print_json, print_table

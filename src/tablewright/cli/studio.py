@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from tablewright.cli.commands import add_command
-from tablewright.cli.failures import describe_error, describe_failure, fail, failing_on, say
 from tablewright.cli.grammar import (
     DESIGN_HELP,
     MEMORY,
@@ -20,6 +19,7 @@ from tablewright.cli.grammar import (
     option,
     split_subject,
 )
+from tablewright.cli.report import describe_error, describe_failure, fail, failing_on, say
 from tablewright.errors import EndpointUnavailable, TablewrightError
 
 if TYPE_CHECKING:

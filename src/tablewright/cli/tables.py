@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from tablewright.cli.commands import add_command
-from tablewright.cli.failures import exit_on_error, fail
 from tablewright.cli.grammar import Json, TableName, Target, argument, option
+from tablewright.cli.report import exit_on_error, fail
 from tablewright.cli.sessions import TableSession, open_session
 from tablewright.presentation.terminal import (
     make_console,

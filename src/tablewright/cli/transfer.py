@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tablewright.cli.commands import add_command
-from tablewright.cli.failures import exit_on_error, fail, say
 from tablewright.cli.grammar import WHERE, argument, flag, option
-from tablewright.cli.report import count_of, print_grid
+from tablewright.cli.report import count_of, exit_on_error, fail, print_grid, say
 
 if TYPE_CHECKING:
     from rich.progress import TaskID

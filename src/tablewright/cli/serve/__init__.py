@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tablewright import __version__
-from tablewright.cli.failures import describe_error, fail, failing_on, say
+from tablewright.cli.report import describe_error, fail, failing_on, say
 from tablewright.cli.serve.checks import (
     check_workers,
     make_settings,

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tablewright.cli.failures import describe_error, fail, failing_on, say
 from tablewright.cli.grammar import read_pairs
+from tablewright.cli.report import describe_error, fail, failing_on, say
 from tablewright.errors import CredentialsRefused, TemplateRefused
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, get_args, get_origin, get_type_hints
 
-from tablewright.cli.failures import fail
 from tablewright.cli.grammar import Declared, argument, flag, names_of, option, unknown_option
+from tablewright.cli.report import fail
 
 ACCESS = "Who may connect"
 LIMITS = "Limits"
