@@ -38,11 +38,11 @@ from tablewright.cli.grammar import (
     option,
 )
 from tablewright.cli.item_json import read_items
-from tablewright.cli.report import fail
+from tablewright.cli.report import fail, say
 from tablewright.cli.sessions import TableSession, open_session
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.hints import did_you_mean
-from tablewright.presentation.terminal import EntityView, StoredView, View, note
+from tablewright.presentation.terminal import EntityView, StoredView, View
 from tablewright.presentation.values import count_items, count_units
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def scan(
         )
         print_pages(pages, view, json=json)
         if pages.left_out:
-            note("The index record is not shown.")
+            say("The index record is not shown.")
 
 
 def find_item(session: TableSession, table: str, key: Sequence[str]) -> Item:
@@ -169,7 +169,7 @@ def find_item(session: TableSession, table: str, key: Sequence[str]) -> Item:
     request = {"TableName": table, "Key": wanted, "ConsistentRead": True}
     found: Item | None = session.send("GetItem", request).get("Item")
     if found is None:
-        note(f"tablewright: {table} has no item with the key {' '.join(key)}")
+        say(f"tablewright: {table} has no item with the key {' '.join(key)}")
         raise typer.Exit(1)
     return found
 
@@ -275,9 +275,9 @@ def print_pages(pages: ReadPages, view: View, *, json: bool) -> None:
     if not json:
         view.print_items(items)
     read = f" of {pages.read:,} read" if pages.read > pages.found else ""
-    note(f"{count_items(pages.found)}{read}, {count_units(pages.units)}")
+    say(f"{count_items(pages.found)}{read}, {count_units(pages.units)}")
     if pages.cursor is not None:
-        note(
+        say(
             f"There are more: stopped after {count_items(pages.read)}, see --limit. Read all with "
             f"--all,\nor continue with --cursor {pages.cursor}"
         )
@@ -336,10 +336,10 @@ def put(
                 session.send("PutItem", request)
             except TablewrightError:
                 if number:
-                    note(f"{number:,} of {count_items(len(items))} were put before this failed")
+                    say(f"{number:,} of {count_items(len(items))} were put before this failed")
                 raise
         created = len(items) - len(existing)
-        note(f"{table}: {created:,} created, {len(existing):,} replaced")
+        say(f"{table}: {created:,} created, {len(existing):,} replaced")
 
 
 @add_command()
@@ -355,7 +355,7 @@ def delete(target: Target, table: TableName, key: Key, yes: Yes = False) -> None
             confirm(f"{describe_key(item, schema)} will be deleted", lambda: view.print_item(item))
         wanted = {name: item[name] for name in schema.names}
         session.send("DeleteItem", {"TableName": table, "Key": wanted})
-        note(f"{table}: 1 deleted")
+        say(f"{table}: 1 deleted")
 
 
 def refuse_duplicates(items: Sequence[Item], key: KeySchema) -> None:
@@ -379,5 +379,5 @@ def confirm(
         fail(f"{consequence}; add {option}, because standard input is not a terminal")
     show()
     if not typer.confirm(f"{consequence}. Continue?", err=True):
-        note("nothing was changed")
+        say("nothing was changed")
         raise typer.Exit(1)

@@ -25,12 +25,11 @@ from tablewright.cli.grammar import (
     option,
 )
 from tablewright.cli.items import confirm
-from tablewright.cli.report import exit_on_error, fail
+from tablewright.cli.report import exit_on_error, fail, say
 from tablewright.presentation.results import as_json, json_text
 from tablewright.presentation.terminal import (
     escape_controls,
     make_console,
-    note,
     print_json,
 )
 from tablewright.presentation.values import count_items, count_units
@@ -207,7 +206,7 @@ def _confirm_writes(plan: Plan[Any], target: str, *, yes: bool) -> None:
     if not shape.writes or yes:
         return
     if target == MEMORY:
-        note("in memory, on the sample data of the design; nothing is kept")
+        say("in memory, on the sample data of the design; nothing is kept")
         return
     shown = partial(print_requests, make_console(), shape)
     confirm(f"{name_of(plan)} writes to {target}", shown)
@@ -226,9 +225,9 @@ def _run(
     if isinstance(plan, Query):
         found = _Found(database, plan, all_pages=all_pages)
         count = _print_rows(found, plan, json=json)
-        note(f"{count_items(count)}, {count_units(sum(units))}")
+        say(f"{count_items(count)}, {count_units(sum(units))}")
         for problem in found.reported:
-            note(f"warning: {problem}")
+            say(f"warning: {problem}")
         for error in found.unreadable:
             _note_unreadable(error)
         _note_cursor(found.cursor, "Read all with --all, or continue with")
@@ -241,13 +240,13 @@ def _run(
         _note_unreadable(error)
         raise typer.Exit(1) from None
     if result is None and isinstance(plan, Single | Then | Load | LoadFound):
-        note(f"tablewright: {name_of(plan)} found nothing")
+        say(f"tablewright: {name_of(plan)} found nothing")
         raise typer.Exit(1)
     if json:
         print_json([as_json(result)])
     else:
         print_result(make_console(), result)
-    note(count_units(sum(units)))
+    say(count_units(sum(units)))
     for member in getattr(result, "__dict__", {}).values():
         if isinstance(member, Page):
             _note_cursor(member.next_cursor, "Continue with")
@@ -304,10 +303,10 @@ def _print_rows(rows: Iterable[Any], plan: Plan[Any], *, json: bool) -> int:
 
 def _note_unreadable(error: UnreadableItem) -> None:
     """Print an item that cannot be decoded, and why."""
-    note(f"tablewright: {error}")
-    note(f"    {escape_controls(json_text(error.item))}")
+    say(f"tablewright: {error}")
+    say(f"    {escape_controls(json_text(error.item))}")
 
 
 def _note_cursor(cursor: str | None, how: str) -> None:
     if cursor is not None:
-        note(f"There are more. {how} --cursor {cursor}")
+        say(f"There are more. {how} --cursor {cursor}")

@@ -1,8 +1,9 @@
-"""Sessions: send requests to the tables of a target, for the commands that read and write items.
+"""Sessions: send requests and statements of PartiQL to the tables of a target.
 
 A session knows the descriptions of tables. The error for a missing table names the table that is
-probably meant, or else all tables. Errors are one line, as everywhere: `open_session` prints them
-and exits.
+probably meant, or else all tables. A `StatementSession` plans a statement with the description of
+its table, so that it can warn before a scan, wherever the table is. Errors are one line, as
+everywhere: `open_session` and `open_statements` print them and exit.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from tablewright.cli.report import exit_on_error, fail
-from tablewright.errors import DynamoDBError, ResourceNotFoundException
+from tablewright.cli.report import exit_on_error, say
+from tablewright.errors import (
+    AccessDeniedException,
+    DynamoDBError,
+    InvalidValue,
+    ResourceNotFoundException,
+    ValidationException,
+)
 from tablewright.hints import did_you_mean
 
 if TYPE_CHECKING:
@@ -23,6 +28,13 @@ if TYPE_CHECKING:
     from tablewright.table_description import TableDescription
     from tablewright.transport import Transport
     from tablewright.values import Item, Value
+
+
+#: The number of items whose attributes completion offers.
+_SAMPLE = 20
+
+#: A comparison with a name in double quotes, where a string in single quotes is probably meant.
+_QUOTED_NAME = re.compile(r'=\s*"(?P<name>[^"]+)"')
 
 
 class TableSession:
@@ -82,17 +94,6 @@ def open_session(target: str) -> Iterator[TableSession]:
         yield TableSession(transport)
 
 
-#: The number of items whose attributes completion offers.
-_SAMPLE = 20
-
-#: A comparison with a name in double quotes, where a string in single quotes is probably meant.
-_QUOTED_NAME = re.compile(r'=\s*"(?P<name>[^"]+)"')
-
-
-class ScanRefused(Exception):
-    """The statement would read a whole table or index."""
-
-
 class StatementSession(TableSession):
     """Runs statements at a target."""
 
@@ -131,8 +132,6 @@ class StatementSession(TableSession):
     def _check_index(self, text: str) -> None:
         """Raise ValidationException for an unknown index, with the one that is probably meant."""
         from tablewright.engine.statements.prepared import prepare_statement
-        from tablewright.errors import ValidationException
-        from tablewright.hints import did_you_mean
 
         table, index = prepare_statement(text).table_name, prepare_statement(text).index_name
         if index is None or index in (names := self.index_names(table)):
@@ -143,10 +142,9 @@ class StatementSession(TableSession):
     def run(self, text: str, parameters: Sequence[Value] | None = None) -> Iterator[list[Item]]:
         """Run a statement and yield its items, page by page.
 
-        Print a warning before a scan, or raise ScanRefused if scans are not allowed.
+        Print a warning before a scan, or raise InvalidValue if scans are not allowed.
         """
         from tablewright.engine.statements.prepared import prepare_statement
-        from tablewright.errors import AccessDeniedException
 
         self.units = 0.0
         self.key_names = ()
@@ -192,8 +190,8 @@ class StatementSession(TableSession):
             name = quoted["name"]
             message += f"""; "{name}" is an attribute, write '{name}' for a string"""
         if not self._allow_scans:
-            raise ScanRefused(f"{message}; --no-scan refuses it")
-        typer.echo(f"tablewright: warning: {message}", err=True)
+            raise InvalidValue(f"{message}; --no-scan refuses it")
+        say(f"tablewright: warning: {message}")
 
 
 @contextmanager
@@ -201,8 +199,5 @@ def open_statements(target: str, *, allow_scans: bool) -> Iterator[StatementSess
     """Open a target; if that fails, or a statement does, print why and exit with code 2."""
     from tablewright.transfer import open_source
 
-    try:
-        with exit_on_error(), open_source(target) as transport:
-            yield StatementSession(transport, allow_scans=allow_scans)
-    except ScanRefused as error:
-        fail(str(error))
+    with exit_on_error(), open_source(target) as transport:
+        yield StatementSession(transport, allow_scans=allow_scans)

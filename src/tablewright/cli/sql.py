@@ -26,11 +26,11 @@ import typer
 from tablewright.cli.commands import add_command
 from tablewright.cli.conditions import read_literal
 from tablewright.cli.grammar import Json, Target, argument, flag, option
-from tablewright.cli.report import describe_failure, fail
-from tablewright.cli.sessions import ScanRefused, StatementSession, open_statements
+from tablewright.cli.report import describe_failure, fail, say
+from tablewright.cli.sessions import StatementSession, open_statements
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.partiql.tokens import split_statements
-from tablewright.presentation.terminal import note, print_json, print_table
+from tablewright.presentation.terminal import print_json, print_table
 from tablewright.presentation.values import count_items, count_units
 from tablewright.schema import KeySchema
 
@@ -121,7 +121,7 @@ def run_and_print(
     more = "; there are more, see --limit" if is_cut else ""
     is_read = prepare_statement(statement).is_read
     done = count_items(count) if is_read or count else "done"
-    note(f"{done}, {count_units(session.units)}{more}")
+    say(f"{done}, {count_units(session.units)}{more}")
 
 
 @add_command()
@@ -220,14 +220,14 @@ def _run_script(prompt: Shell) -> None:
         prompt.finish()
     except EOFError:  # .quit
         return
-    except (TablewrightError, ScanRefused) as error:
-        typer.echo(f"tablewright: {describe_failure(error)}", err=True)
+    except TablewrightError as error:
+        say(f"tablewright: {describe_failure(error)}")
         raise typer.Exit(1) from None
 
 
 def _interact(prompt: Shell, name: str) -> None:
     save_history = _enable_editing(prompt)
-    typer.echo(".help lists the commands; statements end with ;", err=True)
+    say(".help lists the commands; statements end with ;")
     try:
         while True:
             shown = f"{'...':>{len(name)}}> " if prompt.is_continued else f"{name}> "
@@ -236,8 +236,8 @@ def _interact(prompt: Shell, name: str) -> None:
             except KeyboardInterrupt:
                 prompt.input = ""
                 typer.echo()
-            except (TablewrightError, ScanRefused) as error:
-                typer.echo(f"tablewright: {describe_failure(error)}", err=True)
+            except TablewrightError as error:
+                say(f"tablewright: {describe_failure(error)}")
     except EOFError:
         typer.echo()
     finally:
