@@ -74,6 +74,13 @@ DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 DESIGN_HELP = "A bundled design, a module name or the path of a Python file."
 DesignName = Annotated[str, argument("DESIGN", DESIGN_HELP)]
 Target = Annotated[str, argument("TARGET", f"Where the tables are: {WHERE}.")]
+OptionalTarget = Annotated[
+    str | None,
+    argument(
+        "TARGET",
+        f"Where the tables are: {WHERE}. Default: the sample data of the design, in memory.",
+    ),
+]
 TableName = Annotated[str, argument("TABLE", "The name of the table.")]
 
 Json = Annotated[bool, flag("Print one JSON value on each line.", "--json")]
@@ -143,7 +150,11 @@ def split_subject(
 ) -> tuple[str | None, str | None]:
     """Return the design and the target of `[DESIGN] [TARGET]`; exit if a word is neither."""
     if first is None or second is None:
-        return (None, first) if first is not None and is_target(first) else (first, None)
+        if first is None or not is_target(first):
+            return first, None
+        if Path(f"{first}.py").is_file():
+            fail(f"{first} would be a target; the path of a design ends in .py: {first}.py")
+        return None, first
     if is_target(first) and is_target(second):
         fail(f"{command} takes one target, not {first} and {second}")
     if is_target(first):

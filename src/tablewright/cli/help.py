@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import typer
 
 from tablewright.cli.commands import PROGRAM, add_command, app, text_file
-from tablewright.cli.grammar import argument
+from tablewright.cli.grammar import argument, new_spelling
 from tablewright.cli.report import fail
 from tablewright.hints import did_you_mean
 
@@ -81,26 +81,31 @@ TOPICS: dict[str, tuple[str, Callable[[], str] | None]] = {
 @add_command("help")
 def show_help(
     context: typer.Context,
-    topic: str | None = argument("TOPIC", "A topic, or the name of a command.", default=None),
+    topic: list[str] | None = argument(
+        "TOPIC", "A topic, or the words of a command. Default: list the topics.", default=None
+    ),
 ) -> None:
     """Show the help of a topic or of a command; list the topics."""
-    parent: Any = context.parent
     if topic is None:
         width = max(map(len, TOPICS))
         typer.echo("tablewright help TOPIC, or tablewright help COMMAND\n")
         for name, (about, _) in TOPICS.items():
             typer.echo(f"  {name:{width}}  {about}")
         typer.echo("\ntablewright --help lists the commands.")
-    elif topic in TOPICS:
-        make = TOPICS[topic][1]
-        typer.echo(make() if make else text_file(f"help_{topic}.txt"), nl=False)
-    elif topic in parent.command.commands:
-        command = parent.command.commands[topic]
-        typer.echo(command.get_help(typer.Context(command, info_name=topic, parent=parent)))
+    elif len(topic) == 1 and topic[0] in TOPICS:
+        make = TOPICS[topic[0]][1]
+        typer.echo(make() if make else text_file(f"help_{topic[0]}.txt"), nl=False)
     else:
-        known = [*TOPICS, *parent.command.commands]
-        hint = did_you_mean(topic, known) or f"; the topics are {', '.join(TOPICS)}"
-        fail(f"there is no help on {topic!r}{hint}")
+        found: Any = context.parent
+        for name in topic:
+            below = getattr(found.command, "commands", {})
+            if name not in below:
+                known = [*below, *(TOPICS if found is context.parent else ())]
+                hint = new_spelling(name) or did_you_mean(name, known)
+                others = f"; the topics are {', '.join(TOPICS)}"
+                fail(f"there is no help on {' '.join(topic)!r}{hint or others}")
+            found = typer.Context(below[name], info_name=name, parent=found)
+        typer.echo(found.command.get_help(found))
 
 
 class CompletionShell(enum.StrEnum):

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,9 +15,9 @@ from tablewright.cli import report
 from tablewright.cli.commands import add_command
 from tablewright.cli.explain import as_members, print_requests, select_patterns
 from tablewright.cli.grammar import (
-    WHERE,
     DesignName,
     Json,
+    OptionalTarget,
     Yes,
     argument,
     flag,
@@ -51,16 +52,11 @@ CURSOR_SECRET = "tablewright patterns"
 @add_command()
 def patterns(
     design: DesignName,
-    target: str | None = argument(
-        "TARGET",
-        f"Where the tables are: {WHERE}. Default: the sample data of the design, in memory.",
-        default=None,
-    ),
-    pattern: str | None = argument(
-        "PATTERN",
-        "The pattern to run, with or without its module. Default: list all.",
-        default=None,
-    ),
+    target: OptionalTarget = None,
+    pattern: Annotated[
+        str | None,
+        argument("PATTERN", "The pattern to run, with or without its module. Default: list all."),
+    ] = None,
     arguments: list[str] | None = argument(
         "NAME=VALUE",
         "Its arguments; entities and lists as JSON. Arguments that accept None can be omitted.",
@@ -100,9 +96,14 @@ def split_words(
     if target is None:
         return MEMORY, None, []
     if not is_target(target):
-        for word in filter(is_target, () if pattern is None or "=" in pattern else (pattern,)):
-            fail(f"the target comes before the pattern: tablewright patterns {design} {word} …")
-        return MEMORY, target, [*([] if pattern is None else [pattern]), *arguments]
+        given = [*([] if pattern is None else [pattern]), *arguments]
+        for word in given:
+            if is_target(word) and "=" not in word:
+                form = f"tablewright patterns {design} {word} {target}"
+                fail(f"the target comes before the pattern: {form} …")
+        if Path(target).is_file():
+            fail(f"{target} is not a pattern; if it is a database file, write ./{target}")
+        return MEMORY, target, given
     if pattern is None:
         fail(
             f"name the pattern to run at {target}: tablewright patterns {design} {target} PATTERN; "

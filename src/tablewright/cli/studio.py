@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,7 @@ from tablewright.cli.commands import add_command
 from tablewright.cli.grammar import (
     DESIGN_HELP,
     MEMORY,
-    WHERE,
+    OptionalTarget,
     argument,
     flag,
     load_design,
@@ -28,14 +28,11 @@ if TYPE_CHECKING:
 
 @add_command()
 def studio(
-    design: str | None = argument(
-        "DESIGN", f"{DESIGN_HELP} Default: the entities are inferred from the items.", default=None
-    ),
-    target: str | None = argument(
-        "TARGET",
-        f"Where the tables are: {WHERE}. Default: the sample data of the design, in memory.",
-        default=None,
-    ),
+    design: Annotated[
+        str | None,
+        argument("DESIGN", f"{DESIGN_HELP} Default: the entities are inferred from the items."),
+    ] = None,
+    target: OptionalTarget = None,
     port: int = option("The port; 0 chooses a free one.", default=0),
     host: str | None = option(
         "The name in the link: 127.0.0.1, localhost or a name below localhost. Default: a "
