@@ -28,7 +28,7 @@ from tablewright.cli.grammar import (
 )
 from tablewright.cli.report import clean_interrupts, exit_on_error, fail, failing_on
 from tablewright.errors import DesignLoadError, TablewrightError
-from tablewright.presentation.terminal import fill, print_fields
+from tablewright.presentation.terminal import fill, make_console, print_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -279,8 +279,6 @@ def advise(
     `# tablewright: allow(RULE, "REASON")` in or above a declaration allows one. Exit code 1: there
     are errors or warnings that no comment allows.
     """
-    from rich.console import Console
-
     from tablewright.cost import load_rates
     from tablewright.publish import advice
 
@@ -292,7 +290,7 @@ def advise(
     if json or sarif:
         print_document(advice.sarif(findings, advice.RULES) if sarif else findings)
     else:
-        _print_findings(Console(), findings)
+        _print_findings(make_console(), findings)
         if not loaded.patterns:
             typer.echo(f"{loaded.name} declares no access patterns; most rules need them.")
     if any(finding.fails for finding in findings):

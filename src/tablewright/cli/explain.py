@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,12 @@ from tablewright.cli.report import exit_on_error, fail, say
 from tablewright.cli.revision import run_at
 from tablewright.errors import TablewrightError
 from tablewright.hints import did_you_mean
-from tablewright.presentation.terminal import print_fields
+from tablewright.presentation.terminal import make_console, print_fields
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tablewright.cost import CostComparison, CostReport, PatternUnits
+    from tablewright.cost import CostReport, PatternUnits
     from tablewright.plans import AccessPattern, Shape
     from tablewright.verify import Design
 
@@ -42,22 +43,26 @@ def explain(
     estimate for items of a typical size, and the maximum). For each pattern: the average units of
     its calls in the checks of the design. Nothing is sent to a target: the checks run in memory.
     """
-    from rich.console import Console
-
     from tablewright.cost import measure_units
+    from tablewright.publish.costs import unit_cell, unit_notes
 
     loaded = load_design(design)
     patterns = select_patterns(loaded, design, pattern)
-    console = Console()
     units = measure_units(loaded)
     if json:
         members = [as_members(found) | {"calls": _calls(units[found.label])} for found in patterns]
         print_document(members)
     elif details or pattern is not None:
+        console = make_console()
         for found in patterns:
             _print_pattern(console, found, units[found.label])
     elif patterns:
-        _print_list(console, patterns, units)
+        rows: list[Sequence[str]] = [("pattern", "request", "index", "read", "write")]
+        for found in patterns:
+            shape, used = found.shape, units[found.label]
+            cells = [unit_cell(used, amount) for amount in (used.read_units, used.writes)]
+            rows.append((found.name, shape.operation, shape.index or "", *cells))
+        _print_table(rows, 2, unit_notes([units[found.label] for found in patterns]))
 
 
 def as_members(found: AccessPattern) -> dict[str, Any]:
@@ -105,23 +110,6 @@ def _calls(units: PatternUnits) -> dict[str, float]:
     if units.is_estimate:
         return {"count": 0}
     return {"count": units.calls, "read_units": units.read_units, "write_units": units.writes}
-
-
-def _print_list(
-    console: Console, patterns: Sequence[AccessPattern], units: Mapping[str, PatternUnits]
-) -> None:
-    from tablewright.publish.costs import unit_cell, unit_notes
-
-    rows: list[Sequence[str]] = [("pattern", "request", "index", "read", "write")]
-    for found in patterns:
-        shape, used = found.shape, units[found.label]
-        cells = [unit_cell(used, amount) for amount in (used.read_units, used.writes)]
-        rows.append((found.name, shape.operation, shape.index or "", *cells))
-    for line in report.table_lines(console.width, rows):
-        report.print_line(console, line.rstrip())
-    console.print()
-    for note in unit_notes([units[found.label] for found in patterns]):
-        report.print_text(console, note)
 
 
 def _print_pattern(console: Console, found: AccessPattern, units: PatternUnits) -> None:
@@ -196,8 +184,7 @@ def cost(
     """
 
     from tablewright import cost as costs
-    from tablewright.publish.costs import comparison_markdown
-    from tablewright.publish.costs import markdown as report_markdown
+    from tablewright.publish import costs as texts
 
     if json and markdown:
         fail("--json and --markdown exclude each other; choose one")
@@ -220,13 +207,15 @@ def cost(
     if json:
         print_document(compared or found)
     elif markdown and compared is not None:
-        typer.echo(comparison_markdown(compared), nl=False)
+        typer.echo(texts.comparison_markdown(compared), nl=False)
     elif markdown:
-        typer.echo(report_markdown(found), nl=False)
+        typer.echo(texts.markdown(found), nl=False)
     elif compared is not None:
-        _print_comparison(compared)
+        rows, notes = texts.comparison_rows(compared), texts.comparison_notes(compared)
+        _print_table(rows, 4, notes)
     else:
-        _print(found, details=details)
+        parts = map(texts.part_texts, found.patterns if details else ())
+        _print_table(texts.rows(found), 5, texts.notes(found), parts)
 
 
 def _report_at(revision: str, design: str, target: str | None) -> CostReport:
@@ -242,32 +231,19 @@ def _report_at(revision: str, design: str, target: str | None) -> CostReport:
     return msgspec.json.decode(run_at(revision, *arguments), type=CostReport)
 
 
-def _print_comparison(found: CostComparison) -> None:
-    from rich.console import Console
-
-    from tablewright.publish.costs import comparison_notes, comparison_rows
-
-    console = Console()
-    if found.patterns:
-        for line in report.table_lines(console.width, comparison_rows(found), numbers=4):
-            report.print_line(console, line.rstrip())
+def _print_table(
+    rows: Sequence[Sequence[str]],
+    numbers: int,
+    notes: Iterable[str],
+    parts: Iterable[Sequence[tuple[str, str]]] = (),
+) -> None:
+    """Print a table with a header, each row with its parts below it, and the notes on it."""
+    console = make_console()
+    if len(rows) > 1:
+        lines = report.table_lines(console.width, rows, numbers)
+        for line, fields in zip_longest(lines, [(), *parts], fillvalue=()):
+            report.print_line(console, str(line).rstrip())
+            print_fields(console, fields, "  ")
         console.print()
-    for note in comparison_notes(found):
-        report.print_text(console, note)
-
-
-def _print(found: CostReport, *, details: bool) -> None:
-    from rich.console import Console
-
-    from tablewright.publish.costs import notes, part_texts, rows
-
-    console = Console()
-    if found.patterns:
-        lines = report.table_lines(console.width, rows(found), numbers=5)
-        for line, pattern in zip(lines, [None, *found.patterns], strict=True):
-            report.print_line(console, line.rstrip())
-            if details and pattern is not None:
-                print_fields(console, part_texts(pattern), "  ")
-        console.print()
-    for note in notes(found):
+    for note in notes:
         report.print_text(console, note)

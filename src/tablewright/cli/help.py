@@ -126,9 +126,8 @@ class CompletedCommand(NamedTuple):
     options: list[str]
     #: The values of each option that takes one, by its name; empty if they are not a fixed set.
     arguments: dict[str, list[str]]
-    #: The fixed sets of its positional arguments.
+    #: The fixed sets of its positional arguments, and the bundled designs if it takes a design.
     values: list[str]
-    takes_design: bool
 
 
 @add_command()
@@ -148,68 +147,58 @@ def completion(
 def walk(command: Any, words: str = "") -> Iterator[CompletedCommand]:
     """Yield a command and those below it."""
     below = getattr(command, "commands", {})
-    options: list[str] = []
-    arguments: dict[str, list[str]] = {}
-    values: list[str] = []
-    takes_design = False
+    found = CompletedCommand(
+        words, (command.help or "").partition("\n")[0], list(below), [], {}, []
+    )
     declared = inspect.signature(command.callback).parameters if command.callback else {}
     for parameter in command.get_params(typer.Context(command)):
         kind = declared[parameter.name].annotation if parameter.name in declared else None
-        choices = _choices(kind)
+        values = _values(kind, parameter.metavar)
         if parameter.param_type_name == "argument":
-            values += choices
-            takes_design |= "DESIGN" in (parameter.metavar or "")
+            found.values.extend(values)
             continue
         names = [*parameter.opts, *parameter.secondary_opts]
-        options += names
+        found.options.extend(names)
         if not parameter.is_flag:
-            arguments |= dict.fromkeys(names, choices)
+            found.arguments.update(dict.fromkeys(names, values))
     if words == "help":
-        values += TOPICS
-    yield CompletedCommand(
-        words=words,
-        help=(command.help or "").partition("\n")[0],
-        subcommands=list(below),
-        options=options,
-        arguments=arguments,
-        values=values,
-        takes_design=takes_design,
-    )
+        found.values.extend(TOPICS)
+    yield found
     for name, each in below.items():
         yield from walk(each, f"{words} {name}".lstrip())
 
 
-def _choices(kind: Any) -> list[str]:
-    """Return the values of a type that has a fixed set of them."""
+def _values(kind: Any, metavar: str | None) -> list[str]:
+    """Return the values of a parameter that has a fixed set of them, or that is a design."""
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return [str(member.value) for member in kind]
-    return []
+    return designs() if metavar == "DESIGN" else []
 
 
 def bash_script(commands: list[CompletedCommand], shell: CompletionShell) -> str:
     """Return the script for bash, which also works in zsh with its `bashcompinit`."""
-    designs = " ".join(_designs())
     words, cases = [], []
     arguments: dict[str, list[str]] = {}
     for command in commands:
         for name in command.subcommands:
             after = f"{command.words} {name}".lstrip()
             words.append(f'            "{command.words}/{name}") command="{after}" ;;')
-        values = " ".join([*command.subcommands, *command.values])
-        shown = designs if command.takes_design else ""
-        cases.append(
-            f'        "{command.words}") values="{values}" options="{" ".join(command.options)}" '
-            f'designs="{shown}" ;;'
-        )
-        for option, choices in command.arguments.items():
-            shown = designs if option == "--design" else ""
-            what = f'values="{" ".join(choices)}" designs="{shown}"'
-            arguments.setdefault(what, []).append(f'"{command.words} {option}"')
+        what = _bash_values([*command.subcommands, *command.values])
+        options = f'options="{" ".join(command.options)}"'
+        cases.append(f'        "{command.words}") {what} {options} ;;')
+        for option, values in command.arguments.items():
+            arguments.setdefault(_bash_values(values), []).append(f'"{command.words} {option}"')
     taken = [f"        {'|'.join(places)}) {what} ;;" for what, places in arguments.items()]
     text = text_file("completion.bash")
     for marker, lines in (("@WORDS@", words), ("@COMMANDS@", cases), ("@ARGUMENTS@", taken)):
         text = text.replace(marker, "\n".join(lines))
     return f"{ZSH if shell is CompletionShell.zsh else ''}{text}".rstrip("\n")
+
+
+def _bash_values(values: list[str]) -> str:
+    """Return the assignments for values; where a design is possible, files are offered, too."""
+    has_files = "yes" if set(designs()) <= set(values) else ""
+    return f'values="{" ".join(values)}" files="{has_files}"'
 
 
 def fish_script(commands: list[CompletedCommand]) -> str:
@@ -221,15 +210,13 @@ def fish_script(commands: list[CompletedCommand]) -> str:
         for name in command.subcommands:
             about = texts[f"{command.words} {name}".lstrip()]
             lines.append(_fish_line(inside, f"-a {name}", about))
-        values = [*command.values, *(_designs() if command.takes_design else ())]
-        if values:
-            lines.append(_fish_line(inside, f"-a '{' '.join(values)}'"))
+        if command.values:
+            lines.append(_fish_line(inside, f"-a '{' '.join(command.values)}'"))
         for option in command.options:
-            dashes = "-l" if option.startswith("--") else "-s"
-            wanted = f"{dashes} {option.lstrip('-')}"
+            wanted = f"{'-l' if option.startswith('--') else '-s'} {option.lstrip('-')}"
             if option in command.arguments:
-                choices = command.arguments[option] or (_designs() if option == "--design" else [])
-                wanted += f" -x -a '{' '.join(choices)}'" if choices else " -r"
+                values = command.arguments[option]
+                wanted += f" -x -a '{' '.join(values)}'" if values else " -r"
             lines.append(_fish_line(inside, wanted))
     return "\n".join(lines)
 
@@ -246,7 +233,8 @@ def _fish_line(condition: str, wanted: str, about: str = "") -> str:
     return f"complete -c {PROGRAM} -n '{condition}' {wanted}{described}"
 
 
-def _designs() -> list[str]:
-    from tablewright.designs.catalog import BUNDLED
+def designs() -> list[str]:
+    """Return the names of the bundled designs."""
+    from tablewright.designs.catalog import BUNDLED  # it imports the model
 
     return list(BUNDLED)

@@ -30,7 +30,7 @@ from tablewright.cli.report import describe_failure, fail, say
 from tablewright.cli.sessions import StatementSession, open_statements
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.partiql.tokens import split_statements
-from tablewright.presentation.terminal import print_json, print_table
+from tablewright.presentation.terminal import make_console, print_json, print_table
 from tablewright.presentation.values import count_items, count_units
 from tablewright.schema import KeySchema
 
@@ -100,8 +100,6 @@ def run_and_print(
     json: bool,
 ) -> None:
     """Run a statement and print its items, then their number on standard error."""
-    from rich.console import Console
-
     from tablewright.engine.statements.prepared import prepare_statement
 
     items: list[Item] = []
@@ -117,7 +115,7 @@ def run_and_print(
             items += kept
         if is_cut:
             break
-    print_table(Console(), items, session.key_names)
+    print_table(make_console(), items, session.key_names)
     more = "; there are more, see --limit" if is_cut else ""
     is_read = prepare_statement(statement).is_read
     done = count_items(count) if is_read or count else "done"
