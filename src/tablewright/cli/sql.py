@@ -29,12 +29,11 @@ from tablewright.cli.grammar import Json, Target, argument, flag, option
 from tablewright.cli.report import describe_failure, fail, say
 from tablewright.cli.sessions import StatementSession, open_statements
 from tablewright.errors import InvalidValue, TablewrightError
-from tablewright.partiql.tokens import split_statements
 from tablewright.presentation.terminal import make_console, print_json, print_table
 from tablewright.presentation.values import count_items, count_units
-from tablewright.schema import KeySchema
 
 if TYPE_CHECKING:
+    from tablewright.schema import KeySchema
     from tablewright.values import Item, Value
 
 HELP = """\
@@ -158,6 +157,8 @@ class Shell:
 
     def feed(self, line: str) -> None:
         """Process a line; raise EOFError to end the shell."""
+        from tablewright.partiql.tokens import split_statements
+
         if not self.is_continued and line.lstrip().startswith("."):
             self._run_command(line.strip())
             return
