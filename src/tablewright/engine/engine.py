@@ -187,7 +187,7 @@ class Engine(StepRunner):
         """
         from tablewright.engine.statements.explain import explain_statement
 
-        return self._read_in_context(
+        return self.read_in_context(
             lambda context: explain_statement(statement, parameters, context.find_table)
         )
 
@@ -217,7 +217,7 @@ class Engine(StepRunner):
         Raise `InvalidValue` unless UpdateContributorInsights has enabled it, and
         ResourceNotFoundException if the table is missing.
         """
-        found = self._read_in_context(lambda context: context.find_table_for_control_plane(table))
+        found = self.read_in_context(lambda context: context.find_table_for_control_plane(table))
         return self._key_counts.report(found, index, limit)
 
     def counted_keys(self) -> Iterator[tuple[str, str | None, Contributors]]:
@@ -249,7 +249,7 @@ class Engine(StepRunner):
             schema = context.find_table_for_control_plane(table).schema
             rotate_shards(context.catalog, context.tx, schema, time.time(), children)
 
-        self._write_in_context(rotate)
+        self.write_in_context(rotate)
 
     def maintain(self) -> bool:
         """Do one short step of index builds, of deletions of tables or of counts of large tables.

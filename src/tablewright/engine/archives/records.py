@@ -152,7 +152,6 @@ def run_task(
     task_id = new_id(time.time())
     _running.add(task_id)  # not abandoned
     try:
-        begun: Task
         begun, is_new = context.write(partial(begin, task_id))
         if is_new:
             context.write(partial(end, work(begun)))
