@@ -28,7 +28,7 @@ from tablewright.engine.change_log.streams import StreamSettings, add_missing_lo
 from tablewright.engine.item_counts import ItemCounts
 from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.operations import (
-    MEMBERS,
+    find_members,
     find_operation,
     reject_misspelled_members,
     unknown_operation,
@@ -110,7 +110,7 @@ class Engine(StepRunner):
             from tablewright.engine.archives.object_folder import ObjectFolder
 
             folder = ObjectFolder(s3)
-        counts = ItemCounts(self._start_counting)
+        counts = ItemCounts(self._start_jobs)
         super().__init__(store, StreamSettings(stream_shards), counts, folder)
         self._realism: RealisticLayer | None = None
         self._store.write(self._open_file)
@@ -142,7 +142,7 @@ class Engine(StepRunner):
             request = {}
         try:
             step = self.prepare(operation, request, policy)
-            if not MEMBERS[operation].issuperset(request):
+            if not find_members(operation).issuperset(request):
                 reject_misspelled_members(operation, request)
             return _decode(self.run(step) or b"{}")
         except UnicodeEncodeError:  # half of a surrogate pair is not valid text
@@ -298,9 +298,6 @@ class Engine(StepRunner):
         from tablewright.engine.access.key_counts import KeyCounts
 
         return KeyCounts()
-
-    def _start_counting(self) -> None:
-        self._maintenance.start()
 
     def _start_jobs(self) -> None:
         self._maintenance.start()
