@@ -36,14 +36,7 @@ from tablewright.engine.operations import (
 from tablewright.engine.step import Step, StepRunner, WriteContext
 from tablewright.engine.tables.catalog import Catalog, read_jobs
 from tablewright.errors import SerializationException
-from tablewright.storage import (
-    BUSY_SECONDS,
-    Durability,
-    Sandbox,
-    Snapshot,
-    Store,
-    WriteTransaction,
-)
+from tablewright.storage import BUSY_SECONDS, Durability, Sandbox, Snapshot, Store, WriteTransaction
 from tablewright.wire.read import read
 
 if TYPE_CHECKING:

@@ -145,12 +145,7 @@ def replace_item(
 
 
 def _replace_projection(
-    tx: WriteTransaction,
-    index: StoredIndex,
-    key: bytes,
-    old: ItemRow,
-    new: ItemRow,
-    charge: Charge,
+    tx: WriteTransaction, index: StoredIndex, key: bytes, old: ItemRow, new: ItemRow, charge: Charge
 ) -> None:
     """Replace the row of an item whose index keys are unchanged, if its projection changed."""
     entry = index.encode_entry(new.item, key)

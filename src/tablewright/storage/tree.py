@@ -44,20 +44,6 @@ K = TypeVar("K", bytes, int)
 class AnyTree(Generic[K]):
     """The name and SQL statements of one tree of a store. Equal names mean the same tree."""
 
-    __slots__ = (
-        "_ranges",
-        "count_rows_sql",
-        "count_sql",
-        "create_sql",
-        "delete_sql",
-        "drop_sql",
-        "get_sql",
-        "key_class",
-        "name",
-        "put_sql",
-        "tag",
-    )
-
     def __init__(self, kind: str, number: int, key_class: type[K]) -> None:
         # Table names cannot contain a dollar sign, so a view named after a table never has the
         # name of a tree.
@@ -101,16 +87,12 @@ class Tree(AnyTree[bytes]):
     does not find it.
     """
 
-    __slots__ = ()
-
     def __init__(self, number: int, *, retired: bool = False) -> None:
         super().__init__("retired" if retired else "tree", number, bytes)
 
 
 class LogTree(AnyTree[int]):
     """A tree whose keys are numbers; rows are appended at the end and deleted at the start."""
-
-    __slots__ = ()
 
     def __init__(self, number: int) -> None:
         super().__init__("tree", number, int)

@@ -44,12 +44,7 @@ from tablewright.engine.step import (
 from tablewright.engine.tables.describe import table_arn
 from tablewright.engine.tables.table import Keys, StoredTable
 from tablewright.errors import AccessDeniedException, DynamoDBError
-from tablewright.policy import (
-    AccessRequest,
-    Principal,
-    ResourcePolicy,
-    parse_resource_policy,
-)
+from tablewright.policy import AccessRequest, Principal, ResourcePolicy, parse_resource_policy
 from tablewright.policy.keys import (
     ATTRIBUTES,
     FULL_TABLE_SCAN,
@@ -58,10 +53,7 @@ from tablewright.policy.keys import (
     RESOURCE_TAG,
 )
 from tablewright.wire.operations import READS
-from tablewright.wire.statements import (
-    BatchExecuteStatementInput,
-    BatchExecuteStatementOutput,
-)
+from tablewright.wire.statements import BatchExecuteStatementInput, BatchExecuteStatementOutput
 
 StoredTables: TypeAlias = Mapping[str, StoredTable]
 

@@ -30,16 +30,8 @@ from tablewright.engine.statements.prepared import PreparedStatement, SelectPlan
 from tablewright.engine.statements.read import find_key_of_item, get_one, read_token, run_select
 from tablewright.engine.statements.write import StatementWrite, refuse_exists
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
-from tablewright.engine.transaction import (
-    TotalSize,
-    compute_fingerprint,
-    run_transaction,
-)
-from tablewright.errors import (
-    ConditionalCheckFailedException,
-    DynamoDBError,
-    ValidationException,
-)
+from tablewright.engine.transaction import TotalSize, compute_fingerprint, run_transaction
+from tablewright.errors import ConditionalCheckFailedException, DynamoDBError, ValidationException
 from tablewright.partiql import Delete, Update
 from tablewright.values import Value
 from tablewright.wire.responses import ConsumedCapacity, ItemOut
@@ -247,8 +239,7 @@ def _write_step(request: ExecuteTransactionInput, writes: list[StatementWrite]) 
                 write.table.keys.reject_empty(write.key_values)
         charges, _ = run_transaction(context.tx, writes, request.token, fingerprint)
         return ExecuteTransactionOutput(
-            responses=[],
-            consumed_capacity=consumed_by_table(charges, request.return_capacity),
+            responses=[], consumed_capacity=consumed_by_table(charges, request.return_capacity)
         )
 
     return WriteStep(run)

@@ -40,9 +40,7 @@ from tablewright.engine.step import (
     wrap,
 )
 from tablewright.engine.tables.describe import describe
-from tablewright.errors import (
-    DynamoDBError,
-)
+from tablewright.errors import DynamoDBError
 from tablewright.wire import requests
 from tablewright.wire.operations import OPERATIONS
 from tablewright.wire.responses import ConsumedCapacity
@@ -77,11 +75,7 @@ class RealisticLayer:
         self._key_counts = key_counts
 
     def apply(
-        self,
-        operation: str,
-        request: Any,
-        prepare: Callable[[Any], Step],
-        tables: StoredTables,
+        self, operation: str, request: Any, prepare: Callable[[Any], Step], tables: StoredTables
     ) -> tuple[Any, Step]:
         """Prepare a request; return it, without its throttled items, and its step.
 
@@ -295,8 +289,7 @@ class RealisticLayer:
     def _lag(self, operation: str, request: Any, step: Step, replaced: ReplacedRows) -> Step:
         if isinstance(step, WriteStep):
             return wrap(
-                step,
-                lambda run, context: run(replace(context, tx=recording(context.tx, replaced))),
+                step, lambda run, context: run(replace(context, tx=recording(context.tx, replaced)))
             )
         if not OPERATIONS[operation].lags or getattr(request, "consistent", False):
             return step

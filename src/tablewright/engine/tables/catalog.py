@@ -61,19 +61,6 @@ _decode_job = msgspec.json.Decoder(Job).decode
 class Catalog:
     """The tables of a store, by name, and the change logs, by the number of their tree."""
 
-    __slots__ = (
-        "_generation",
-        "_lock",
-        "_next_tree",
-        "_rollbacks",
-        "_version",
-        "counts_keys",
-        "has_jobs",
-        "has_ttl",
-        "logs",
-        "tables",
-    )
-
     def __init__(self) -> None:
         self._lock = RLock()  # reentrant: a signal handler may read, too
         self.tables: dict[str, StoredTable] = {}

@@ -39,16 +39,6 @@ _EMPTY_KINDS = {"S": "string", "B": "binary"}
 class Keys:
     """Encodes and checks the key attributes of a table or an index."""
 
-    __slots__ = (
-        "_components",
-        "attributes",
-        "names",
-        "partition_names",
-        "schema",
-        "sort_names",
-        "types",
-    )
-
     def __init__(self, schema: KeySchema) -> None:
         self.schema = schema
         self.attributes = tuple(schema)
@@ -192,8 +182,6 @@ def index_key_error(
 class StoredIndex:
     """A local or global secondary index: which items it holds, their row keys and attributes."""
 
-    __slots__ = ("is_global", "keys", "name", "position_names", "projected_names", "schema", "tree")
-
     def __init__(self, schema: IndexSchema, table_key_names: tuple[str, ...]) -> None:
         self.schema = schema
         self.name = schema.name
@@ -226,19 +214,6 @@ class StoredIndex:
 
 class StoredTable:
     """A table with its indexes."""
-
-    __slots__ = (
-        "_index_attributes",
-        "indexes",
-        "indexes_by_name",
-        "key_names",
-        "keys",
-        "log",
-        "name",
-        "needs_old_item",
-        "schema",
-        "tree",
-    )
 
     def __init__(self, schema: TableSchema) -> None:
         self.schema = schema
