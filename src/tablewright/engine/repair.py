@@ -41,7 +41,7 @@ from tablewright.engine.integrity import (
 )
 from tablewright.engine.rows import ItemRow, replace_item
 from tablewright.engine.tables.catalog import Catalog, read_damaged_catalog
-from tablewright.engine.tables.table import StoredIndex, StoredTable
+from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import CannotOpen, StoreFailed, TablewrightError
 from tablewright.schema import ChangeLogSchema, RecoverySetting, TableSchema
 from tablewright.storage import (
@@ -212,7 +212,8 @@ def _save_table(snapshot: Snapshot, old: StoredTable, store: Store, new: StoredT
     lost = set(rows.damaged)
     for index in old.indexes:
         for entry, size, body, intact in _ReachableRows(snapshot, index.tree):
-            key = _table_key(old, index, entry)
+            values = decode_key(old, index, entry)
+            key = None if values is None else old.keys.encode(values)
             if key is None or store.read(partial(_has_row, new, key)):
                 continue
             copy = [(key, ItemRow(None, size, body))]
@@ -228,12 +229,6 @@ def _save_table(snapshot: Snapshot, old: StoredTable, store: Store, new: StoredT
                 lost.add(key)
     saved.lost = sorted(format_key(old, old, key) for key in lost)
     return saved
-
-
-def _table_key(table: StoredTable, index: StoredIndex, entry: bytes) -> bytes | None:
-    """Return the table key of the item of an index row; None if it is unreadable."""
-    values = decode_key(table, index, entry)
-    return None if values is None else table.keys.encode(values)
 
 
 def _has_row(table: StoredTable, key: bytes, snapshot: Snapshot) -> bool:

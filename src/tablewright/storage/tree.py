@@ -65,7 +65,9 @@ class AnyTree(Generic[K]):
             "SELECT count(*), coalesce(sum(size), 0), coalesce(max(key), x'') FROM "
             f"(SELECT key, size FROM {name} WHERE key > ? ORDER BY key LIMIT ?)"
         )
-        self._ranges = {
+        #: The statements that read a key range (first key inclusive, end exclusive), by whether the
+        #: range has an end, and whether it is read backwards.
+        self.range_sql = {
             (bounded, backwards): (
                 f"SELECT key, size, body, checksum FROM {name} WHERE key >= ?"
                 + (" AND key < ?" if bounded else "")
@@ -74,10 +76,6 @@ class AnyTree(Generic[K]):
             for bounded in (False, True)
             for backwards in (False, True)
         }
-
-    def range_sql(self, *, bounded: bool, backwards: bool) -> str:
-        """Return the statement that reads a key range: first key inclusive, end exclusive."""
-        return self._ranges[bounded, backwards]
 
 
 class Tree(AnyTree[bytes]):
