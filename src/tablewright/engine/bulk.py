@@ -2,7 +2,7 @@
 
 A page of rows is read with its stored bytes, and rows are written with them: nothing is encoded as
 a request or a response. Rows pass the same checks as the items of a BatchWriteItem request, and are
-written by `rows.put_items`. So indexes, change logs and streams are those of any other write.
+written by `rows.put_items`. So indexes, change logs and streams change as with any other write.
 
 Invariants:
 - All rows of a batch are checked before the first is written.

@@ -1,4 +1,4 @@
-"""Scopes: the region and the account that an engine claims to be in.
+"""Scopes: the region and the account in the ARNs of an engine.
 
 Inside, every engine is in `us-east-1`, account `000000000000`: stored data and ARNs that operations
 compose have these. An engine with a scope translates at its border:
@@ -7,7 +7,7 @@ compose have these. An engine with a scope translates at its border:
     response   internal ARNs become those of the scope, in members whose name ends with `Arn`, in
                the messages of faults, and in the resources that policies are about
 
-So operations need not know where they are, and an engine without a scope pays nothing. Items are
+So operations need not know their scope, and an engine without a scope has no extra cost. Items are
 never translated: an item may contain any text.
 """
 

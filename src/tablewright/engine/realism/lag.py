@@ -2,7 +2,7 @@
 
 Every write records the row that it replaces. A reader at an earlier moment sees, for each key, the
 row that the first later write replaced; for all other keys the current row. All trees are read at
-the same moment, so a table and its indexes fit together.
+the same moment, so a table and its indexes agree.
 
 Invariants:
 - A row is recorded before it is replaced, so a reader never sees a newer row than it may.

@@ -229,7 +229,7 @@ class StoredTable:
             for index in sorted(schema.indexes, key=lambda i: i.name)
         )
         self.indexes_by_name = {index.name: index for index in self.indexes}
-        #: Whether a put must know the item that it replaces, apart from its charge.
+        #: Whether a put must read the item that it replaces: for the indexes or the change log.
         self.needs_old_item = bool(self.indexes) or self.log is not None
         self._index_attributes = [
             (attribute.name, attribute, index.name)
