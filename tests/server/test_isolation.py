@@ -18,8 +18,8 @@ from tablewright.engine.realism import Realism
 from tablewright.errors import AccessDeniedException, InvalidValue
 from tablewright.policy import Principal
 from tablewright.server import Settings, isolation, serving
-from tablewright.server.authentication import SignatureAuthenticator
-from tablewright.server.credentials import Credentials
+from tablewright.server.access.authentication import SignatureAuthenticator
+from tablewright.server.access.credentials import Credentials
 from tablewright.server.isolation import IsolatedEngines, account_of
 from tests.engine.database import item, table_request, values
 from tests.server.test_stopping import served
@@ -214,7 +214,7 @@ def test_each_region_of_a_file_has_a_file_of_its_own(tmp_path: Path) -> None:
 
 
 def test_serve_keeps_regions_apart(tmp_path: Path) -> None:
-    with served("--isolate-regions", "--db", tmp_path / "shop.db") as (_, url):
+    with served("--isolate-regions", tmp_path / "shop.db") as (_, url):
         here, there = client(url, "eu-west-1"), client(url, "eu-west-2")
         here.create_table(**table_request("shop"))
         here.put_item(TableName="shop", Item=item(pk="a", sk="1"))

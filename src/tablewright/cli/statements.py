@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tablewright.cli.failures import fail
+from tablewright.cli.failures import exit_on_error, fail
 from tablewright.cli.sessions import TableSession
-from tablewright.cli.transfer import exit_on_error
 
 if TYPE_CHECKING:
     from tablewright.engine.statements.explain import Explanation

@@ -45,7 +45,7 @@ from tablewright.engine.tables.describe import table_arn
 from tablewright.engine.tables.table import Keys, StoredTable
 from tablewright.errors import AccessDeniedException, DynamoDBError
 from tablewright.policy import AccessRequest, Principal, ResourcePolicy, parse_resource_policy
-from tablewright.policy.keys import (
+from tablewright.policy.condition import (
     ATTRIBUTES,
     FULL_TABLE_SCAN,
     LEADING_KEYS,
@@ -53,7 +53,7 @@ from tablewright.policy.keys import (
     RESOURCE_TAG,
 )
 from tablewright.wire.operations import READS
-from tablewright.wire.statements import BatchExecuteStatementInput, BatchExecuteStatementOutput
+from tablewright.wire.partiql import BatchExecuteStatementInput, BatchExecuteStatementOutput
 
 StoredTables: TypeAlias = Mapping[str, StoredTable]
 

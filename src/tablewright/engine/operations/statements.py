@@ -32,10 +32,9 @@ from tablewright.engine.statements.write import StatementWrite, refuse_exists
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
 from tablewright.engine.transaction import TotalSize, compute_fingerprint, run_transaction
 from tablewright.errors import ConditionalCheckFailedException, DynamoDBError, ValidationException
-from tablewright.partiql import Delete, Update
+from tablewright.partiql import DeleteStatement, UpdateStatement
 from tablewright.values import Value
-from tablewright.wire.responses import ConsumedCapacity, ItemOut
-from tablewright.wire.statements import (
+from tablewright.wire.partiql import (
     BatchExecuteStatementInput,
     BatchExecuteStatementOutput,
     BatchStatementError,
@@ -47,6 +46,7 @@ from tablewright.wire.statements import (
     ExecuteTransactionOutput,
     ItemResponse,
 )
+from tablewright.wire.responses import ConsumedCapacity, ItemOut
 
 
 def execute_statement(request: ExecuteStatementInput) -> Step:
@@ -293,7 +293,7 @@ def _check_for_transaction(prepared: PreparedStatement) -> None:
     statement = prepared.statement
     if prepared.index_name is not None:
         raise ValidationException("Reads on indices are not supported within transactions.")
-    if isinstance(statement, Update | Delete) and statement.returning:
+    if isinstance(statement, UpdateStatement | DeleteStatement) and statement.returning:
         raise ValidationException("RETURNING clause is not supported in ExecuteTransaction.")
 
 

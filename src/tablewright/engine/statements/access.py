@@ -25,17 +25,23 @@ from tablewright.engine.statements.prepared import (
 from tablewright.engine.statements.where import find_branches, find_key
 from tablewright.engine.tables.table import Keys
 from tablewright.errors import ValidationException
-from tablewright.partiql import Delete, Exists, Insert, Select, Update
-from tablewright.policy.keys import RETURN_VALUES, SELECT
+from tablewright.partiql import (
+    DeleteStatement,
+    ExistsStatement,
+    InsertStatement,
+    SelectStatement,
+    UpdateStatement,
+)
+from tablewright.policy.condition import RETURN_VALUES, SELECT
 from tablewright.values import Item, Value
-from tablewright.wire.statements import ParameterizedStatement
+from tablewright.wire.partiql import ParameterizedStatement
 
 _ACTIONS: dict[type, str] = {
-    Select: "PartiQLSelect",
-    Exists: "PartiQLSelect",
-    Insert: "PartiQLInsert",
-    Update: "PartiQLUpdate",
-    Delete: "PartiQLDelete",
+    SelectStatement: "PartiQLSelect",
+    ExistsStatement: "PartiQLSelect",
+    InsertStatement: "PartiQLInsert",
+    UpdateStatement: "PartiQLUpdate",
+    DeleteStatement: "PartiQLDelete",
 }
 
 
@@ -50,7 +56,11 @@ def statement_access(request: ParameterizedStatement, keys: ConditionKeys) -> Re
     if is_select:
         own = {SELECT: effective_select(prepared.projection is not None, index is not None)}
     else:
-        returning = returned_values(statement) if isinstance(statement, Update | Delete) else None
+        returning = (
+            returned_values(statement)
+            if isinstance(statement, UpdateStatement | DeleteStatement)
+            else None
+        )
         own = {RETURN_VALUES: effective_return_values(returning, request.return_on_failure)}
     values = prepared.bind(request.parameters)
     find_items = partial(_find_items, prepared, values)
@@ -67,7 +77,7 @@ def statement_access(request: ParameterizedStatement, keys: ConditionKeys) -> Re
 
 def _attribute_names(prepared: PreparedStatement, values: Mapping[str, Value]) -> set[str]:
     """Return the top-level attributes that a statement names."""
-    if isinstance(prepared.statement, Insert):
+    if isinstance(prepared.statement, InsertStatement):
         return set(_inserted(prepared.statement, values))
     parts = (prepared.where, prepared.update, prepared.projection)
     return {name for part in parts if part is not None for name in part.names}
@@ -76,11 +86,11 @@ def _attribute_names(prepared: PreparedStatement, values: Mapping[str, Value]) -
 def _find_items(prepared: PreparedStatement, values: Mapping[str, Value], keys: Keys) -> list[Item]:
     """Return the key attributes that a statement determines, for each partition."""
     statement = prepared.statement
-    if isinstance(statement, Insert):
+    if isinstance(statement, InsertStatement):
         return [_inserted(statement, values)]
     where = prepared.where.tree if prepared.where else None
     try:
-        if isinstance(statement, Update | Delete):
+        if isinstance(statement, UpdateStatement | DeleteStatement):
             key, _ = find_key(where, keys.names)
             return [key_values(key, values)]
         branches = find_branches(where, keys.partition_names, keys.sort_names)
@@ -90,6 +100,6 @@ def _find_items(prepared: PreparedStatement, values: Mapping[str, Value], keys: 
     return [key_values(branch.key[:partition], values) for branch in branches]
 
 
-def _inserted(statement: Insert, values: Mapping[str, Value]) -> Item:
+def _inserted(statement: InsertStatement, values: Mapping[str, Value]) -> Item:
     item: Item = values[statement.item.name]["M"]
     return item

@@ -30,7 +30,7 @@ from tablewright.schema import (
     KeySchema,
     OnDemand,
     Throughput,
-    WarmThroughput,
+    WarmUnits,
 )
 from tablewright.wire import requests
 
@@ -142,7 +142,7 @@ def _build_key_schema(
     return KeySchema(of("HASH"), of("RANGE"))
 
 
-def build_projection(shape: requests.Projection) -> IndexProjection:
+def build_projection(shape: requests.IndexProjection) -> IndexProjection:
     kind, names = shape.projection_type, shape.non_key_attributes
     if kind is None:
         raise invalid("Unknown ProjectionType: null")
@@ -333,13 +333,13 @@ def refuse_unsupported(request: requests.CreateTableInput | requests.UpdateTable
 
 
 def build_warm_throughput(
-    shape: requests.WarmThroughput | None,
+    shape: requests.RequestedWarmThroughput | None,
     billing: str,
     throughput: Throughput,
     index: str | None = None,
-) -> WarmThroughput:
+) -> WarmUnits:
     """Build the warm throughput of a new table or index."""
-    read, write = effective_warm_throughput(billing, throughput, WarmThroughput())
+    read, write = effective_warm_throughput(billing, throughput, WarmUnits())
     if billing == "PAY_PER_REQUEST":
         # DynamoDB's message ends with a link, which is not known for certain.
         problems = ["initial throughput for OnDemand."] * 2
@@ -351,29 +351,29 @@ def build_warm_throughput(
 
 
 def change_warm_throughput(
-    shape: requests.WarmThroughput | None,
+    shape: requests.RequestedWarmThroughput | None,
     billing: str,
     throughput: Throughput,
-    warm: WarmThroughput,
+    warm: WarmUnits,
     index: str | None = None,
-) -> WarmThroughput:
+) -> WarmUnits:
     """Return the warm throughput after an UpdateTable; it cannot be decreased."""
     if shape is None:
         return warm
     current = effective_warm_throughput(billing, throughput, warm)
     problems = ["current WarmThroughput, decreasing WarmThroughput is not supported"] * 2
     changed = _build_at_least(shape, current, index, problems)
-    return WarmThroughput(changed.read or warm.read, changed.write or warm.write)
+    return WarmUnits(changed.read or warm.read, changed.write or warm.write)
 
 
 def _build_at_least(
-    shape: requests.WarmThroughput | None,
+    shape: requests.RequestedWarmThroughput | None,
     least: tuple[int, int],
     index: str | None,
     problems: list[str],
-) -> WarmThroughput:
+) -> WarmUnits:
     if shape is None:
-        return WarmThroughput()
+        return WarmUnits()
     where = f"index {index}" if index else "table"
     for member, units, minimum, problem in zip(
         ("Read", "Write"), (shape.read, shape.write), least, problems, strict=True
@@ -383,7 +383,7 @@ def _build_at_least(
                 f"Requested {member}UnitsPerSecond for WarmThroughput for {where} "
                 f"is lower than {problem}"
             )
-    return WarmThroughput(shape.read or 0, shape.write or 0)
+    return WarmUnits(shape.read or 0, shape.write or 0)
 
 
 # -- encryption

@@ -17,7 +17,7 @@ from tablewright.schema import (
     RestoreOrigin,
     TableSchema,
     Throughput,
-    WarmThroughput,
+    WarmUnits,
 )
 from tablewright.storage import Tree
 from tablewright.table_description import write_keys
@@ -121,7 +121,7 @@ def describe(
             LastUpdateDateTime=round_timestamp(schema.table_class_changed or None),
         )
     description["DeletionProtectionEnabled"] = schema.deletion_protected
-    description["WarmThroughput"] = _describe_warm_throughput(
+    description["WarmUnits"] = _describe_warm_throughput(
         schema.billing, schema.throughput, schema.warm, status
     )
     return description
@@ -190,7 +190,7 @@ def _describe_index(
     if index.kind == "global":
         if index.on_demand:
             description["OnDemandThroughput"] = _describe_on_demand(index.on_demand)
-        description["WarmThroughput"] = _describe_warm_throughput(
+        description["WarmUnits"] = _describe_warm_throughput(
             schema.billing, index.throughput, index.warm, status
         )
     return description
@@ -211,7 +211,7 @@ def _describe_on_demand(limits: OnDemand) -> dict[str, int]:
 
 
 def effective_warm_throughput(
-    billing: str, throughput: Throughput, warm: WarmThroughput
+    billing: str, throughput: Throughput, warm: WarmUnits
 ) -> tuple[int, int]:
     """Return the reads and writes per second that DynamoDB describes as warm throughput."""
     read, write = throughput.read, throughput.write
@@ -221,7 +221,7 @@ def effective_warm_throughput(
 
 
 def _describe_warm_throughput(
-    billing: str, throughput: Throughput, warm: WarmThroughput, status: str
+    billing: str, throughput: Throughput, warm: WarmUnits, status: str
 ) -> dict[str, Any]:
     read, write = effective_warm_throughput(billing, throughput, warm)
     return {
