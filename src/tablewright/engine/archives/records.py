@@ -29,6 +29,12 @@ from tablewright.errors import DynamoDBError, StoreFailed
 from tablewright.storage import Snapshot, WriteTransaction
 
 _encode = msgspec.json.Encoder().encode
+_CODE = "ProcessEnded"
+_MESSAGE = "The process ended, or could not write to the file, before this was done"
+#: Ends the message of a task that was undone.
+SANDBOX_ENDED = "; the sandbox in which it began has ended"
+#: The ids of the exports and imports that this process is doing.
+_running: set[str] = set()
 
 
 class CatalogRecord(Protocol):
@@ -96,14 +102,7 @@ def new_id(now: float) -> str:
     return f"{round(now * 1000):014}-{secrets.token_hex(4)}"
 
 
-_CODE = "ProcessEnded"
-_MESSAGE = "The process ended, or could not write to the file, before this was done"
-#: Ends the message of a task that was undone.
-SANDBOX_ENDED = "; the sandbox in which it began has ended"
-
-#: The ids of the exports and imports that this process is doing.
-_running: set[str] = set()
-
+# -- exports and imports
 
 Task = TypeVar("Task", bound="FolderTask")
 

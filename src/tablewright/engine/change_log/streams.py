@@ -60,6 +60,8 @@ _SPREAD = 2654435761
 _ARN = re.compile(
     r"arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]*:table/([a-zA-Z0-9_.-]+)/stream/([^/|]+)"
 )
+EXPIRY_SECONDS = 15 * 60
+_VERSION = "1"
 
 
 class StreamSettings:
@@ -263,9 +265,7 @@ def _next_stamp(shards: Iterable[Shard], now: float) -> int:
     return max(int(now * 1000), latest + 1)
 
 
-EXPIRY_SECONDS = 15 * 60
-
-_VERSION = "1"
+# -- shard iterators
 
 
 class ShardIterator(msgspec.Struct, frozen=True):

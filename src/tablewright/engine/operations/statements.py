@@ -48,6 +48,14 @@ from tablewright.wire.partiql import (
 )
 from tablewright.wire.responses import ConsumedCapacity, ItemOut
 
+#: The codes that are not the name of the fault without "Exception".
+_CODES = {"ValidationException": "ValidationError", "ThrottlingException": "ThrottlingError"}
+#: A statement that was parsed, or why it cannot be.
+_Prepared: TypeAlias = PreparedStatement | ValidationException
+#: A checked statement: the name of its table, the key of its item, and what executes it, which
+#: returns the item of the response and the charge.
+_Checked: TypeAlias = tuple[str, bytes, Callable[[], tuple[ItemOut | None, Charge]]]
+
 
 def execute_statement(request: ExecuteStatementInput) -> Step:
     prepared = prepare_statement(request.text)
@@ -76,14 +84,7 @@ def execute_statement(request: ExecuteStatementInput) -> Step:
     return WriteStep(run)
 
 
-#: The codes that are not the name of the fault without "Exception".
-_CODES = {"ValidationException": "ValidationError", "ThrottlingException": "ThrottlingError"}
-
-#: A statement that was parsed, or why it cannot be.
-_Prepared: TypeAlias = PreparedStatement | ValidationException
-#: A checked statement: the name of its table, the key of its item, and what executes it, which
-#: returns the item of the response and the charge.
-_Checked: TypeAlias = tuple[str, bytes, Callable[[], tuple[ItemOut | None, Charge]]]
+# -- BatchExecuteStatement
 
 
 def batch_execute_statement(request: BatchExecuteStatementInput) -> Step:
@@ -207,6 +208,9 @@ def _to_error(fault: DynamoDBError) -> BatchStatementError:
     code = _CODES.get(fault.code, fault.code.removesuffix("Exception"))
     item = fault.item if isinstance(fault, ConditionalCheckFailedException) else None
     return BatchStatementError(code, fault.message, item)
+
+
+# -- ExecuteTransaction
 
 
 def execute_transaction(request: ExecuteTransactionInput) -> Step:

@@ -28,11 +28,7 @@ from tablewright.table_description import TableDescription
 from tablewright.values import Item, Value, tag_of
 
 KEY_MISMATCH = "The provided key element does not match the schema"
-
-
 _NO_VALUE: Value = {}
-
-
 _EMPTY_KINDS = {"S": "string", "B": "binary"}
 
 
