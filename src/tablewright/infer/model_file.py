@@ -21,7 +21,7 @@ from msgspec import Struct
 from tablewright.encoding.items import normalise_item
 from tablewright.errors import DeclarationError, DynamoDBError, ModelFileRefused
 from tablewright.mapping.settings import Provisioned
-from tablewright.schema import IndexProjection, KeyAttribute, KeySchema, Throughput
+from tablewright.schema import KeyAttribute, KeySchema, ProjectedAttributes, Throughput
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import SET_MEMBER, Item
 
@@ -216,7 +216,7 @@ class _TableReader:
                 where.refuse(f"{kind!r} is not a projection; use {', '.join(_PROJECTIONS)}")
             included = where.names(projection, "NonKeyAttributes")
             included = included if kind == "INCLUDE" else []
-            yield IndexDescription(name, "global", keys, IndexProjection(kind, tuple(included)))
+            yield IndexDescription(name, "global", keys, ProjectedAttributes(kind, tuple(included)))
 
     def _throughput(self) -> Throughput | None:
         """Return the provisioned capacity; None if the table is billed on demand."""

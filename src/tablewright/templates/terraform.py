@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from tablewright.schema import (
-    IndexProjection,
     KeyAttribute,
     KeySchema,
     OnDemand,
+    ProjectedAttributes,
     Throughput,
     WarmUnits,
 )
@@ -115,7 +115,7 @@ def _index(
     values: Mapping[str, Any], kind: Literal["local", "global"], keys: KeySchema, **capacity: Any
 ) -> IndexDescription:
     included = tuple(sorted(values.get("non_key_attributes") or ()))
-    projection = IndexProjection(values.get("projection_type") or "", included)
+    projection = ProjectedAttributes(values.get("projection_type") or "", included)
     return IndexDescription(values.get("name") or "", kind, keys, projection, **capacity)
 
 
