@@ -57,12 +57,12 @@ class InferredPath(Struct, eq=False):
     is_ragged: bool = False
 
     @property
-    def uses(self) -> list[InferredPart]:
+    def parts(self) -> list[InferredPart]:
         return [each for each in self.elements if isinstance(each, InferredPart)]
 
     @property
     def is_natural(self) -> bool:
-        return any(use.is_natural for use in self.uses)
+        return any(part.is_natural for part in self.parts)
 
 
 class InferredCondition(Struct, frozen=True):
@@ -105,10 +105,10 @@ class InferredEntity(Struct, eq=False):
 
     items: list[Item]
     type_name: str | None
-    attributes: list[InferredAttribute]
-    partition: InferredPath
-    sort: InferredPath | None
+    #: Of its primary key.
+    paths: list[InferredPath]
     places: list[InferredPlace]
+    attributes: list[InferredAttribute] = []
     #: Replaces the table's delimiter in the primary key.
     delimiter: str | None = None
     #: The indexes that cannot be declared, and the key attributes that they share with others.
@@ -120,8 +120,9 @@ class InferredEntity(Struct, eq=False):
     variants: list[InferredVariant] = []
 
     @property
-    def paths(self) -> list[InferredPath]:
-        return [self.partition, *([self.sort] if self.sort else [])]
+    def all_paths(self) -> list[InferredPath]:
+        """The paths of its primary key and of its places."""
+        return [*self.paths, *(path for place in self.places for path in place.paths)]
 
     @property
     def all_attributes(self) -> list[InferredAttribute]:

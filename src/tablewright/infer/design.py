@@ -20,7 +20,7 @@ from tablewright.infer.declaration import (
     InferredPart,
     InferredPath,
 )
-from tablewright.infer.entity import infer_entity
+from tablewright.infer.entity import EntityInference
 from tablewright.infer.kinds import DATE, DATETIME, STR, Spelling
 from tablewright.infer.names import (
     GENERIC,
@@ -112,7 +112,7 @@ def _entity(
     kind: ItemClass, sample: Sample, delimiter: Delimiter | None, type_attribute: str | None
 ) -> InferredEntity:
     """Return the entity of a class, without two places whose keys can be equal."""
-    entity = infer_entity(kind, sample, delimiter, type_attribute)
+    entity = EntityInference(kind, sample, delimiter, type_attribute).infer()
     separator = "#" if delimiter is None else delimiter.text
     for one, other in combinations(entity.places, 2):
         if one.index is other.index:
@@ -121,7 +121,7 @@ def _entity(
                 for place in (one, other)
             ]
             if all(map(templates_can_collide, *sides)):
-                return infer_entity(kind, sample, delimiter, type_attribute, most_places=1)
+                return EntityInference(kind, sample, delimiter, type_attribute, 1).infer()
     return entity
 
 
@@ -187,10 +187,10 @@ def _template(path: InferredPath, delimiter: str, excluded: str) -> Template:
     return Template(tuple(pieces))
 
 
-def _part(use: InferredPart, delimiter: str) -> KeyPart:
-    if use.is_natural:
-        return natural_part("it", converter(use.attribute.kind.type, ""))
-    return use.spelling.part(Delimiter(delimiter, escapes=False))
+def _part(part: InferredPart, delimiter: str) -> KeyPart:
+    if part.is_natural:
+        return natural_part("it", converter(part.attribute.kind.type, ""))
+    return part.spelling.part(Delimiter(delimiter, escapes=False))
 
 
 # -- names of entities ---------------------------------------------------------------------------
@@ -251,11 +251,11 @@ def _literal_name(entity: InferredEntity) -> str:
         if name not in GENERIC | VALUES:
             return name
     for path in reversed(entity.paths):
-        for use in path.uses:
-            stored = use.attribute.stored
-            is_named = has_own_name(stored) and not use.attribute.is_key_only
+        for part in path.parts:
+            stored = part.attribute.stored
+            is_named = has_own_name(stored) and not part.attribute.is_key_only
             name = snake_case(stored) if is_named else ""
-            name = name or _common_letters(use.attribute)
+            name = name or _common_letters(part.attribute)
             name = name.removesuffix("_id").removesuffix("_token")
             if name not in {"", "id", "token", *VALUES}:
                 return name
@@ -270,14 +270,18 @@ def _words(path: InferredPath) -> list[str]:
 def _make_natural(entity: InferredEntity, design: InferredDesign) -> None:
     """Declare the key attributes themselves, where nothing says what they contain."""
     for path in entity.paths:
-        use = path.elements[0]
-        if len(path.elements) == 1 and isinstance(use, InferredPart) and use.attribute.is_key_only:
-            name = _key_only_name(use.attribute, design)
-            if name == snake_case(path.key.name) and not use.prefix:
-                use.attribute.is_key_only = False
-                use.attribute.kinds = (STR,)
-                use.spelling = Spelling(STR)
-                use.is_natural = True
+        part = path.elements[0]
+        if (
+            len(path.elements) == 1
+            and isinstance(part, InferredPart)
+            and part.attribute.is_key_only
+        ):
+            name = _key_only_name(part.attribute, design)
+            if name == snake_case(path.key.name) and not part.prefix:
+                part.attribute.is_key_only = False
+                part.attribute.kinds = (STR,)
+                part.spelling = Spelling(STR)
+                part.is_natural = True
                 path.is_ragged = False
     if not any(path.is_ragged for path in entity.paths):
         entity.delimiter = None
@@ -287,8 +291,8 @@ def _make_natural(entity: InferredEntity, design: InferredDesign) -> None:
 
 
 def _name_attributes(entity: InferredEntity, design: InferredDesign) -> None:
-    paths = (*entity.paths, *(path for place in entity.places for path in place.paths))
-    taken = {name for path in paths for use in path.uses for name in use.spelling.names}
+    paths = entity.all_paths
+    taken = {name for path in paths for part in path.parts for name in part.spelling.names}
     stored = [each for each in entity.all_attributes if not each.is_key_only]
     for attribute in stored:
         attribute.name = unused(snake_case(attribute.stored), taken)
@@ -330,13 +334,13 @@ def _common_letters(attribute: InferredAttribute) -> str:
 def _name_elsewhere(attribute: InferredAttribute, design: InferredDesign) -> str:
     """Return the name of the stored attribute that is at the same place in another entity."""
     for entity in design.entities:
-        for path in (*entity.paths, *(path for place in entity.places for path in place.paths)):
-            is_other = all(use.attribute is not attribute for use in path.uses)
-            if path.key.name == attribute.stored and path.uses and is_other:
-                use = path.uses[-1]
+        for path in entity.all_paths:
+            is_other = all(part.attribute is not attribute for part in path.parts)
+            if path.key.name == attribute.stored and path.parts and is_other:
+                part = path.parts[-1]
                 before = [each for each in path.elements if isinstance(each, str)][-1:]
-                if not use.attribute.is_key_only and before == [attribute.word][: len(before)]:
-                    return snake_case(use.attribute.stored)
+                if not part.attribute.is_key_only and before == [attribute.word][: len(before)]:
+                    return snake_case(part.attribute.stored)
     return ""
 
 
@@ -350,7 +354,7 @@ def _owner_name(word: str, design: InferredDesign) -> str:
     candidates = [each for each in design.entities if is_abbreviation(short, snake_case(each.name))]
     ending = [each for each in candidates if _last_word(each) == word]
     for entity in ending:
-        if {_last_literal(path) for path in entity.paths if path.uses} == {word}:
+        if {_last_literal(path) for path in entity.paths if path.parts} == {word}:
             return entity.name
     if len(ending) == 1:
         return ending[0].name
@@ -360,7 +364,7 @@ def _owner_name(word: str, design: InferredDesign) -> str:
 
 def _last_word(entity: InferredEntity) -> str:
     """Return the literal before the last part of a primary key."""
-    paths = [path for path in entity.paths if path.uses]
+    paths = [path for path in entity.paths if path.parts]
     return _last_literal(paths[-1]) if paths else ""
 
 

@@ -27,28 +27,19 @@ from tablewright.table_description import IndexDescription
 MOST_PLACES = 4
 
 
-def infer_entity(
-    kind: ItemClass,
-    sample: Sample,
-    delimiter: Delimiter | None,
-    type_attribute: str | None,
-    most_places: int = MOST_PLACES,
-) -> InferredEntity:
-    """Return the entity of a class of items; without a delimiter, key texts are not split.
+class EntityInference:
+    """Finds the entity of a class of items; without a delimiter, key texts are not split.
 
-    It has up to `most_places` places in one index.
+    The entity has up to `most_places` places in one index.
     """
-    return _Inference(kind, sample, delimiter, type_attribute, most_places).infer()
 
-
-class _Inference:
     def __init__(
         self,
         kind: ItemClass,
         sample: Sample,
         delimiter: Delimiter | None,
         type_attribute: str | None,
-        most_places: int,
+        most_places: int = MOST_PLACES,
     ) -> None:
         self.kind = kind
         self.most_places = most_places
@@ -85,6 +76,7 @@ class _Inference:
     # -- the parts of keys -------------------------------------------------------------------
 
     def infer(self) -> InferredEntity:
+        """Return the entity, without names."""
         everything = list(range(len(self.items)))
         own = Placement(None, everything, list(self.sample.table.keys))
         placements = [each for index in self.indexes for each in self._placements(index)]
@@ -110,19 +102,19 @@ class _Inference:
         paths = [self.paths.path(own.drafts[key.name]) for key in own.keys]
         self.own_paths = {path.key.name: path for path in paths}
         places, shared = self._places(placements)
-        used = {use.attribute for path in self._all(paths, places) for use in path.uses}
-        key_only = [each for each in self.paths.key_only if each in used]
-        return InferredEntity(
+        entity = InferredEntity(
             self.items,
             self.kind.type_name,
-            [*key_only, *self.stored.by_name.values()],
-            paths[0],
-            paths[1] if len(paths) > 1 else None,
+            paths,
             places,
-            self.paths.other_delimiter(paths),
-            shared,
-            self.stored.undeclared,
+            delimiter=self.paths.other_delimiter(paths),
+            shared=shared,
+            undeclared=self.stored.undeclared,
         )
+        used = {part.attribute for path in entity.all_paths for part in path.parts}
+        key_only = [each for each in self.paths.key_only if each in used]
+        entity.attributes = [*key_only, *self.stored.by_name.values()]
+        return entity
 
     def _with_natural_local_keys(
         self, own: Placement, placements: list[Placement]
@@ -211,29 +203,29 @@ class _Inference:
         self, key: KeyAttribute, members: list[int], *, sorts: bool, is_group: bool = False
     ) -> Draft:
         """Return the literals and variables of a key attribute, and who can explain them."""
-        contents = [self.items[n][key.name][key.type] for n in members]
+        contents = tuple(self.items[n][key.name][key.type] for n in members)
+        draft = Draft(key, members, [VaryingPart(contents)], sorts)
         if key.name == self.type_attribute:
-            return Draft(key, members, [contents[0]], sorts)
+            draft.elements = [contents[0]]
+            return draft
         is_own = has_own_name(key.name)
         is_primary = key.name in self.sample.table.keys.names
         if key.name in self.natural and not is_primary:
             self.stored.add(key.name)
-            return Draft(key, members, [VaryingPart(tuple(contents))], sorts, is_natural=True)
+            draft.is_natural = True
+            return draft
         if key.type != "S":
-            variable = VaryingPart(tuple(contents))
             is_constant = len(set(contents)) == 1 and sorts and self.partitions > 1
-            explained = self.stored.explain(variable, key, members, self.delimiter, sorts=sorts)
-            is_zero = contents[0] == "0"
-            if is_constant and (is_zero or not is_own) and not any(explained):
-                return Draft(key, members, [contents[0]], sorts)
-            return Draft(key, members, [variable], sorts)
+            if is_constant and (contents[0] == "0" or not is_own):
+                is_explained = any(self.paths.explain(draft, draft.variables[0]))
+                draft.elements = draft.elements if is_explained else [contents[0]]
+            return draft
 
         def explains(texts: tuple[str, ...]) -> bool:
-            variable = VaryingPart(texts)
-            found = self.stored.explain(variable, key, members, self.delimiter, sorts=sorts)
             # A key that is one word is a literal, although an attribute has it in another case;
             # so is a word of a place whose condition says which value the attribute has.
-            is_fixed = len(set(texts)) == 1 and (is_group or texts == tuple(contents))
+            is_fixed = len(set(texts)) == 1 and (is_group or texts == contents)
+            found = self.paths.explain(draft, VaryingPart(texts))
             return any(not (is_fixed and each.formats and each.kind is STR) for _, each in found)
 
         def is_value(texts: tuple[str, ...]) -> bool:
@@ -244,13 +236,14 @@ class _Inference:
         elements = find_elements(
             contents, self.split, is_value, sorts=sorts, partitions=self.partitions
         )
-        draft = Draft(key, members, elements, sorts)
         if is_own:
-            is_explained = any(explains(variable.texts) for variable in draft.variables)
+            variables = [each for each in elements if isinstance(each, VaryingPart)]
+            is_explained = any(explains(variable.texts) for variable in variables)
             draft.is_natural = len(elements) == 1 or not (is_primary or is_explained)
         if draft.is_natural:
-            draft.elements = [VaryingPart(tuple(contents))]
             self.stored.add(key.name)
+        else:
+            draft.elements = elements
         return draft
 
     def _is_known_value(self, texts: tuple[str, ...]) -> bool:
@@ -314,10 +307,6 @@ class _Inference:
         own = self.own_paths.get(draft.key.name)
         return draft.is_natural or (own is not None and own.is_natural)
 
-    @staticmethod
-    def _all(paths: list[InferredPath], places: list[InferredPlace]) -> list[InferredPath]:
-        return [*paths, *(path for place in places for path in place.paths)]
-
     def _place(self, index: IndexDescription, placement: Placement) -> InferredPlace:
         drafts = [placement.drafts[key.name] for key in placement.keys]
         paths = [self.own_paths.get(draft.key.name) or self.paths.path(draft) for draft in drafts]
@@ -344,7 +333,7 @@ class _Inference:
         if not draft.variables:
             draft.elements = [draft.whole(self.items, self.split)]
         path = self.paths.path(draft, is_alone=True)
-        path.uses[0].attribute.index = index.name
+        path.parts[0].attribute.index = index.name
         return path
 
     def _is_composed(self, draft: Draft) -> bool:
@@ -352,5 +341,5 @@ class _Inference:
         return not draft.is_natural and draft.key.name not in names
 
     def _has_values(self, paths: Sequence[InferredPath], number: int) -> bool:
-        values = [use.attribute.values.get(number) for path in paths for use in path.uses]
+        values = [part.attribute.values.get(number) for path in paths for part in path.parts]
         return not any(value is None or "NULL" in value for value in values)

@@ -167,10 +167,9 @@ def _without_rows(found: ModelTable, sample: Sample, taken: set[str]) -> Inferre
     entity = InferredEntity(
         items=[],
         type_name=None,
-        attributes=list(attributes.values()),
-        partition=keys[0],
-        sort=keys[1] if len(keys) > 1 else None,
+        paths=keys,
         places=places,
+        attributes=list(attributes.values()),
         name=name,
     )
     owner = unused(class_name(table.name), {*taken, name}, "")

@@ -117,8 +117,8 @@ class KeyPaths:
         """Return a key attribute whose variables are attributes; `is_alone` makes new ones."""
         if draft.is_natural:
             attribute = self._stored.by_name[draft.key.name]
-            use = InferredPart(attribute, Spelling(attribute.kind), is_natural=True)
-            return InferredPath(draft.key, [use])
+            part = InferredPart(attribute, Spelling(attribute.kind), is_natural=True)
+            return InferredPath(draft.key, [part])
         elements: list[str | InferredPart] = []
         word = ""
         for element in draft.elements:
@@ -126,13 +126,13 @@ class KeyPaths:
                 elements.append(element)
                 word = element
                 continue
-            use = self._use(draft, element, element.prefix or word, is_alone=is_alone)
-            elements.append(use)
+            part = self._part(draft, element, element.prefix or word, is_alone=is_alone)
+            elements.append(part)
             is_alone = False
             word = ""
         return InferredPath(draft.key, elements, draft.is_ragged)
 
-    def _use(
+    def _part(
         self, draft: Draft, variable: VaryingPart, word: str, *, is_alone: bool
     ) -> InferredPart:
         delimiter = self._delimiter_of(draft)

@@ -182,7 +182,7 @@ class _ClassWriter:
         if entity.type_name is not None and entity.type_name != entity.name:
             arguments.append(f"type_name={quoted(entity.type_name)}")
         lines = [wrap_call(f"class {entity.name}", arguments, end=":")]
-        in_key = [use.attribute for path in entity.paths for use in path.uses]
+        in_key = [part.attribute for path in entity.paths for part in path.parts]
         first = list(dict.fromkeys(in_key))
         others = sorted(
             (a for a in entity.attributes if a not in first), key=lambda each: each.name
@@ -198,7 +198,7 @@ class _ClassWriter:
         for place in entity.places:
             name = unused(self.indexes[place.index.name], taken)
             taken.add(name)
-            if any(use.attribute.index for path in place.paths for use in path.uses):
+            if any(part.attribute.index for path in place.paths for part in path.parts):
                 lines.append("    # Nothing else in an item says whether it is in this index.")
             lines.append(self._place(place, name, entity))
         for index, keys in entity.shared.items():
@@ -309,8 +309,8 @@ def _tuple(sources: Sequence[str]) -> str:
 
 def _is_swapped(place: InferredPlace, entity: InferredEntity) -> bool:
     """Whether the index has the keys of the table, the sort key first, and no part is repeated."""
-    sources = [use.source for path in entity.paths for use in path.uses]
-    has_own_keys = place.paths == [entity.sort, entity.partition]
+    sources = [part.source for path in entity.paths for part in path.parts]
+    has_own_keys = len(entity.paths) == 2 and place.paths == entity.paths[::-1]
     return has_own_keys and len(set(sources)) == len(sources)
 
 

@@ -262,8 +262,7 @@ def join_classes(first: ItemClass, second: ItemClass) -> ItemClass | None:
 
 def split_variants(entity: InferredEntity, kind: ItemClass) -> None:
     """Move the attributes that only one variant has to it; keys and places stay in the base."""
-    paths = (*entity.paths, *(path for place in entity.places for path in place.paths))
-    fixed = {id(use.attribute) for path in paths for use in path.uses}
+    fixed = {id(part.attribute) for path in entity.all_paths for part in path.parts}
     fixed |= {id(place.when.attribute) for place in entity.places if place.when is not None}
     start = 0
     for variant in kind.variants:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -166,37 +165,15 @@ class TableFacts:
         return next(name for name, value in members if getattr(value, "name", None) == index.name)
 
 
-class DesignFacts:
-    """What is known about a design."""
+def table_facts(design: Design, rates: Rates, traced: Trace) -> list[TableFacts]:
+    """Return what is known about each table of a design."""
 
-    def __init__(self, design: Design, rates: Rates, traced: Trace) -> None:
-        self.design = design
-        self.rates = rates
-        self._traced = traced
+    def measured(label: str) -> Measured:
+        checks = [check for check in traced.checks if check.label == label]
+        read, returned = sum(c.read for c in checks), sum(c.returned for c in checks)
+        return Measured(len(checks), read, returned)
 
-    @cached_property
-    def tables(self) -> list[TableFacts]:
-        return [
-            TableFacts(
-                declared,
-                [self._use(each) for each in declared.__table__.patterns.values()],
-                self._traced.sample[declared.__table__],
-                self._measured,
-                self.rates.items,
-            )
-            for declared in self.design.tables
-        ]
-
-    def _measured(self, label: str) -> Measured:
-        """Return how many items the checks of a pattern read and return."""
-        checks = [check for check in self._traced.checks if check.label == label]
-        return Measured(
-            len(checks),
-            sum(each.read for each in checks),
-            sum(each.returned for each in checks),
-        )
-
-    def _use(self, pattern: AccessPattern) -> PatternUse:
+    def use(pattern: AccessPattern) -> PatternUse:
         plans = tuple(plans_in(pattern.plan))
         return PatternUse(
             pattern,
@@ -204,5 +181,16 @@ class DesignFacts:
             tuple(ranges_in(pattern.plan)),
             tuple(follow_up_of(plan) for plan in plans if isinstance(plan, Then)),
             pattern.shape.requests,
-            self.rates.calls.get(pattern.label),
+            rates.calls.get(pattern.label),
         )
+
+    return [
+        TableFacts(
+            declared,
+            map(use, declared.__table__.patterns.values()),
+            traced.sample[declared.__table__],
+            measured,
+            rates.items,
+        )
+        for declared in design.tables
+    ]

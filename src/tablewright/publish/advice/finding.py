@@ -64,6 +64,13 @@ class Rule(Struct, frozen=True):
     check: Callable[[TableFacts], Iterable[RuleProblem]]
 
 
+def rule(
+    name: str, severity: Severity, title: str
+) -> Callable[[Callable[[TableFacts], Iterable[RuleProblem]]], Rule]:
+    """Make a rule of the function that finds its problems."""
+    return lambda check: Rule(name, severity, title, check)
+
+
 class Finding(Struct, frozen=True):
     """What a rule found."""
 

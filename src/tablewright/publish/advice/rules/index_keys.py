@@ -14,13 +14,14 @@ from tablewright.plan.change import Increment
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.shape import TYPICAL_PAGE, Shape
 from tablewright.publish.advice.facts import PatternUse, TableFacts
-from tablewright.publish.advice.finding import Rule, RuleProblem, Severity
+from tablewright.publish.advice.finding import RuleProblem, Severity, rule
 from tablewright.publish.advice.source import name_of_key, place_of_class
 
 #: The price of a write unit, in read units.
 WRITE_PRICE = 5
 
 
+@rule("changing-index-key", "warning", "An index key that every update, or a counter, changes")
 def changing_index_key(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find index keys that change with every update or with a counter, or at a known rate."""
     for entity in facts.table.entities:
@@ -78,6 +79,7 @@ def _moving_row(
     )
 
 
+@rule("projected-stamp", "warning", "A projection with version() or updated_at()")
 def projected_stamp(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find stamps in projections: every update changes them, so every update writes the index."""
     for entity in facts.table.entities:
@@ -182,6 +184,7 @@ def _severity_of_whole_items(
     return "warning" if writes * WRITE_PRICE > reads else None
 
 
+@rule("composed-index-key", "note", "A composed key that could be a key of several attributes")
 def composed_index_key(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find composed keys whose parts could be the key attributes themselves."""
     if facts.declared.__tenancy__ is not None:
@@ -261,23 +264,4 @@ def _as_code(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"({', '.join(names)})"
 
 
-RULES = (
-    Rule(
-        "changing-index-key",
-        "warning",
-        "An index key that every update, or a counter, changes",
-        changing_index_key,
-    ),
-    Rule(
-        "projected-stamp",
-        "warning",
-        "A projection with version() or updated_at()",
-        projected_stamp,
-    ),
-    Rule(
-        "composed-index-key",
-        "note",
-        "A composed key that could be a key of several attributes",
-        composed_index_key,
-    ),
-)
+RULES = (changing_index_key, projected_stamp, composed_index_key)

@@ -27,7 +27,7 @@ from tablewright.plan.writes.condition_check import ConditionCheck
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import Write
 from tablewright.publish.advice.facts import TableFacts
-from tablewright.publish.advice.finding import Rule, RuleProblem, Severity
+from tablewright.publish.advice.finding import RuleProblem, Severity, rule
 from tablewright.publish.advice.source import name_of_key, partition_code, place_of_class
 
 #: What one partition serves in a second.
@@ -38,6 +38,7 @@ MAX_COLLECTION = 10 * 1024**3
 FIRST_SHARDS = 8
 
 
+@rule("hot-partition", "warning", "A partition key with few values")
 def hot_partition(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find keys whose partitions have few values: constants, enums, flags."""
     for entity, key in _keys(facts):
@@ -62,6 +63,7 @@ def hot_partition(facts: TableFacts) -> Iterator[RuleProblem]:
             )
 
 
+@rule("time-partition", "warning", "A partition key that is a time")
 def time_partition(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find keys whose partition is a period of time, so that all writes go to the current one."""
     for entity, key in _keys(facts):
@@ -82,6 +84,7 @@ def time_partition(facts: TableFacts) -> Iterator[RuleProblem]:
             )
 
 
+@rule("collection-limit", "warning", "An item collection that a local index limits to 10 GB")
 def collection_limit(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find entities whose items are all in few item collections of a table with local indexes."""
     local = [each for each in facts.table.indexes.values() if each.kind == "local"]
@@ -272,13 +275,4 @@ def _attribute_to_shard(entity: EntityMap, key: KeyMap) -> str:
     return attributes[-1] if attributes else "…"
 
 
-RULES = (
-    Rule("hot-partition", "warning", "A partition key with few values", hot_partition),
-    Rule("time-partition", "warning", "A partition key that is a time", time_partition),
-    Rule(
-        "collection-limit",
-        "warning",
-        "An item collection that a local index limits to 10 GB",
-        collection_limit,
-    ),
-)
+RULES = (hot_partition, time_partition, collection_limit)
