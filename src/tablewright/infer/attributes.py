@@ -31,6 +31,7 @@ from tablewright.infer.kinds import (
     stores_equal,
 )
 from tablewright.infer.names import quoted, snake_case
+from tablewright.infer.sample import Sample
 from tablewright.infer.structure import VaryingPart
 from tablewright.mapping.converters import converter
 from tablewright.mapping.delimiter import Delimiter
@@ -53,22 +54,15 @@ class StoredAttributes:
     def __init__(
         self,
         items: Sequence[Item],
-        *,
-        primary: Container[str],
+        sample: Sample,
         generic: Container[str],
         type_attribute: str | None,
-        ttl: str | None,
-        is_exact: bool,
     ) -> None:
-        """`generic` are key attributes without a name of their own, which explain nothing.
-
-        With `is_exact`, an attribute has only types that store its values as they are.
-        """
+        """`generic` are key attributes without a name of their own, which explain nothing."""
         self._items = items
-        self._primary = primary
+        self._sample = sample
         self._generic = generic
-        self._ttl = ttl
-        self._is_exact = is_exact
+        self._primary = sample.table.keys.names
         names = dict.fromkeys(name for item in items for name in sorted(item))
         #: The names that a design cannot declare.
         self.undeclared = [name for name in names if _UNUSABLE(name)]
@@ -76,7 +70,7 @@ class StoredAttributes:
         self.by_name = {
             name: self.make(name)
             for name in names
-            if name not in primary
+            if name not in self._primary
             and name not in generic
             and name != type_attribute
             and not _UNUSABLE(name)
@@ -86,10 +80,10 @@ class StoredAttributes:
         """Return an attribute that some items have."""
         values = {n: item[name] for n, item in enumerate(self._items) if name in item}
         kinds = kinds_of(list(values.values()))
-        if self._is_exact:
+        if self._sample.is_exact:
             kinds = _exact(kinds, values.values())
         is_optional = len(values) < len(self._items) or any("NULL" in v for v in values.values())
-        is_ttl = name == self._ttl and kinds[0].source == "int"
+        is_ttl = name == self._sample.table.ttl and kinds[0].source == "int"
         kinds = (DATETIME,) if is_ttl else kinds
         return InferredAttribute(name, kinds, values, is_optional, is_ttl=is_ttl)
 
@@ -122,9 +116,7 @@ class StoredAttributes:
                     if spells(spelling, delimiter, values, variable.texts, sorts=sorts):
                         yield attribute, spelling
                         break
-            if (
-                key.name not in self._primary
-            ):  # a document may lack a place, and a primary key must not
+            if key.name not in self._primary:  # which must be there; a document may lack a place
                 yield from self._inside(attribute, members, variable.texts)
 
     def _inside(

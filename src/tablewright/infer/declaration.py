@@ -8,9 +8,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tablewright.infer.kinds import Kind, Spelling
+from tablewright.infer.sample import Sample
+from tablewright.mapping.delimiter import Delimiter
 from tablewright.schema import KeyAttribute
 from tablewright.table_description import IndexDescription
-from tablewright.values import Item, Value
+from tablewright.values import Item, Value, tag_of
 
 
 class InferredAttribute(Struct, eq=False):
@@ -132,3 +134,30 @@ class InferredEntity(Struct, eq=False):
     @property
     def class_names(self) -> list[str]:
         return [self.name, *(variant.name for variant in self.variants)]
+
+
+class InferredDesign(Struct):
+    """A table and its entities, by name."""
+
+    sample: Sample
+    #: None if no key text is separated.
+    delimiter: Delimiter | None
+    type_attribute: str | None
+    entities: list[InferredEntity] = []
+    name: str = ""
+
+    @property
+    def separator(self) -> str:
+        """The text between the parts of a key, also if no key has several."""
+        return "#" if self.delimiter is None else self.delimiter.text
+
+    @property
+    def type_form(self) -> str:
+        """Whether the type attribute is a text, a set or a list."""
+        forms = {"S": "text", "SS": "set", "L": "list"}
+        values = (
+            item[self.type_attribute or ""]
+            for item in self.sample.items
+            if self.type_attribute in item
+        )
+        return next((forms[tag_of(value)] for value in values), "text")

@@ -8,17 +8,17 @@ the key `c#…`).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
-from msgspec import Struct
-
 from tablewright.infer.declaration import (
     InferredAttribute,
+    InferredDesign,
     InferredEntity,
     InferredPart,
     InferredPath,
+    InferredVariant,
 )
 from tablewright.infer.entity import EntityInference
 from tablewright.infer.kinds import DATE, DATETIME, STR, Spelling
@@ -33,72 +33,41 @@ from tablewright.infer.names import (
     snake_case,
     unused,
 )
-from tablewright.infer.sample import (
-    ItemClass,
-    Sample,
-    divide,
-    find_type_attribute,
-    join_classes,
-    split_variants,
-)
+from tablewright.infer.sample import ItemClass, Sample, divide, find_type_attribute, join_classes
 from tablewright.infer.structure import find_delimiter
 from tablewright.mapping.converters import converter
 from tablewright.mapping.delimiter import MARK, Delimiter
 from tablewright.mapping.parts import KeyPart, natural_part
 from tablewright.mapping.template import Template, templates_can_collide
-from tablewright.values import tag_of
 
 _NAIVE_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*").fullmatch
 _LETTERS = re.compile(r"([A-Za-z]{3,})[-_]?\d").match
 
 
-class InferredDesign(Struct):
-    """A table and its entities, by name."""
-
-    sample: Sample
-    #: None if no key text is separated.
-    delimiter: Delimiter | None
-    type_attribute: str | None
-    entities: list[InferredEntity]
-    name: str = ""
-
-    @property
-    def type_form(self) -> str:
-        """Whether the type attribute is a text, a set or a list."""
-        forms = {"S": "text", "SS": "set", "L": "list"}
-        values = (
-            item[self.type_attribute or ""]
-            for item in self.sample.items
-            if self.type_attribute in item
-        )
-        return next((forms[tag_of(value)] for value in values), "text")
-
-
 def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesign:
     """Return the design of a sample's items, whose classes do not have the `reserved` names."""
     texts = list(_key_texts(sample))
-    separator = find_delimiter(texts)
-    delimiter = Delimiter(separator, escapes=_has_escapes(texts, separator)) if separator else None
-    type_attribute = find_type_attribute(sample, separator)
-    classes = divide(sample, separator, type_attribute)
+    split = find_delimiter(texts)
+    delimiter = Delimiter(split, escapes=_has_escapes(texts, split)) if split else None
+    design = InferredDesign(sample, delimiter, find_type_attribute(sample, split))
+    classes = divide(sample, split, design.type_attribute)
     while True:
-        entities = [_entity(kind, sample, delimiter, type_attribute) for kind in classes]
-        pair = _colliding(entities, separator or "#")
+        entities = design.entities = [_entity(kind, design) for kind in classes]
+        pair = _colliding(design)
         if pair is None:
             break
         first, second = (classes[n] for n in pair)
-        if type_attribute is None:
+        if design.type_attribute is None:
             merged: ItemClass | None = ItemClass([*first.items, *second.items])
         else:
-            merged = _variants(first, second, entities, pair)
+            merged = _variants(first, second, *(entities[n] for n in pair))
         if merged is None:
-            type_attribute = None  # it does not say what the keys say
-            classes = divide(sample, separator, None)
+            design.type_attribute = None  # it does not say what the keys say
+            classes = divide(sample, split, None)
         else:
             classes = [merged, *(each for each in classes if each not in (first, second))]
     for entity, kind in zip(entities, classes, strict=True):
-        split_variants(entity, kind)
-    design = InferredDesign(sample, delimiter, type_attribute, entities)
+        _split_variants(entity, kind)
     _name_entities(design, reserved)
     if len(entities) == 1:
         _make_natural(entities[0], design)
@@ -108,37 +77,49 @@ def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesi
     return design
 
 
-def _entity(
-    kind: ItemClass, sample: Sample, delimiter: Delimiter | None, type_attribute: str | None
-) -> InferredEntity:
+def _entity(kind: ItemClass, design: InferredDesign) -> InferredEntity:
     """Return the entity of a class, without two places whose keys can be equal."""
-    entity = EntityInference(kind, sample, delimiter, type_attribute).infer()
-    separator = "#" if delimiter is None else delimiter.text
+    entity = EntityInference(kind, design).infer()
     for one, other in combinations(entity.places, 2):
         if one.index is other.index:
-            sides = [
-                [_template(path, separator, place.delimiter or separator) for path in place.paths]
-                for place in (one, other)
-            ]
+            sides = (_templates(each.paths, each.delimiter, design) for each in (one, other))
             if all(map(templates_can_collide, *sides)):
-                return EntityInference(kind, sample, delimiter, type_attribute, 1).infer()
+                return EntityInference(kind, design, most_places=1).infer()
     return entity
 
 
-def _variants(
-    first: ItemClass, second: ItemClass, entities: list[InferredEntity], pair: tuple[int, int]
-) -> ItemClass | None:
+def _variants(first: ItemClass, second: ItemClass, *entities: InferredEntity) -> ItemClass | None:
     """Return the class of two whose keys have the same form; None if they are not variants."""
     forms = [
         [
             (each if isinstance(each, str) else None)
-            for path in entities[n].paths
+            for path in entity.paths
             for each in (path.key.name, *path.elements)
         ]
-        for n in pair
+        for entity in entities
     ]
-    is_ragged = any(path.is_ragged for n in pair for path in entities[n].paths)
+    is_ragged = any(path.is_ragged for entity in entities for path in entity.paths)
     return join_classes(first, second) if forms[0] == forms[1] and not is_ragged else None
+
+
+def _split_variants(entity: InferredEntity, kind: ItemClass) -> None:
+    """Move the attributes that only one variant has to it; keys and places stay in the base."""
+    fixed = {id(part.attribute) for path in entity.all_paths for part in path.parts}
+    fixed |= {id(place.when.attribute) for place in entity.places if place.when is not None}
+    start = 0
+    for variant in kind.variants:
+        numbers = range(start, start + len(variant.items))
+        start = numbers.stop
+        own = [
+            each
+            for each in entity.attributes
+            if id(each) not in fixed and all(n in numbers for n in each.values)
+        ]
+        for attribute in own:
+            found = [attribute.values.get(n, {"NULL": True}) for n in numbers]
+            attribute.is_optional = any("NULL" in value for value in found)
+        entity.attributes = [each for each in entity.attributes if each not in own]
+        entity.variants.append(InferredVariant(str(variant.type_name), own))
 
 
 def _key_texts(sample: Sample) -> Iterator[str]:
@@ -160,16 +141,20 @@ def _has_escapes(texts: list[str], separator: str) -> bool:
         return False
 
 
-def _colliding(entities: list[InferredEntity], delimiter: str) -> tuple[int, int] | None:
+def _colliding(design: InferredDesign) -> tuple[int, int] | None:
     """Return the numbers of two entities whose items can have the same key."""
-    templates = [
-        [_template(path, delimiter, entity.delimiter or delimiter) for path in entity.paths]
-        for entity in entities
-    ]
+    templates = [_templates(each.paths, each.delimiter, design) for each in design.entities]
     for (n, one), (m, other) in combinations(enumerate(templates), 2):
         if all(map(templates_can_collide, one, other)):
             return n, m
     return None
+
+
+def _templates(
+    paths: Sequence[InferredPath], delimiter: str | None, design: InferredDesign
+) -> list[Template]:
+    """Return the templates of a key; its values do not contain its delimiter."""
+    return [_template(path, design.separator, delimiter or design.separator) for path in paths]
 
 
 def _template(path: InferredPath, delimiter: str, excluded: str) -> Template:

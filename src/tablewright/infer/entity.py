@@ -13,11 +13,16 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from tablewright.infer.attributes import StoredAttributes, find_alternatives, find_condition
-from tablewright.infer.declaration import InferredEntity, InferredPath, InferredPlace
+from tablewright.infer.declaration import (
+    InferredDesign,
+    InferredEntity,
+    InferredPath,
+    InferredPlace,
+)
 from tablewright.infer.key_paths import Draft, KeyPaths, Placement, join_if_ragged
 from tablewright.infer.kinds import DATETIME, STR, text_kinds
 from tablewright.infer.names import has_own_name
-from tablewright.infer.sample import ItemClass, Sample, natural_names
+from tablewright.infer.sample import ItemClass, natural_names
 from tablewright.infer.structure import VaryingPart, find_elements, form_of, is_word
 from tablewright.mapping.delimiter import Delimiter
 from tablewright.schema import KeyAttribute
@@ -28,26 +33,20 @@ MOST_PLACES = 4
 
 
 class EntityInference:
-    """Finds the entity of a class of items; without a delimiter, key texts are not split.
+    """Finds the entity of a class of items, with up to `most_places` places in one index.
 
-    The entity has up to `most_places` places in one index.
+    Without a delimiter of the design, key texts are not split.
     """
 
     def __init__(
-        self,
-        kind: ItemClass,
-        sample: Sample,
-        delimiter: Delimiter | None,
-        type_attribute: str | None,
-        most_places: int = MOST_PLACES,
+        self, kind: ItemClass, design: InferredDesign, most_places: int = MOST_PLACES
     ) -> None:
         self.kind = kind
         self.most_places = most_places
         self.items = kind.items
-        self.sample = sample
-        self.split = "" if delimiter is None else delimiter.text
-        self.delimiter = delimiter or Delimiter(escapes=False)
-        self.type_attribute = type_attribute
+        self.sample = sample = design.sample
+        self.split = "" if design.delimiter is None else design.separator
+        self.type_attribute = design.type_attribute
         self.indexes = [index for index in sample.table.indexes if self._members(index)]
         self.natural = self._natural_keys()
         self.partitions = len({str(item[sample.table.keys.names[0]]) for item in self.items})
@@ -57,15 +56,9 @@ class EntityInference:
             for name in keys.names
             if not has_own_name(name)
         }
-        self.stored = StoredAttributes(
-            self.items,
-            primary=sample.table.keys.names,
-            generic=generic,
-            type_attribute=type_attribute,
-            ttl=sample.table.ttl,
-            is_exact=sample.is_exact,
-        )
-        self.paths = KeyPaths(self.items, self.stored, self.delimiter)
+        self.stored = StoredAttributes(self.items, sample, generic, design.type_attribute)
+        delimiter = design.delimiter or Delimiter(escapes=False)
+        self.paths = KeyPaths(self.items, self.stored, delimiter)
         self.own_paths: dict[str, InferredPath] = {}
 
     def _members(self, index: IndexDescription) -> list[int]:

@@ -33,12 +33,13 @@ from tablewright.errors import (
 )
 from tablewright.infer.declaration import (
     InferredAttribute,
+    InferredDesign,
     InferredEntity,
     InferredPart,
     InferredPath,
     InferredPlace,
 )
-from tablewright.infer.design import InferredDesign, infer_design
+from tablewright.infer.design import infer_design
 from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, Spelling, kind_of
 from tablewright.infer.model_file import ModelFile, ModelTable
 from tablewright.infer.module import join_module, write_classes

@@ -83,24 +83,21 @@ def join_if_ragged(drafts: Sequence[Draft], items: Sequence[Item], delimiter: st
                 draft.elements = [draft.whole(items, delimiter)]
 
 
-class KeyPaths:
+class KeyPaths(Struct):
     """Makes the paths of the keys of one class of items."""
 
-    def __init__(
-        self, items: Sequence[Item], stored: StoredAttributes, delimiter: Delimiter
-    ) -> None:
-        self._items = items
-        self._stored = stored
-        self._delimiter = delimiter
-        #: The attributes that are only in keys.
-        self.key_only: list[InferredAttribute] = []
+    items: Sequence[Item]
+    stored: StoredAttributes
+    delimiter: Delimiter
+    #: The attributes that are only in keys.
+    key_only: list[InferredAttribute] = []
 
     def explain(
         self, draft: Draft, variable: VaryingPart
     ) -> Iterator[tuple[InferredAttribute, Spelling]]:
         """Yield the attributes that explain a variable of a key, each with its spelling."""
         delimiter, sorts = self._delimiter_of(draft), draft.sorts
-        return self._stored.explain(variable, draft.key, draft.members, delimiter, sorts=sorts)
+        return self.stored.explain(variable, draft.key, draft.members, delimiter, sorts=sorts)
 
     def choose_kinds(self, drafts: Sequence[Draft]) -> None:
         """Give each attribute the type with which it explains most variables."""
@@ -110,13 +107,13 @@ class KeyPaths:
                 for attribute, spelling in self.explain(draft, variable):
                     votes[attribute.stored][spelling.kind] += 1
         natural = {draft.key.name for draft in drafts if draft.is_natural}
-        for name in self._stored.by_name:
-            self._stored.choose_kind(name, votes[name], is_natural=name in natural)
+        for name in self.stored.by_name:
+            self.stored.choose_kind(name, votes[name], is_natural=name in natural)
 
     def path(self, draft: Draft, *, is_alone: bool = False) -> InferredPath:
         """Return a key attribute whose variables are attributes; `is_alone` makes new ones."""
         if draft.is_natural:
-            attribute = self._stored.by_name[draft.key.name]
+            attribute = self.stored.by_name[draft.key.name]
             part = InferredPart(attribute, Spelling(attribute.kind), is_natural=True)
             return InferredPath(draft.key, [part])
         elements: list[str | InferredPart] = []
@@ -141,7 +138,7 @@ class KeyPaths:
             attribute, spelling = min(found, key=lambda each: rank(each, word))
             return InferredPart(attribute, spelling, variable.prefix)
         if draft.key.type != "S":
-            attribute = self._stored.add(draft.key.name)
+            attribute = self.stored.add(draft.key.name)
             return InferredPart(attribute, Spelling(attribute.kind), is_natural=True)
         texts = dict(zip(draft.members, variable.texts, strict=True))
         spelling = next(
@@ -176,7 +173,7 @@ class KeyPaths:
             key.name,
             (spelling.kind,),
             {n: {"S": text} for n, text in texts.items()},
-            is_optional=len(texts) < len(self._items),
+            is_optional=len(texts) < len(self.items),
             is_key_only=True,
             word=word,
         )
@@ -185,7 +182,7 @@ class KeyPaths:
 
     def _delimiter_of(self, draft: Draft) -> Delimiter:
         if not draft.is_ragged:
-            return self._delimiter
+            return self.delimiter
         texts = [text for variable in draft.variables for text in variable.texts]
         return Delimiter(_absent(_OTHER_DELIMITERS, texts), escapes=False)
 
@@ -194,7 +191,7 @@ class KeyPaths:
         if not any(path.is_ragged for path in paths):
             return None
         names = [path.key.name for path in paths if path.key.type == "S"]
-        texts = [item[name]["S"] for item in self._items for name in names if name in item]
+        texts = [item[name]["S"] for item in self.items for name in names if name in item]
         return _absent(_OTHER_DELIMITERS, texts)
 
 

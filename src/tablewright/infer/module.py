@@ -13,12 +13,12 @@ from msgspec import Struct
 from tablewright import formats
 from tablewright.infer.declaration import (
     InferredAttribute,
+    InferredDesign,
     InferredEntity,
     InferredPath,
     InferredPlace,
     InferredVariant,
 )
-from tablewright.infer.design import InferredDesign
 from tablewright.infer.names import WIDTH, quoted, snake_case, unused, wrap_call
 from tablewright.schema import Throughput
 from tablewright.table_description import IndexDescription
@@ -258,7 +258,7 @@ class _ClassWriter:
         """Return the expression of a key attribute; `seen` are the parts that the key has."""
         if path.key.type == "N" and isinstance(path.elements[0], str):
             return path.elements[0]
-        delimiter = "#" if self.design.delimiter is None else self.design.delimiter.text
+        delimiter = self.design.separator
         glue = "/" if other is None else "+"
         expression = ""
         is_sum = False

@@ -21,7 +21,6 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from tablewright.errors import TableNotFound
-from tablewright.infer.declaration import InferredEntity, InferredVariant
 from tablewright.infer.names import snake_case
 from tablewright.infer.structure import is_word
 from tablewright.mapping.record_key import is_record
@@ -258,23 +257,3 @@ def join_classes(first: ItemClass, second: ItemClass) -> ItemClass | None:
     if any(each.type_name is None for each in variants):
         return None
     return ItemClass([item for each in variants for item in each.items], None, variants)
-
-
-def split_variants(entity: InferredEntity, kind: ItemClass) -> None:
-    """Move the attributes that only one variant has to it; keys and places stay in the base."""
-    fixed = {id(part.attribute) for path in entity.all_paths for part in path.parts}
-    fixed |= {id(place.when.attribute) for place in entity.places if place.when is not None}
-    start = 0
-    for variant in kind.variants:
-        numbers = range(start, start + len(variant.items))
-        start = numbers.stop
-        own = [
-            each
-            for each in entity.attributes
-            if id(each) not in fixed and all(n in numbers for n in each.values)
-        ]
-        for attribute in own:
-            found = [attribute.values.get(n, {"NULL": True}) for n in numbers]
-            attribute.is_optional = any("NULL" in value for value in found)
-        entity.attributes = [each for each in entity.attributes if each not in own]
-        entity.variants.append(InferredVariant(str(variant.type_name), own))

@@ -26,7 +26,6 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from tablewright.errors import DesignLoadError
@@ -107,15 +106,9 @@ def _sample_rows(design: Design) -> dict[TableMap, list[Item]]:
     """Return the items of each table: in the order of the sample, then others by key."""
     if design.sample is None:
         return {table.__table__: [] for table in design.tables}
-    sample = design.sample
     entities: list[Any] = []
-
-    def remember() -> list[Any]:
-        entities.extend(sample())
-        return entities
-
     with connect(":memory:", *design.tables) as database:
-        load_sample(msgspec.structs.replace(design, sample=remember), database)
+        load_sample(design, database, entities)
         scan = Scanner(database)
         found = {table.__table__: scan.items(table.__table__) for table in design.tables}
     order: dict[tuple[str, str], int] = {}

@@ -12,15 +12,14 @@ a target. This module must not know rules or findings.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
 
+from tablewright.capacity import write_units
 from tablewright.cost import Rates
 from tablewright.encoding.items import item_size
-from tablewright.limits import WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.table import TableMap
@@ -122,7 +121,7 @@ class TableFacts:
 
     def write_units(self, entity: EntityMap) -> int:
         """Return the units of a write of one item: of those in the sample data, or typical ones."""
-        return math.ceil((self.size(entity) or typical_size(entity)) / WRITE_UNIT_SIZE)
+        return int(write_units(self.size(entity) or typical_size(entity)))
 
     def readers(self, index: IndexMap | None) -> list[PatternUse]:
         """Return the patterns that read the table, or one of its indexes."""

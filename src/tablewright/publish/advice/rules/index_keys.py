@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
+from tablewright.capacity import read_units
 from tablewright.encoding.items import item_size
-from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES
+from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES, WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.members import AttributeMap
@@ -180,7 +180,7 @@ def _severity_of_whole_items(
     reads = 0.0
     for use in readers:
         rows = facts.measured(use.pattern.label).mean_returned or TYPICAL_PAGE
-        reads += (use.rate or 0) * rows * math.ceil(units / 4) / 2
+        reads += (use.rate or 0) * rows * read_units(units * WRITE_UNIT_SIZE, consistent=False)
     return "warning" if writes * WRITE_PRICE > reads else None
 
 
