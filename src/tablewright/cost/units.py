@@ -58,7 +58,7 @@ class Consumption(Struct, frozen=True):
     table: str
     #: None for the table itself.
     index: str | None
-    #: The entity of what is read or written; of a page perhaps several.
+    #: The entity of what is read or written; a page may have several.
     entity: str
     #: The entity and the size of each item that is read or written. The items of a read are
     #: rounded together; those of a write, which are index rows if there are two, each on its own.

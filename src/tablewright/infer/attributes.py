@@ -17,6 +17,7 @@ import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from tablewright.infer.declaration import InferredAttribute, InferredCondition
@@ -129,7 +130,9 @@ class StoredAttributes:
         for name in documents[0]:
             found = [document.get(name, {}).get("S") for document in documents]
             if found == list(texts):
-                yield attribute, _inside_spelling(attribute.kind, name)
+                how = path_format(itemgetter(name), "it")
+                source = f"{{}}.path(lambda inside: inside[{quoted(name)}])"
+                yield attribute, Spelling(attribute.kind, source, (how,))
 
     def choose_kind(self, name: str, votes: Mapping[Kind, int], *, is_natural: bool) -> None:
         """Give an attribute the type with most votes; a natural key is stored as it was."""
@@ -157,11 +160,6 @@ def _decoded(attribute: InferredAttribute, kind: Kind, members: list[int]) -> li
     return [decode(value) for value in values]
 
 
-def _inside_spelling(kind: Kind, name: str) -> Spelling:
-    how = path_format(lambda document: document[name], "it")
-    return Spelling(kind, f"{{}}.path(lambda inside: inside[{quoted(name)}])", (how,))
-
-
 def rank(explanation: tuple[InferredAttribute, Spelling], word: str) -> tuple[bool, bool, bool]:
     attribute, spelling = explanation
     name = snake_case(attribute.stored)
@@ -181,7 +179,7 @@ def _is_evidence(spelling: Spelling, texts: Sequence[str]) -> bool:
 def find_condition(
     attributes: Iterable[InferredAttribute], inside: Sequence[int], outside: Sequence[int]
 ) -> InferredCondition | None:
-    """Return what is true of all items inside of an index, and of none of the others."""
+    """Return a condition that is true for all items in an index, and for no other item."""
     found = find_alternatives(attributes, [inside], outside)
     return found[0] if found else None
 
@@ -189,7 +187,7 @@ def find_condition(
 def find_alternatives(
     attributes: Iterable[InferredAttribute], groups: Sequence[Sequence[int]], outside: Sequence[int]
 ) -> list[InferredCondition]:
-    """Return a condition for each group that is true of its items alone; none if there are none."""
+    """Return a condition for each group that is true for its items only; [] if there is none."""
     known = list(attributes)
     ranked = sorted(known, key=lambda each: snake_case(each.stored) not in _STATES)
     present = (_presence(each, groups, outside) for each in known)
@@ -226,19 +224,17 @@ def _equality(
     tag = _TAGS.get(attribute.kind.source)
     if tag is None:
         return []
-    contents = [{_content(attribute, n, tag) for n in group} for group in groups]
-    others = {_content(attribute, n, tag) for n in outside}
+    *contents, others = (
+        {attribute.values.get(n, {}).get(tag) for n in group} for group in (*groups, outside)
+    )
     values = [content for each in contents for content in each]
     is_clear = all(len(each) == 1 for each in contents) and len(set(values)) == len(groups)
     if not is_clear or None in values or not others.isdisjoint(values):
         return []
     if tag == "S" and not _is_choice(attribute, [*groups, outside], {*values, *others}):
         return []
-    return [InferredCondition(attribute, _equals(content)) for content in values]
-
-
-def _content(attribute: InferredAttribute, number: int, tag: str) -> Any:
-    return attribute.values.get(number, {}).get(tag)
+    forms = (f" == {quoted(v)}" if isinstance(v, str) else f".in_([{v}])" for v in values)
+    return [InferredCondition(attribute, f"{{}}{form}") for form in forms]
 
 
 def _is_choice(
@@ -248,7 +244,3 @@ def _is_choice(
     count = sum(map(len, groups))
     is_state = snake_case(attribute.stored) in _STATES and len(contents) < count
     return is_state or len(contents) <= count / 2
-
-
-def _equals(content: Any) -> str:
-    return f"{{}} == {quoted(content)}" if isinstance(content, str) else f"{{}}.in_([{content}])"

@@ -18,7 +18,7 @@ from tablewright.values import Item, Value, tag_of
 class InferredAttribute(Struct, eq=False):
     """An attribute of an entity."""
 
-    #: Its name in items; for an attribute that is only in keys, of the first key attribute with it.
+    #: Its name in items. An attribute that is only in keys has that of its first key attribute.
     stored: str
     kinds: tuple[Kind, ...]
     #: Its content in each item, by the number of the item.
@@ -28,7 +28,7 @@ class InferredAttribute(Struct, eq=False):
     is_ttl: bool = False
     #: The literal before it, in its first key.
     word: str = ""
-    #: The index that it is for: an item without a value is not in it.
+    #: The index that an item without its value is not in.
     index: str = ""
     name: str = ""
 

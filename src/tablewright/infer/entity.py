@@ -195,7 +195,7 @@ class EntityInference:
     def _elements(
         self, key: KeyAttribute, members: list[int], *, sorts: bool, is_group: bool = False
     ) -> Draft:
-        """Return the literals and variables of a key attribute, and who can explain them."""
+        """Return the literals and variables of a key attribute."""
         contents = tuple(self.items[n][key.name][key.type] for n in members)
         draft = Draft(key, members, [VaryingPart(contents)], sorts)
         if key.name == self.type_attribute:
@@ -240,7 +240,7 @@ class EntityInference:
         return draft
 
     def _is_known_value(self, texts: tuple[str, ...]) -> bool:
-        """Whether the text of an only item is a value, because an attribute elsewhere has it."""
+        """Whether the key text of a class with one item is a value: another attribute has it."""
         if len(self.items) > 1 or texts[0].isupper() or not is_word(texts[0]):
             return False
         names = {*self.sample.table.keys.names, self.type_attribute}

@@ -78,7 +78,7 @@ _MODULE = "tablewright imported model"  # the space prevents a conflict with a m
 
 
 class ImportedModel(Struct, frozen=True):
-    """The source of a design, and what of the file it does not hold."""
+    """The source of a design, and warnings about what differs from the file."""
 
     source: str
     entities: tuple[str, ...]

@@ -76,7 +76,7 @@ class Draft(Struct, eq=False):
 
 
 def join_if_ragged(drafts: Sequence[Draft], items: Sequence[Item], delimiter: str) -> None:
-    """Make a variable of each text whose variables could not be told apart in a ragged key."""
+    """Make each text of a ragged key one variable, if its variables cannot be separated."""
     if any(draft.is_ragged for draft in drafts):
         for draft in drafts:
             if any(isinstance(each, VaryingPart) for each in draft.elements[:-1]):

@@ -94,7 +94,7 @@ def kinds_of(values: Sequence[Value]) -> tuple[Kind, ...]:
 def text_kinds(texts: Sequence[str]) -> tuple[Kind, ...]:
     """Return the types that texts can have, the most specific first."""
     for kind, matches in ((DATETIME, _MOMENT), (DATE, _DATE)):
-        if all(matches(text) and _is_date(text[:10]) for text in texts) and _reads(kind, texts):
+        if all(map(matches, texts)) and _reads(kind, texts):
             return (kind, STR)
     return (STR,)
 
@@ -111,14 +111,6 @@ def kind_of(container: Any, *members: Kind) -> Kind:
     kind = container[tuple(member.type for member in members)]
     names = frozenset[str]().union(*(member.names for member in members))
     return Kind(f"{container.__name__}[{inner}]", kind, names)
-
-
-def _is_date(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _reads(kind: Kind, texts: Sequence[str]) -> bool:
@@ -166,7 +158,7 @@ def spells(
     *,
     sorts: bool,
 ) -> bool:
-    """Whether each value has its text; `sorts`: in a sort key."""
+    """Whether the spelling writes each value as its text; `sorts`: in a sort key."""
     try:
         part = spelling.part(delimiter)
         if sorts and not part.is_ordered:
@@ -178,7 +170,7 @@ def spells(
 
 
 def reads_back(spelling: Spelling, delimiter: Delimiter, texts: Sequence[str]) -> bool:
-    """Whether a key gives back the values of its texts, which are stored nowhere else."""
+    """Whether values that only a key stores can be read from its texts."""
     try:
         part = spelling.part(delimiter)
         return all(part.text(part.read(text)) == text for text in texts)

@@ -100,12 +100,12 @@ class ItemClass(Struct, eq=False):
     items: list[Item]
     #: The content of the type attribute; None if they do not have it.
     type_name: str | None = None
-    #: The classes at one key that it joins: variants of one entity.
+    #: The classes that it joins, because they share a key: variants of one entity.
     variants: list[ItemClass] = []
 
 
 def find_type_attribute(sample: Sample, delimiter: str) -> str | None:
-    """Return the attribute that says of which entity an item is; None if there is none."""
+    """Return the attribute that has the type of each item; None if there is none."""
     keys = set(sample.table.keys.names)
     counts = Counter(
         name
@@ -190,7 +190,7 @@ def _skeletons(sample: Sample, delimiter: str) -> list[Skeleton]:
 
 
 class _Words:
-    """Which words of a key attribute are literals, seen from the whole sample."""
+    """Decides which words of a key attribute are literals, from the whole sample."""
 
     def __init__(self, sample: Sample, name: str, delimiter: str) -> None:
         self.name = name

@@ -67,7 +67,7 @@ _NAMES = {"NonKeyAttributes": "AttributeName", "GlobalSecondaryIndexes": "IndexN
 
 
 class WorkbenchModel(Struct, frozen=True):
-    """A model file, and what of the design it does not contain."""
+    """A model file, and the declarations that it does not contain."""
 
     model: dict[str, Any]
     #: One line for each declaration that the format cannot hold.

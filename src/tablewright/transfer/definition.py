@@ -1,11 +1,6 @@
-"""Table definitions: read from an endpoint, created at a target, or compared with it.
+"""Table definitions: read from an endpoint or a manifest, and checked before they are used.
 
-TTL and the stream are enabled after all items are written and compared: the sides would differ if
-items expired before that, and copied items are no changes for the consumers of the stream.
-
-Invariant: the data of an endpoint or a file is checked before it is used. This module returns only
-table names that are valid in DynamoDB, and therefore safe as file names, and only definitions that
-CreateTable accepts.
+Invariant: this module returns only definitions with valid names and keys that CreateTable accepts.
 """
 
 from __future__ import annotations

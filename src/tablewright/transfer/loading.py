@@ -54,7 +54,7 @@ def load(
     overwrite: bool = False,
     without_indexes: bool = False,
 ) -> Iterator[Event]:
-    """Load dumps into their tables, perhaps `without_indexes` that are global.
+    """Load dumps into their tables; `without_indexes` leaves out their global indexes.
 
     A table that is missing at the target is created from the manifest, or refused without one. An
     existing table must have the definition of the manifest, or `TableMismatch` is raised, and no

@@ -1,4 +1,9 @@
-"""The table at the target: create it if it is missing, and resume an earlier run."""
+"""The table at the target: created if it is missing, else compared with its definition.
+
+A transfer resumes an earlier run with the same table. TTL and the stream are enabled after all
+items are written and compared: the sides would differ if items expired before that, and copied
+items are no changes for the consumers of the stream.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +70,7 @@ class TargetTable(Struct):
         return table
 
     def has_foreign_items(self, state: TransferState) -> bool:
-        """Return whether the table has items that an earlier run of the transfer has not met."""
+        """Return whether the table has items that this transfer has not written."""
         progress = self._progress(state)
         if self.description is None or (progress is not None and progress.target_id):
             return False

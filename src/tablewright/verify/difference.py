@@ -88,7 +88,7 @@ def _whole(value: Any) -> list[str]:
 
 
 def _short_lines(expected: Any, returned: Any) -> list[list[str]]:
-    """Return two lists with a result on each line: by its key, if that tells them apart."""
+    """Return two lists with a result on each line: its key, if all results have different keys."""
     results = [*expected, *returned]
     is_enough = len({*map(_key_text, results)}) == len({*map(repr, results)})
     return [list(map(_key_text if is_enough else repr, each)) for each in (expected, returned)]

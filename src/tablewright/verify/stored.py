@@ -94,7 +94,7 @@ def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN
 
 
 class _UniqueValues(Struct):
-    """The unique values and the sentinels of a table, as far as they have no counterpart yet.
+    """The unique values and the sentinels of a table that have no counterpart yet.
 
     A scan returns both in any order. Both are known by a digest of the sentinel's attributes, so
     that a table with many of them takes little memory.

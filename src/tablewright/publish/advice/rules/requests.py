@@ -128,7 +128,7 @@ def sparse_index(facts: TableFacts) -> Iterator[RuleProblem]:
 
 
 def _filters(facts: TableFacts) -> Iterator[Discards]:
-    """Yield the filters of which the checks, or the sample data, tell what they keep."""
+    """Yield the filters whose kept items are known, from the checks or the sample data."""
     for use in facts.uses:
         is_query = isinstance(use.pattern.plan, Pages)
         for position, query in enumerate(use.ranges):
