@@ -43,7 +43,6 @@ from tablewright.values import Item, Value
 #: Names with a quote, a backslash or a control character: the decoder of items has no such names.
 _UNUSABLE = re.compile(r'["\\\x00-\x1f]').search
 
-
 #: Attributes of these names say in which state an item is.
 _STATES = frozenset({"active", "kind", "stage", "state", "status", "type"})
 _TAGS = {"str": "S", "bool": "BOOL"}

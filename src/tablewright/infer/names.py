@@ -42,7 +42,6 @@ _KEY_ATTRIBUTE = re.compile(
     r"((gsi|lsi|idx|index|g|l)?[\d_-]*)?(pk|sk|hk|rk|(partition|sort|hash|range)_?key)?[\d_-]*"
 )
 
-
 WIDTH = 88
 
 

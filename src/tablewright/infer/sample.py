@@ -36,7 +36,6 @@ from tablewright.values import Item, Value
 SAMPLE_SIZE = 1000
 SEGMENTS = 4
 
-
 #: Names of type attributes, without case and underscores.
 _TYPE_NAMES = (
     "entitytype", "type", "entity", "itemtype", "kind", "model", "objecttype", "recordtype",

@@ -50,17 +50,14 @@ from tablewright.verify.seeding import load_sample
 
 __all__ = ["WorkbenchModel", "nosql_workbench"]
 
-
 VERSION = "3.0"
 SERVICE = "Amazon DynamoDB"
 #: The date of every model that is not imported: the output must not depend on a clock.
 DATE = "Jan 01, 2026, 12:00 AM"
 _TYPE_TAGS = {"text": "S", "set": "SS", "list": "L"}
 
-
 #: Optional members that are removed if the design does not have them.
 _DECIDED = frozenset({"NonKeyAttributes", "ProvisionedCapacitySettings", "SortKey"})
-
 
 #: The member that names the members of a list.
 _NAMES = {"NonKeyAttributes": "AttributeName", "GlobalSecondaryIndexes": "IndexName"}

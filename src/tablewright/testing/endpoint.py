@@ -18,6 +18,7 @@ import os
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 from tablewright.engine import Engine
@@ -90,13 +91,13 @@ _at_end = ExitStack()  # of the last active redirection
 _sessions: dict[str | None, Any] = {}
 
 
+@dataclass(eq=False)
 class _Redirection:
     """One active redirection, and the state that its end restores."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.environment: dict[str, str | None] = {}
-        self.default_session: Any = None
+    url: str
+    environment: dict[str, str | None] = field(default_factory=dict)
+    default_session: Any = None
 
 
 class _FrozenCredentials(NamedTuple):

@@ -30,7 +30,6 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 #: The severities that fail a check of a design.
 FAILING: frozenset[Severity] = frozenset({"error", "warning"})
 
-
 UNUSED_ALLOW = "unused-allow"
 
 _MARK = re.compile(r"#\s*tablewright\s*:")

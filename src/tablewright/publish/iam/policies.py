@@ -45,7 +45,6 @@ PROVISIONING = (
     "UpdateTimeToLive",
 )
 
-
 #: The operations whose resource is the index that they read.
 _INDEX_READS = frozenset({"Query", "Scan"})
 

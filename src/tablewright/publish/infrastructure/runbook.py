@@ -24,12 +24,7 @@ from msgspec import Struct
 
 from tablewright.errors import KeyDifference
 from tablewright.mapping.table import TableMap
-from tablewright.plan.index_record import (
-    PRIMARY_KEY,
-    IndexRecord,
-    complete_record,
-    describe_all,
-)
+from tablewright.plan.index_record import PRIMARY_KEY, IndexRecord, complete_record, describe_all
 from tablewright.publish.infrastructure.stages import IndexChange, Stage
 from tablewright.verify.design import Design
 
@@ -69,7 +64,6 @@ _ADDED_KEYS = (
     "run `tablewright backfill {name} TARGET`."
 )
 _GUIDE = "See `tablewright help changes`."
-
 
 #: What the keys of each table are made of, by the names of the index record.
 KeyTexts = Mapping[str, Mapping[str, str]]

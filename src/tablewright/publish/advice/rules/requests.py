@@ -45,7 +45,6 @@ MIN_KEPT, SPARSE = 0.5, 0.1
 #: The number of items from which a share means something.
 MIN_SAMPLE = 10
 
-
 _NUMBER = re.compile(r"-?\d+(\.\d+)?").fullmatch
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT.*").fullmatch
 
