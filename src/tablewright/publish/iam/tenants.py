@@ -3,7 +3,6 @@
 The policy compares `dynamodb:LeadingKeys`, the partition keys of a request, with the shards of the
 table's `Tenancy`, in which a policy variable stands for the id of the tenant.
 
-- `Null: false` is required: `ForAllValues` is true for a request that has no leading keys.
 - A prefix ends with the delimiter, so that it is not that of a longer id.
 - **The variable must carry the id as it is stored in keys** (`tenant_tag`): escaped, padded, in
   lower case. A tag `x#PROJECT` would be the tenant `x` in the partitions `ORG#x#PROJECT#…`.
@@ -39,6 +38,8 @@ from tablewright.publish.iam.policies import (
     RequestGrant,
     accesses,
     as_policy,
+    as_statement,
+    leading_keys,
 )
 from tablewright.symbol import Expression, parts_of
 from tablewright.verify.design import Design
@@ -216,18 +217,10 @@ def _statements(
         has_prefix = any(place.is_prefix for place in found)
         values = {_value(place, variables[grant.table], has_prefix) for place in found}
         key = (grant.table, grant.index, tuple(sorted(values)), has_prefix)
-        actions[key].append(f"dynamodb:{grant.action}")
+        actions[key].append(grant.action)
     for (table, index, listed, has_prefix), names in actions.items():
-        operator = "ForAllValues:StringLike" if has_prefix else "ForAllValues:StringEquals"
-        yield {
-            "Effect": "Allow",
-            "Action": names,
-            "Resource": account.arn(table, index),
-            "Condition": {
-                operator: {"dynamodb:LeadingKeys": list(listed)},
-                "Null": {"dynamodb:LeadingKeys": "false"},
-            },
-        }
+        condition = leading_keys("StringLike" if has_prefix else "StringEquals", list(listed))
+        yield as_statement(names, account.arn(table, index), condition)
 
 
 def _value(place: TenantPartition, variable: str, has_wildcards: bool) -> str:
