@@ -41,7 +41,7 @@ from tablewright.infer.declaration import (
 )
 from tablewright.infer.design import infer_design
 from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, Spelling, kind_of
-from tablewright.infer.model_file import ModelFile, ModelTable
+from tablewright.infer.model_file import ModelFile, ModelTable, row_key
 from tablewright.infer.module import join_module, write_classes
 from tablewright.infer.names import (
     can_write,
@@ -192,9 +192,7 @@ def _name_after_facets(
     used = {*taken, design.name}
     others = []
     for entity in design.entities:
-        rows = frozenset(
-            tuple(next(iter(item[name].values())) for name in keys) for item in entity.items
-        )
+        rows = frozenset(row_key(item, keys) for item in entity.items)
         # Without a type, the name of an entity is stored in the type attribute.
         is_stored = design.type_attribute is not None and entity.type_name is None
         name = names.get(rows)

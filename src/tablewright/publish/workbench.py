@@ -29,6 +29,7 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import DesignLoadError
+from tablewright.infer.model_file import VERSIONS, row_key
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.table import TableMap
@@ -50,7 +51,6 @@ from tablewright.verify.seeding import load_sample
 
 __all__ = ["WorkbenchModel", "nosql_workbench"]
 
-VERSION = "3.0"
 SERVICE = "Amazon DynamoDB"
 #: The date of every model that is not imported: the output must not depend on a clock.
 DATE = "Jan 01, 2026, 12:00 AM"
@@ -83,7 +83,7 @@ def nosql_workbench(design: Design) -> WorkbenchModel:
             "DateLastModified": DATE,
             "Description": design.doc,
             "AWSService": SERVICE,
-            "Version": VERSION,
+            "Version": VERSIONS[-1],
         },
         "DataModel": [_table(table, found, left_out) for table, found in rows.items()],
     }
@@ -381,7 +381,7 @@ class _Facets:
 
     def __init__(self, made: dict[str, Any], frame: Mapping[str, Any], rows: list[Item]) -> None:
         self._names = [each["AttributeName"] for each in made["KeyAttributes"].values()]
-        self._rows = {self._key(row): row for row in rows}
+        self._rows = {row_key(row, self._names): row for row in rows}
         facets: list[dict[str, Any]] = frame["TableFacets"]
         self.restored = [
             {**facet, "TableData": self.rows_of(facet["TableData"])} for facet in facets
@@ -389,7 +389,7 @@ class _Facets:
         listed = [set(map(tuple, facet["TableData"])) for facet in facets]
         placed = set(map(tuple, frame.get("TableData") or ())).union(*listed)
         for own in made["TableFacets"]:
-            keys = [self._key(row) for row in own["TableData"]]
+            keys = [row_key(row, self._names) for row in own["TableData"]]
             new = [self._rows[key] for key in keys if key not in placed]
             place = next((n for n, each in enumerate(listed) if each.intersection(keys)), None)
             if place is not None:
@@ -409,14 +409,11 @@ class _Facets:
             name
             for row in facet["TableData"]
             for name in row
-            if name not in known or self._key(row) not in placed
+            if name not in known or row_key(row, self._names) not in placed
         }
         new = sorted(found.difference(names, self._names))
         if new:
             facet["NonKeyAttributes"] = [*names, *new]
-
-    def _key(self, row: Item) -> tuple[str, ...]:
-        return tuple(str(next(iter(row[name].values()))) for name in self._names)
 
     def rows_of(self, keys: Iterable[Sequence[str]]) -> list[Item]:
         """Return the rows that still exist of those with these keys."""

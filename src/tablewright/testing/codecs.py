@@ -63,7 +63,7 @@ def _text_problem(codec: SupportsCodec[T], value: T, text: Any) -> str:
         return f"the text of {value!r} is empty; a part of a key must not be"
     has = f"{value!r} has the text {text!r}"
     read = codec.decode(text)
-    if not read == value:
+    if read != value:
         return f"{has}, which is decoded as {read!r}"
     width, alphabet = getattr(codec, "width", None), getattr(codec, "alphabet", None)
     if width is not None and len(text) != width:
@@ -73,7 +73,7 @@ def _text_problem(codec: SupportsCodec[T], value: T, text: Any) -> str:
 
 
 def _shared_text(known: list[tuple[T, str]], value: T, text: str) -> str:
-    others = (other for other, same in known if text == same and not other == value)
+    others = (other for other, same in known if text == same and other != value)
     return next((f"{other!r} and {value!r} have one text, {text!r}" for other in others), "")
 
 
