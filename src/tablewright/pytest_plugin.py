@@ -28,7 +28,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
-    from tablewright.model.database import AsyncDatabase, Database
+    from tablewright.model.databases.database import AsyncDatabase, Database
     from tablewright.model.table import Table
     from tablewright.testing import EndpointURL
 
@@ -75,7 +75,7 @@ def _tablewright_engine(_tablewright_engines: _IdleEngines) -> Iterator[Callable
 
 def _new_engine(tables: tuple[type[Table], ...], options: dict[str, Any]) -> Engine:
     from tablewright.engine import Engine
-    from tablewright.model.database import connect
+    from tablewright.model.databases.connecting import connect
 
     engine = Engine(":memory:")
     try:
@@ -92,7 +92,7 @@ def tablewright_db(_tablewright_engine: Callable[..., Engine]) -> MakeDatabase:
 
     def make(*tables: type[Table], **options: Any) -> Database:
         # Imported here: a test session without the fixture does not need it.
-        from tablewright.model.database import connect
+        from tablewright.model.databases.connecting import connect
 
         return connect(_tablewright_engine(tables, options), *tables, **options)
 
@@ -107,7 +107,7 @@ def tablewright_async_db(_tablewright_engine: Callable[..., Engine]) -> MakeAsyn
     """
 
     async def make(*tables: type[Table], **options: Any) -> AsyncDatabase:
-        from tablewright.model.database import connect_async
+        from tablewright.model.databases.connecting import connect_async
 
         return await connect_async(_tablewright_engine(tables, options), *tables, **options)
 

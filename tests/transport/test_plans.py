@@ -29,7 +29,7 @@ from tablewright.database import AsyncDatabase
 from tablewright.designs.catalog import bundled
 from tablewright.engine import Engine
 from tablewright.errors import TableNotFound, UnknownOperationException, UnsupportedOperation
-from tablewright.plan.writes.transaction import Transaction
+from tablewright.plan.writes.several import Transaction
 from tablewright.server import serving
 from tablewright.verify import Check, Design, Raises, verify
 from tablewright.verify.contents import Scanner

@@ -31,7 +31,7 @@ from starlette.requests import HTTPConnection
 
 from tablewright.database import AsyncDatabase, Database
 from tablewright.errors import InvalidValue
-from tablewright.model.database import CURSOR_SECRET, connect_async
+from tablewright.model.databases.connecting import CURSOR_SECRET, connect_async
 
 logger = logging.getLogger("tablewright.fastapi")
 

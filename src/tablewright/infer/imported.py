@@ -57,7 +57,7 @@ from tablewright.infer.names import (
 )
 from tablewright.infer.sample import Sample
 from tablewright.mapping.table import TableMap
-from tablewright.model.table_definition import definition
+from tablewright.model.databases.provision import definition
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, sort_key
 

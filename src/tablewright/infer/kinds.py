@@ -34,11 +34,10 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.converters import converter
-from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.formats import moments, numbers
-from tablewright.mapping.formats.format import Format
-from tablewright.mapping.formats.texts import CASEFOLD, LOWER, UPPER, truncated
-from tablewright.mapping.parts import KeyPart, make_part
+from tablewright.mapping.formats.codecs import CASEFOLD, LOWER, UPPER, truncated
+from tablewright.mapping.notation import Format
+from tablewright.mapping.parts import Delimiter, KeyPart, make_part
 from tablewright.values import SET_MEMBER, Value, tag_of
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|\+00:00)").fullmatch

@@ -23,7 +23,7 @@ from msgspec import Struct
 from tablewright.errors import TableNotFound
 from tablewright.infer.names import snake_case
 from tablewright.infer.structure import is_word
-from tablewright.mapping.record_key import is_record
+from tablewright.mapping.item_kind import is_record
 from tablewright.schema import KeySchema
 from tablewright.table_description import TableDescription
 from tablewright.transfer.definition import read_definition, require_description

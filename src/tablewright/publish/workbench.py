@@ -34,8 +34,8 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
-from tablewright.model.database import connect
-from tablewright.model.table_definition import definition
+from tablewright.model.databases.connecting import connect
+from tablewright.model.databases.provision import definition
 from tablewright.schema import KeySchema, Throughput
 from tablewright.table_description import (
     IndexDescription,

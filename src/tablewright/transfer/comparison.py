@@ -28,7 +28,7 @@ from msgspec import Struct
 from tablewright.backoff import Backoff
 from tablewright.encoding.items import normalise_item
 from tablewright.engine.rows import ItemRow, project_row
-from tablewright.engine.table import StoredIndex, table_from_description
+from tablewright.engine.tables.table import StoredIndex, table_from_description
 from tablewright.table_description import TableDescription
 from tablewright.transfer.definition import require_description
 from tablewright.transfer.rows import is_engine, read_index_pages, read_pages

@@ -22,7 +22,7 @@ from msgspec import Raw, Struct
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.values import Item, sort_key
 from tablewright.verify.stored import compare_stored
 

@@ -14,15 +14,15 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.model.pattern import AccessPattern, explain
 from tablewright.plan.explanation import all_conditions
-from tablewright.plan.facts import Everything
+from tablewright.plan.facts import WholeScan
 from tablewright.plan.inspection import writes_of
 from tablewright.plan.plan import Plan
 from tablewright.plan.shape import Shape
 from tablewright.plan.writes.put import EntityWrite
-from tablewright.plan.writes.transaction import Transaction
+from tablewright.plan.writes.several import Transaction
 from tablewright.plan.writes.update import Update
 from tablewright.verify.checks import Check, Raises
 from tablewright.verify.contents import Contents, Scanner, table_problem
@@ -165,7 +165,7 @@ def _result(design: Design, traced: TracedCheck, shape: Shape, reason: str, prob
 
 def _declared_scan(shape: Shape) -> str:
     """Return the reason of the scan that a plan declares; "" if it declares none."""
-    if any(isinstance(key, Everything) for key in shape.keys):
+    if any(isinstance(key, WholeScan) for key in shape.keys):
         return shape.condition
     return next(filter(None, map(_declared_scan, shape.steps)), "")
 

@@ -26,12 +26,12 @@ from tablewright.errors import (
     TablewrightError,
 )
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
-from tablewright.model.provision import Provision
+from tablewright.model.databases.database import Database
+from tablewright.model.databases.provision import Provision
 from tablewright.model.table import Table
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.writes.delete import Delete
-from tablewright.plan.writes.entry import create
+from tablewright.plan.writes.put import create
 from tablewright.transfer.sending import run_steps
 from tablewright.transport import Transport, open_target
 from tablewright.transport.tables import describe_table, wait_until_active

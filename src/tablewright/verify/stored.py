@@ -22,8 +22,7 @@ from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.table import TableMap
-from tablewright.plan.writes.effect import read_values, unique_names
-from tablewright.plan.writes.side_items import sentinel
+from tablewright.plan.writes.effect import read_values, sentinel, unique_names
 from tablewright.values import Item, Value
 
 #: The number of differences that a report keeps; the others are only counted.

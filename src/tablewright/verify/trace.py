@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.plan.events import add_capacity, consumed_units
 from tablewright.plan.inspection import label_of
 from tablewright.plan.plan import Plan

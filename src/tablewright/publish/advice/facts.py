@@ -27,7 +27,7 @@ from tablewright.model.pattern import AccessPattern, explain
 from tablewright.model.table import Table
 from tablewright.plan.inspection import (
     FollowUp,
-    KeyRange,
+    SelectedRange,
     entity_of,
     follow_up_of,
     plans_in,
@@ -63,7 +63,7 @@ class PatternUse(Struct, frozen=True):
     pattern: AccessPattern
     plans: tuple[Plan[Any], ...]
     #: What its queries and aggregates select.
-    ranges: tuple[KeyRange, ...]
+    ranges: tuple[SelectedRange, ...]
     #: What it makes from the items that it reads.
     follow_ups: tuple[FollowUp, ...]
     requests: tuple[Shape, ...]

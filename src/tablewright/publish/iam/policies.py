@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue
 from tablewright.hints import did_you_mean
-from tablewright.mapping.record_key import record_key
+from tablewright.mapping.item_kind import record_key
 from tablewright.mapping.table import TableMap
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.shape import Shape

@@ -28,7 +28,7 @@ from tablewright.mapping.language import intersects
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.model.pattern import AccessPattern
-from tablewright.model.shards import STAR, Shard, SharedPartition, shard_value
+from tablewright.model.shards import STAR, SharedPartition, TenantShard, shard_value
 from tablewright.model.table import Table
 from tablewright.model.tenancy import Tenancy
 from tablewright.publish.iam.policies import (
@@ -44,7 +44,7 @@ from tablewright.publish.iam.policies import (
 from tablewright.symbol import Expression, parts_of
 from tablewright.verify.design import Design
 
-TenantPartition: TypeAlias = Shard | SharedPartition
+TenantPartition: TypeAlias = TenantShard | SharedPartition
 
 #: The policy variable of a Cognito identity.
 COGNITO = "${cognito-identity.amazonaws.com:sub}"
@@ -152,13 +152,13 @@ class _Scope(Struct):
                 declared += self.tenancy.shared_partitions
         for place in declared:
             if _has_form(place, value):
-                if index is not None and isinstance(place, Shard):
+                if index is not None and isinstance(place, TenantShard):
                     self._check_rows(index, place)
                 return place
         verb = "read" if access.is_read else "write"
         raise _NotScoped(f'{name}="{value}" is not a partition that a tenant may {verb}')
 
-    def _check_rows(self, index: IndexMap, shard: Shard) -> None:
+    def _check_rows(self, index: IndexMap, shard: TenantShard) -> None:
         """Raise an error if a partition of an index can hold items of another tenant."""
         for entity in self.table.entities:
             for template in _templates(entity, index.partition[0]):
@@ -170,7 +170,7 @@ class _Scope(Struct):
                         f"{entity.name}"
                     )
 
-    def _is_owned(self, entity: EntityMap, template: Template, shard: Shard) -> bool:
+    def _is_owned(self, entity: EntityMap, template: Template, shard: TenantShard) -> bool:
         """Whether an item in this partition of an index is in a partition of the same tenant."""
         part = shard.part_in(template)
         own = [each.part_in(entity.primary.partition) for each in self.tenancy.readable_shards]

@@ -24,7 +24,12 @@ from msgspec import Struct
 
 from tablewright.errors import KeyDifference
 from tablewright.mapping.table import TableMap
-from tablewright.plan.index_record import PRIMARY_KEY, IndexRecord, complete_record, describe_all
+from tablewright.plan.backfill.index_record import (
+    PRIMARY_KEY,
+    IndexRecord,
+    complete_record,
+    describe_all,
+)
 from tablewright.publish.infrastructure.stages import IndexChange, Stage
 from tablewright.verify.design import Design
 

@@ -21,9 +21,8 @@ from tablewright.plan.inspection import (
     plans_in,
     ranges_in,
 )
-from tablewright.plan.reads.batch_get import BatchGet
 from tablewright.plan.reads.get import Get
-from tablewright.plan.reads.transact_get import TransactGet
+from tablewright.plan.reads.several import BatchGet, TransactGet
 from tablewright.plan.writes.range_write import RangeWrite
 from tablewright.plan.writes.write import Write
 from tablewright.publish.advice.facts import PatternUse, TableFacts

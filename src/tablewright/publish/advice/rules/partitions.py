@@ -23,7 +23,7 @@ from tablewright.mapping.parts import KeyPart
 from tablewright.model.pattern import explain
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.shape import typical_size
-from tablewright.plan.writes.condition_check import ConditionCheck
+from tablewright.plan.writes.several import ConditionCheck
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import Write
 from tablewright.publish.advice.facts import TableFacts

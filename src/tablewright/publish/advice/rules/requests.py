@@ -23,12 +23,12 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.model.pattern import AccessPattern, explain
 from tablewright.plan.condition import Condition
 from tablewright.plan.facts import AllPages
-from tablewright.plan.inspection import KeyRange
+from tablewright.plan.inspection import SelectedRange
 from tablewright.plan.reads.members import AggregateMap, Member
 from tablewright.plan.reads.paged_load import load_of
 from tablewright.plan.reads.pages import Pages
 from tablewright.plan.writes.collection import DeleteAggregate
-from tablewright.plan.writes.transaction import Transaction
+from tablewright.plan.writes.several import Transaction
 from tablewright.publish.advice.facts import PatternUse, TableFacts
 from tablewright.publish.advice.finding import RuleProblem, rule
 from tablewright.publish.advice.source import (
@@ -81,7 +81,7 @@ class Discards(Struct, frozen=True):
     """A query with a filter: how many items it reads, and how many of them it keeps."""
 
     use: PatternUse
-    query: KeyRange
+    query: SelectedRange
     condition: Condition[Any]
     read: int
     kept: int
@@ -174,7 +174,7 @@ def unbounded_aggregate(facts: TableFacts) -> Iterator[RuleProblem]:
             )
 
 
-def _bounds(rows: KeyRange, aggregate: AggregateMap, lists: list[Member]) -> str:
+def _bounds(rows: SelectedRange, aggregate: AggregateMap, lists: list[Member]) -> str:
     """Return how to read an aggregate in parts, in the order in which its keys allow it."""
     for order in ("", ".desc()"):
         found = [f"…{order}.limit(n)"] if _is_possible(rows, aggregate, order, limit=1) else []
@@ -194,7 +194,7 @@ def _bounds(rows: KeyRange, aggregate: AggregateMap, lists: list[Member]) -> str
 
 
 def _is_possible(
-    rows: KeyRange, aggregate: AggregateMap, order: str, limit: int | None = None
+    rows: SelectedRange, aggregate: AggregateMap, order: str, limit: int | None = None
 ) -> bool:
     """Return whether the keys of an aggregate allow a plan for its rows."""
     try:
@@ -251,7 +251,7 @@ def unordered_range(facts: TableFacts) -> Iterator[RuleProblem]:
             )
 
 
-def _is_ordered(query: KeyRange) -> bool:
+def _is_ordered(query: SelectedRange) -> bool:
     """Return whether it is a query whose results depend on the order of the next part."""
     if query.aggregate or query.shape.operation == "Scan":
         return False
