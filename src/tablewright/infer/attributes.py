@@ -24,8 +24,8 @@ from tablewright.infer.declaration import InferredAttribute, InferredCondition
 from tablewright.infer.kinds import (
     DATETIME,
     STR,
+    KeySpelling,
     Kind,
-    Spelling,
     kinds_of,
     spellings,
     spells,
@@ -99,7 +99,7 @@ class StoredAttributes:
         delimiter: Delimiter,
         *,
         sorts: bool,
-    ) -> Iterator[tuple[InferredAttribute, Spelling]]:
+    ) -> Iterator[tuple[InferredAttribute, KeySpelling]]:
         """Yield the attributes, in a format, that have the texts of a variable."""
         for attribute in self.by_name.values():
             if attribute.stored == key.name or attribute.stored in self._generic:
@@ -121,7 +121,7 @@ class StoredAttributes:
 
     def _inside(
         self, attribute: InferredAttribute, members: list[int], texts: tuple[str, ...]
-    ) -> Iterator[tuple[InferredAttribute, Spelling]]:
+    ) -> Iterator[tuple[InferredAttribute, KeySpelling]]:
         """Yield the places inside of a document that have these texts."""
         if attribute.kind.source != "dict[str, str]":
             return
@@ -131,7 +131,7 @@ class StoredAttributes:
             if found == list(texts):
                 how = path_format(itemgetter(name), "it")
                 source = f"{{}}.path(lambda inside: inside[{quoted(name)}])"
-                yield attribute, Spelling(attribute.kind, source, (how,))
+                yield attribute, KeySpelling(attribute.kind, source, (how,))
 
     def choose_kind(self, name: str, votes: Mapping[Kind, int], *, is_natural: bool) -> None:
         """Give an attribute the type with most votes; a natural key is stored as it was."""
@@ -159,14 +159,14 @@ def _decoded(attribute: InferredAttribute, kind: Kind, members: list[int]) -> li
     return [decode(value) for value in values]
 
 
-def rank(explanation: tuple[InferredAttribute, Spelling], word: str) -> tuple[bool, bool, bool]:
+def rank(explanation: tuple[InferredAttribute, KeySpelling], word: str) -> tuple[bool, bool, bool]:
     attribute, spelling = explanation
     name = snake_case(attribute.stored)
     words = snake_case(word.strip("#")).rstrip("_") if word else "?"
     return bool(spelling.formats), not name.startswith(words[:4]), not name.endswith("id")
 
 
-def _is_evidence(spelling: Spelling, texts: Sequence[str]) -> bool:
+def _is_evidence(spelling: KeySpelling, texts: Sequence[str]) -> bool:
     """Whether texts that a format gives are hardly equal by chance."""
     if len(set(texts)) > 1:
         return True

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tablewright.infer.kinds import Kind, Spelling
+from tablewright.infer.kinds import KeySpelling, Kind
 from tablewright.infer.sample import Sample
 from tablewright.mapping.parts import Delimiter
 from tablewright.schema import KeyAttribute
@@ -41,7 +41,7 @@ class InferredPart(Struct, eq=False):
     """A part of a key: an attribute in a format."""
 
     attribute: InferredAttribute
-    spelling: Spelling
+    spelling: KeySpelling
     prefix: str = ""
     #: The key attribute is the attribute itself.
     is_natural: bool = False

@@ -21,7 +21,7 @@ from tablewright.infer.declaration import (
     InferredVariant,
 )
 from tablewright.infer.entity import EntityInference
-from tablewright.infer.kinds import DATE, DATETIME, STR, Spelling
+from tablewright.infer.kinds import DATE, DATETIME, STR, KeySpelling
 from tablewright.infer.names import (
     GENERIC,
     VALUES,
@@ -264,7 +264,7 @@ def _make_natural(entity: InferredEntity, design: InferredDesign) -> None:
             if name == snake_case(path.key.name) and not part.prefix:
                 part.attribute.is_key_only = False
                 part.attribute.kinds = (STR,)
-                part.spelling = Spelling(STR)
+                part.spelling = KeySpelling(STR)
                 part.is_natural = True
                 path.is_ragged = False
     if not any(path.is_ragged for path in entity.paths):

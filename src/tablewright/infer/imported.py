@@ -40,7 +40,7 @@ from tablewright.infer.declaration import (
     InferredPlace,
 )
 from tablewright.infer.design import infer_design
-from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, Spelling, kind_of
+from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, KeySpelling, kind_of
 from tablewright.infer.model_file import ModelFile, ModelTable, row_key
 from tablewright.infer.module import join_module, write_classes
 from tablewright.infer.names import (
@@ -155,7 +155,7 @@ def _without_rows(found: ModelTable, sample: Sample, taken: set[str]) -> Inferre
     def path(key: KeyAttribute) -> InferredPath:
         attribute = attributes[key.name]
         return InferredPath(
-            key, [InferredPart(attribute, Spelling(attribute.kind), is_natural=True)]
+            key, [InferredPart(attribute, KeySpelling(attribute.kind), is_natural=True)]
         )
 
     keys = [path(key) for key in table.keys]

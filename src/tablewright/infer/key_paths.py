@@ -21,7 +21,7 @@ from tablewright.infer.declaration import (
     InferredPart,
     InferredPath,
 )
-from tablewright.infer.kinds import STR, Kind, Spelling, key_only_spellings, reads_back
+from tablewright.infer.kinds import STR, KeySpelling, Kind, key_only_spellings, reads_back
 from tablewright.infer.structure import Element, VaryingPart
 from tablewright.mapping.parts import Delimiter
 from tablewright.schema import KeyAttribute
@@ -94,7 +94,7 @@ class KeyPaths(Struct):
 
     def explain(
         self, draft: Draft, variable: VaryingPart
-    ) -> Iterator[tuple[InferredAttribute, Spelling]]:
+    ) -> Iterator[tuple[InferredAttribute, KeySpelling]]:
         """Yield the attributes that explain a variable of a key, each with its spelling."""
         delimiter, sorts = self._delimiter_of(draft), draft.sorts
         return self.stored.explain(variable, draft.key, draft.members, delimiter, sorts=sorts)
@@ -114,7 +114,7 @@ class KeyPaths(Struct):
         """Return a key attribute whose variables are attributes; `is_alone` makes new ones."""
         if draft.is_natural:
             attribute = self.stored.by_name[draft.key.name]
-            part = InferredPart(attribute, Spelling(attribute.kind), is_natural=True)
+            part = InferredPart(attribute, KeySpelling(attribute.kind), is_natural=True)
             return InferredPath(draft.key, [part])
         elements: list[str | InferredPart] = []
         word = ""
@@ -139,7 +139,7 @@ class KeyPaths(Struct):
             return InferredPart(attribute, spelling, variable.prefix)
         if draft.key.type != "S":
             attribute = self.stored.add(draft.key.name)
-            return InferredPart(attribute, Spelling(attribute.kind), is_natural=True)
+            return InferredPart(attribute, KeySpelling(attribute.kind), is_natural=True)
         texts = dict(zip(draft.members, variable.texts, strict=True))
         spelling = next(
             (
@@ -147,7 +147,7 @@ class KeyPaths(Struct):
                 for each in key_only_spellings(variable.texts)
                 if reads_back(each, delimiter, variable.texts)
             ),
-            Spelling(STR),
+            KeySpelling(STR),
         )
         known = None if is_alone else self._known(texts, spelling, word)
         return InferredPart(
@@ -155,7 +155,7 @@ class KeyPaths(Struct):
         )
 
     def _known(
-        self, texts: dict[int, str], spelling: Spelling, word: str
+        self, texts: dict[int, str], spelling: KeySpelling, word: str
     ) -> InferredAttribute | None:
         """Return the attribute that is already in another key with the same texts."""
         for attribute in self.key_only:
@@ -167,7 +167,7 @@ class KeyPaths(Struct):
         return None
 
     def _new(
-        self, key: KeyAttribute, texts: dict[int, str], spelling: Spelling, word: str
+        self, key: KeyAttribute, texts: dict[int, str], spelling: KeySpelling, word: str
     ) -> InferredAttribute:
         attribute = InferredAttribute(
             key.name,

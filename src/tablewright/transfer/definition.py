@@ -26,7 +26,7 @@ from tablewright.wire.read import read
 from tablewright.wire.requests import CreateTableInput
 
 
-def describe(transport: Transport, name: str) -> TableDescription | None:
+def find_description(transport: Transport, name: str) -> TableDescription | None:
     """Return the description of a table; None if the table does not exist."""
     try:
         members = send_request(transport, "DescribeTable", {"TableName": name}).get("Table")
@@ -44,7 +44,7 @@ def check_description(name: str, found: TableDescription) -> TableDescription:
 
 def require_description(transport: Transport, name: str) -> TableDescription:
     """Return the description of a table that ListTables returned."""
-    description = describe(transport, name)
+    description = find_description(transport, name)
     if description is None:
         raise TableNotFound(f"table {name!r} was listed by ListTables but does not exist any more")
     return description

@@ -11,12 +11,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.errors import TableDifference, TableMismatch, TransferRefused
-from tablewright.table_changes import STRUCTURE, Difference, Part, differences, update_steps
-from tablewright.table_changes import describe as describe_part
+from tablewright.table_changes import (
+    STRUCTURE,
+    Difference,
+    Part,
+    describe,
+    differences,
+    update_steps,
+)
 from tablewright.table_description import TableDescription
 from tablewright.transfer.definition import (
     check_description,
-    describe,
+    find_description,
     read_definition,
     read_ttl_attribute,
     require_description,
@@ -60,7 +66,7 @@ class TargetTable(Struct):
         state: TransferState,
     ) -> TargetTable:
         """Check the definition of an existing table, if there is one. Writes nothing."""
-        description = describe(transport, name)
+        description = find_description(transport, name)
         table = cls(transport, name, definition, description)
         if description is not None and definition is not None:
             found = read_definition(transport, description)
@@ -124,7 +130,7 @@ def require_same_definition(
     problems = [
         TableDifference(
             each.name,
-            f"{describe_part(each.wanted)} in the source, {describe_part(each.found)} in the "
+            f"{describe(each.wanted)} in the source, {describe(each.found)} in the "
             f"target; {_suggest_fix(each)}",
         )
         for each in differences(wanted, found)
