@@ -17,7 +17,7 @@ A call of a pattern consumes what its requests in the trace of the checks consum
 is expected to fail is one that is refused, if it sends a request: DynamoDB charges a write whose
 condition fails.
 
-Invariants: the units equal the ConsumedCapacity of the engine, table and each index for itself.
+Invariants: the units equal the ConsumedCapacity of the engine, for the table and for each index.
 This module must not know rates or prices, and runs nothing.
 """
 

@@ -122,7 +122,7 @@ class StoredAttributes:
     def _inside(
         self, attribute: InferredAttribute, members: list[int], texts: tuple[str, ...]
     ) -> Iterator[tuple[InferredAttribute, KeySpelling]]:
-        """Yield the places inside of a document that have these texts."""
+        """Yield the members of a document that have these texts."""
         if attribute.kind.source != "dict[str, str]":
             return
         documents = [attribute.values[n].get("M", {}) for n in members]

@@ -103,7 +103,7 @@ class InferredVariant(Struct, eq=False):
 
 
 class InferredEntity(Struct, eq=False):
-    """An entity, as far as its items show it."""
+    """An entity, inferred from its items."""
 
     items: list[Item]
     type_name: str | None

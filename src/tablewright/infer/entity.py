@@ -112,7 +112,7 @@ class EntityInference:
     def _with_natural_local_keys(
         self, own: Placement, placements: list[Placement]
     ) -> list[Placement]:
-        """Return the placements; ragged keys of local indexes, and those beside one, are natural.
+        """Return the placements; a local key is natural if it or the primary key is ragged.
 
         A local key is written with the delimiter of the primary key.
         """

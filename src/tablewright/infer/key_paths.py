@@ -1,4 +1,4 @@
-"""Paths: a key attribute of literals and variables, each variable of which becomes an attribute.
+"""Paths: key attributes of literals and variables; each variable becomes an attribute.
 
 A placement is a key, of the table or of an index, with the items that have it; each of its key
 attributes has a draft. Indexes on key attributes of the table share its drafts.

@@ -328,6 +328,6 @@ def _value(value: Any, where: _Where) -> Any:
 
 
 def _is_content(tag: str, content: Any) -> bool:
-    """Whether a value of a type can have a content, as far as the types of JSON go."""
+    """Whether a content has the JSON type of its tag."""
     is_kind = isinstance(content, _CONTENTS.get(tag, list))
     return is_kind and (tag not in SET_MEMBER or all(isinstance(each, str) for each in content))

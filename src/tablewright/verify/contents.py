@@ -5,7 +5,7 @@
     scan.contents(table).items      all items; the same `Contents` if nothing has changed
     scan.hold()                     from now on, each table is scanned once until the next `hold()`
 
-What follows from an item is computed once for its stored bytes, however often a scan returns them.
+An item is decoded and identified once for its stored bytes, however often a scan returns them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _position = attrgetter("position")
 
 
 class StoredItem:
-    """An item, or a row of an index, and what follows from it."""
+    """An item, or a row of an index, with its kind and its position."""
 
     def __init__(self, table: TableMap, body: bytes) -> None:
         self.table = table

@@ -29,7 +29,7 @@ MAX_LINES = 40
 def describe_difference(expected: Any, returned: Any, *, unordered: bool = False) -> str:
     """Return how two results differ, as text; "" if they are equal.
 
-    With `unordered`, the order of lists does not count, also inside of aggregates.
+    With `unordered`, the order of lists does not matter, also in aggregates.
     """
     if _plain(returned) == _plain(expected):
         return ""

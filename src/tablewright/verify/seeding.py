@@ -114,7 +114,7 @@ def _count(table: TableMap, scan: Scanner) -> Counter[str]:
 
 
 def _delete_sample(entities: list[Any], tables: list[TableMap], database: Database) -> None:
-    """Delete the entities that are in these tables, as far as they have been loaded."""
+    """Delete the loaded entities that are in these tables."""
     try:
         for entity in entities:
             kind = type(entity).__entity__

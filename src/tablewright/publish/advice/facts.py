@@ -1,6 +1,6 @@
 """Facts: what rules know about a design.
 
-    patterns      the plans of each, with those inside of them, and their calls per second
+    patterns      their plans, with all nested plans, and their calls per second
     reads         which patterns read an index
     updates       which patterns change an attribute, and how
     items         the sample data of the design, as it is stored
@@ -97,7 +97,7 @@ class TableFacts:
         counts: Mapping[str, float],
     ) -> None:
         self.declared = declared
-        #: The number of stored items by entity, as far as it is known.
+        #: The number of stored items by entity, where it is known.
         self.counts = counts
         #: Returns how many items the checks of a pattern read and return, by its label.
         self.measured = measured

@@ -86,7 +86,7 @@ def expiry_without_ttl(facts: TableFacts) -> Iterator[RuleProblem]:
 
 @rule("long-attribute-names", "note", "Names that are more than 30 % of an item")
 def long_attribute_names(facts: TableFacts) -> Iterator[RuleProblem]:
-    """Find entities whose items consist of names for a third or more."""
+    """Find entities whose attribute names are a large share of their items."""
     for entity in facts.table.entities:
         items = facts.items(entity)
         size = sum(map(item_size, items))
@@ -134,7 +134,7 @@ def outside_tenant(facts: TableFacts) -> Iterator[RuleProblem]:
 
 @rule("keys-only-stream", "note", "A stream that gives no typed events")
 def keys_only_stream(facts: TableFacts) -> Iterator[RuleProblem]:
-    """Find streams without items, of which no typed events can be made."""
+    """Find streams whose records have no items, so that they cannot become typed events."""
     if facts.table.settings.stream == "KEYS_ONLY":
         name = facts.declared.__name__
         yield RuleProblem(

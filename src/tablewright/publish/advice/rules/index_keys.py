@@ -95,7 +95,7 @@ def projected_stamp(facts: TableFacts) -> Iterator[RuleProblem]:
 
 
 def _names_stamp(entity: EntityMap, key: KeyMap, stamp: AttributeMap) -> bool:
-    """Return whether the projection of an index names a stamp, beside other attributes."""
+    """Return whether the projection of an index names a stamp, and is not ALL."""
     is_whole = key.index is None or key.index.projection == "ALL"
     return not is_whole and is_projected(entity, key, stamp.stored)
 
