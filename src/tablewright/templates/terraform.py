@@ -92,7 +92,7 @@ def _read_table(at: Location, values: Mapping[str, Any]) -> DeclaredTable:
 
 
 def _block(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a block that is there at most once; empty if it is missing."""
+    """Return a block that may occur once; an empty one if it is missing."""
     found = values.get(name) or [{}]
     block: Mapping[str, Any] = found[0] or {}
     return block
