@@ -7,7 +7,7 @@ the request that its plan makes (see `read_shape`), with expressions where a val
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress
 from typing import Any, Literal, TypeVar
 
@@ -33,6 +33,7 @@ from tablewright.plan.facts import (
     Stamped,
     Target,
     UnitRange,
+    total,
     values_of,
 )
 from tablewright.symbol import Expression, expressions_in, member_of_list
@@ -101,17 +102,19 @@ class Shape(Struct, frozen=True):
     @property
     def condition(self) -> str:
         """The condition on the key: `PK="USER" AND SK="USER#{id}"`."""
-        return explanation.condition(self)
+        text = "; ".join(map(explanation.key_text, self.keys))
+        return text if self.parts is None else f"{text}, {explanation.parts_text(self)}"
 
     @property
     def page(self) -> str:
         """How much a read returns, or how many actions a write has, as text."""
-        return explanation.page(self)
+        text = "" if self.extent is None else explanation.extent_text(self.extent)
+        return text if self.parts is None else f"{text} of each {self.parts.name}"
 
     @property
     def filter(self) -> str:
         """The filters of a read, or the conditions of the caller of a write, as text."""
-        return explanation.filter_text(self)
+        return " AND ".join(map(explanation.filter_text, self.filters))
 
     @property
     def sets(self) -> tuple[str, ...]:
@@ -130,7 +133,10 @@ class Shape(Struct, frozen=True):
 
     def show_units(self, label: str, reads: float, writes: float) -> str:
         """Return units as text: `1 read, 7 write (LABEL); at most 100 read, 6,400 write`."""
-        return explanation.units(self, label, reads, writes)
+        both = ((reads, "read", self.read_range), (writes, "write", self.write_range))
+        amounts = [f"{round(amount, 2):g} {kind}" for amount, kind, _ in both if amount]
+        most = [whole.most(kind) for _, kind, whole in both if whole != NOTHING]
+        return f"{', '.join(amounts) or 'none'} ({label}); at most {', '.join(most)}"
 
     def __str__(self) -> str:
         return "\n".join(explanation.lines(self))
@@ -257,6 +263,37 @@ def read_shape(
         keys,
         order,
         attributes=names,
+    )
+
+
+def shape_of(steps: Sequence[Shape], **members: Any) -> Shape:
+    """Return the shape of several steps: the sum of theirs, with these members."""
+    found: dict[str, Any] = {
+        "operation": " + ".join(step.operation for step in steps),
+        "tables": distinct(table for step in steps for table in step.tables),
+        "targets": distinct(target for step in steps for target in step.targets),
+        "read_units": sum(step.read_units for step in steps),
+        "write_units": sum(step.write_units for step in steps),
+        "read_range": total(step.read_range for step in steps),
+        "write_range": total(step.write_range for step in steps),
+        "steps": tuple(steps),
+    }
+    return Shape(**(found | members))
+
+
+def in_turn(first: Shape, *following: Shape) -> Shape:
+    """Return the shape of requests that are made one after the other."""
+    steps = (first, *following)
+    whole = shape_of(
+        steps,
+        indexes=tuple(index for step in steps for index in step.indexes),
+        keys=tuple(key for step in steps for key in step.keys),
+    )
+    # The first request may find nothing.
+    return replace(
+        whole,
+        read_range=replace(whole.read_range, low=first.read_range.low),
+        write_range=replace(whole.write_range, low=first.write_range.low),
     )
 
 

@@ -70,8 +70,8 @@ from tablewright.plan.facts import (
 from tablewright.plan.plan import DECLARED, Context, Plan, Request, Steps, Together
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.scan import Scan
-from tablewright.plan.reads.single import in_turn, read_item
-from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape
+from tablewright.plan.reads.single import read_item
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, in_turn, read_shape
 from tablewright.plan.writes.guard import WriteExpressions, snapshot
 from tablewright.plan.writes.write import side_shapes, write_units
 from tablewright.transport.tables import describe_table

@@ -5,9 +5,9 @@
                  SK=ORDER#O100#ITEM#I2
 
 Where every child's key extends the root's, the query is the range from the root to the last
-key below it; otherwise it is the span of the members in the root's partition (see `layout.py`). A member
-may be an aggregate itself: its rows belong to the root whose key theirs extend. Rows of other
-entities are left out. An aggregate with a member that is a `Page` is a `PagedLoad`.
+key below it; otherwise it is the span of the members in the root's partition (see `layout.py`). A
+member may be an aggregate itself: its rows belong to the root whose key theirs extend. Rows of
+other entities are left out. An aggregate with a member that is a `Page` is a `PagedLoad`.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from tablewright.plan.facts import (
     items_read,
     page_read,
 )
-from tablewright.plan.plan import DECLARED, Context, Plan, Steps
+from tablewright.plan.plan import DECLARED, Context, Steps
 from tablewright.plan.reads.layout import Layout, bound, layout_of
 from tablewright.plan.reads.members import AggregateMap, MemberRow, assemble
-from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page, next_limit
+from tablewright.plan.reads.pages import MAX_REQUESTS, KeyRead, decode_page, next_limit
 from tablewright.plan.reads.query import checked_size
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
 from tablewright.symbol import expressed
@@ -46,22 +46,19 @@ from tablewright.values import Item
 T = TypeVar("T")
 
 
-class Load(Plan[T | None], Generic[T]):
-    """An aggregate, or None if its root does not exist."""
+class Load(KeyRead[T | None], Generic[T]):
+    """An aggregate, or None if its root does not exist.
+
+    `_size` is the most rows after the root; of a PagedLoad, the most results on a page.
+    """
+
+    #: Whether `after` was called, even with None.
+    _is_continued = False
 
     def __init__(self, kind: AggregateMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
         self._kind = kind
         self._key = key
         self._arguments = arguments
-        self._descending = False
-        #: The most rows after the root; of a PagedLoad, the most results on a page.
-        self._size: int | None = None
-        self._cursor: str | None = None
-        #: Whether `after` was called, even with None.
-        self._is_continued = False
-        self._is_consistent = False
-        #: Whether the member that is a page leaves out rows that cannot be decoded.
-        self._skips_unreadable = False
         self._entity = kind.root.entity
         if key.has_several_attributes:
             raise DeclarationError(
@@ -73,18 +70,6 @@ class Load(Plan[T | None], Generic[T]):
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return tuple(self._kind.entities())
-
-    def consistent(self) -> Self:
-        """Read what was written last, at twice the units."""
-        if self._key.index is not None and self._key.index.kind == "global":
-            raise DeclarationError(
-                f"{self._key.name}: a global secondary index cannot be read consistently"
-            )
-        return self._replace(_is_consistent=True)
-
-    def desc(self) -> Self:
-        """Read from the highest sort key down."""
-        return self._replace(_descending=True)
 
     def limit(self, children: int) -> Self:
         """Limit the rows after the root, on all levels together; the root must come first."""
@@ -180,16 +165,8 @@ class Load(Plan[T | None], Generic[T]):
         return KeyCondition(partition, SortCondition(sort, "between", values))
 
     def _request(self, condition: KeyCondition, context: Context) -> QueryRequest:
-        members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
-        if self._key.index is not None:
-            members["IndexName"] = self._key.index.name
-            if context.unready:
-                context.require_ready(self._key, self._entities())
-        if self._descending:
-            members["ScanIndexForward"] = False
-        if self._is_consistent:
-            members["ConsistentRead"] = True
-        return QueryRequest("Query", members, Selection(condition, (), self._kind.paths(self._key)))
+        selection = Selection(condition, (), self._kind.paths(self._key))
+        return QueryRequest("Query", self._members(context), selection)
 
     def _steps(self, context: Context) -> Steps[T | None]:
         self._check_limit()
@@ -299,11 +276,6 @@ class Load(Plan[T | None], Generic[T]):
         """Return the aggregate that the rows make, with the values of the members in `given`."""
         found: T | None = assemble(self._kind, self._key, rows, self._root_sort_key(), given)
         return found
-
-    @property
-    def _is_filtered_for_tenants(self) -> bool:
-        """Whether a tenant's database leaves out rows of other tenants."""
-        return self._entity.table.filters_for_tenants(self._key)
 
     def _shape(self) -> Shape:
         self._check_limit()

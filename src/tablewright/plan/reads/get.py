@@ -22,8 +22,8 @@ from tablewright.mapping.members import UniqueMap
 from tablewright.plan.change import Change
 from tablewright.plan.facts import Paging, item_read
 from tablewright.plan.plan import DECLARED, Context, Request, Steps
-from tablewright.plan.reads.single import Single, in_turn, item_shape, key_from, read_item
-from tablewright.plan.shape import Shape, read_shape, typical_size
+from tablewright.plan.reads.single import Single, item_shape, key_from, read_item
+from tablewright.plan.shape import Shape, in_turn, read_shape, typical_size
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.move import update_item
 from tablewright.plan.writes.update import Update

@@ -45,8 +45,8 @@ from tablewright.plan.reads.page import Page, PageCursor
 from tablewright.plan.reads.pages import MAX_REQUESTS, PageItems, decode_page
 from tablewright.plan.reads.projection import ProjectionMap
 from tablewright.plan.reads.query import Query
-from tablewright.plan.reads.single import Single, in_turn
-from tablewright.plan.shape import Shape
+from tablewright.plan.reads.single import Single
+from tablewright.plan.shape import Shape, in_turn
 from tablewright.symbol import Argument, expressed
 from tablewright.values import Item
 

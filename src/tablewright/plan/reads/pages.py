@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.capacity import read_units
-from tablewright.errors import UnreadableItem
+from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
@@ -49,6 +49,7 @@ from tablewright.symbol import expressed
 from tablewright.values import Item
 
 R = TypeVar("R")
+T_co = TypeVar("T_co", covariant=True)
 
 #: A page from which items are left out takes at most this many requests.
 MAX_REQUESTS = 64
@@ -78,20 +79,58 @@ class PageItems(Struct):
     last: Item | None
 
 
-class Pages(Plan[Page[R]], Generic[R]):
+class KeyRead(Plan[T_co], Generic[T_co]):
+    """A plan that reads items in the order of a key: of a table, or of an index."""
+
+    _key: KeyMap
+    _descending = False
+    #: The most results on a page.
+    _size: int | None = None
+    _cursor: str | None = None
+    _is_consistent = False
+    #: Whether a page leaves out items that cannot be decoded.
+    _skips_unreadable = False
+
+    def desc(self) -> Self:
+        """Read from the highest sort key down."""
+        return self._replace(_descending=True)
+
+    def consistent(self) -> Self:
+        """Read what was written last, at twice the units."""
+        if self._key.index is not None and self._key.index.kind == "global":
+            raise DeclarationError(
+                f"{self._key.name}: a global secondary index cannot be read consistently"
+            )
+        return self._replace(_is_consistent=True)
+
+    def _members(self, context: Context) -> dict[str, Any]:
+        """Return the members of a request without its expressions."""
+        members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
+        if self._key.index is not None:
+            members["IndexName"] = self._key.index.name
+            if context.unready:
+                context.require_ready(self._key, self._entities())
+        if self._descending:
+            members["ScanIndexForward"] = False
+        if self._is_consistent:
+            members["ConsistentRead"] = True
+        return members
+
+    @property
+    def _is_filtered_for_tenants(self) -> bool:
+        """Whether a tenant's database leaves out items of other tenants."""
+        return self._entity.table.filters_for_tenants(self._key)
+
+
+class Pages(KeyRead[Page[R]], Generic[R]):
     """The state of a query, and how its pages are read."""
 
     _operation: Literal["Query", "Scan"] = "Query"
     _comparison: Comparison | None = None
     _operands: tuple[Any, ...] = ()
-    _descending = False
-    _size: int | None = None
     #: The most results on all pages together.
     _total: int | None = None
-    _cursor: str | None = None
     _filter: Condition[Any] | None = None
-    _is_consistent = False
-    _skips_unreadable = False
     #: Whether only the first result is read, so that a page with results needs no cursor.
     _is_first_only = False
     _columns: tuple[Ref[Any, Any], ...] = ()
@@ -252,15 +291,7 @@ class Pages(Plan[Page[R]], Generic[R]):
         """Return the request, whether some items of a page may have to be left out, and the
         condition if its `excluded` has to be."""
         condition = self._key_condition()
-        members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
-        if self._key.index is not None:
-            members["IndexName"] = self._key.index.name
-            if context.unready:
-                context.require_ready(self._key, self._entities())
-        if self._descending:
-            members["ScanIndexForward"] = False
-        if self._is_consistent:
-            members["ConsistentRead"] = True
+        members = self._members(context)
         selection = Selection(condition, self._filters(), self._paths())
         excluding = self._excluding(condition)
         filtered = (
@@ -388,11 +419,6 @@ class Pages(Plan[Page[R]], Generic[R]):
         return {name: item[name] for name in names if name in item}
 
     # -- the shape ---------------------------------------------------------------------------
-
-    @property
-    def _is_filtered_for_tenants(self) -> bool:
-        """Whether a tenant's database leaves out items of other tenants."""
-        return self._entity.table.filters_for_tenants(self._key)
 
     def _paging(self, *, leaves_out: bool) -> Paging:
         requests = MAX_REQUESTS if leaves_out else 1

@@ -20,9 +20,9 @@ from tablewright.capacity import read_units
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.plan.facts import Paging, Target, item_read, total
+from tablewright.plan.facts import Paging, Target, item_read
 from tablewright.plan.plan import DECLARED, Context, Plan, Request, Steps
-from tablewright.plan.shape import Shape, distinct, read_shape, typical_size
+from tablewright.plan.shape import Shape, in_turn, read_shape, typical_size
 from tablewright.values import Item
 
 E = TypeVar("E")
@@ -67,24 +67,6 @@ class Then(Plan[tuple[E, T] | None], Generic[E, T]):
 
     def _shape(self) -> Shape:
         return in_turn(self._single._shape(), self._following()._shape())
-
-
-def in_turn(first: Shape, *following: Shape) -> Shape:
-    """The shape of requests that are made one after the other."""
-    steps = (first, *following)
-    return Shape(
-        operation=" + ".join(step.operation for step in steps),
-        tables=distinct(table for step in steps for table in step.tables),
-        targets=distinct(target for step in steps for target in step.targets),
-        indexes=tuple(index for step in steps for index in step.indexes),
-        keys=tuple(key for step in steps for key in step.keys),
-        read_units=sum(step.read_units for step in steps),
-        write_units=sum(step.write_units for step in steps),
-        # The first request may find nothing.
-        read_range=replace(total(step.read_range for step in steps), low=first.read_range.low),
-        write_range=replace(total(step.write_range for step in steps), low=first.write_range.low),
-        steps=steps,
-    )
 
 
 # -- stored items ---------------------------------------------------------------------------------

@@ -33,14 +33,14 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.plan.change import Change
 from tablewright.plan.expressions import QueryRequest, Selection
-from tablewright.plan.facts import Actions, AllPages, Repeats, Unchanged, UnitRange, all_read, total
+from tablewright.plan.facts import Actions, AllPages, Repeats, Unchanged, UnitRange, all_read
 from tablewright.plan.plan import DECLARED, Context, Plan, Steps
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.paged_load import LoadFound
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.several import item_identity
-from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, shape_of
 from tablewright.plan.writes.action import (
     Action,
     RetryWrite,
@@ -238,18 +238,9 @@ class DeleteAggregate(Plan[int]):
         )
         last = replace(read, read_units=1, read_range=UnitRange(1, 1))
         steps = (*first, read, whole, last)
-        reads = total(step.read_range for step in steps)
-        return Shape(
-            operation=" + ".join(step.operation for step in steps),
-            tables=whole.tables,
-            targets=whole.targets,
-            keys=whole.keys,
-            read_units=sum(step.read_units for step in steps),
-            write_units=whole.write_units,
-            read_range=replace(reads, low=first[0].read_range.low) if first else reads,
-            write_range=whole.write_range,
-            steps=steps,
-        )
+        found = shape_of(steps, targets=whole.targets, keys=whole.keys)
+        low = (first or (found,))[0].read_range.low
+        return replace(found, read_range=replace(found.read_range, low=low))
 
 
 def _delete_range(entities: list[EntityMap]) -> UnitRange:

@@ -56,7 +56,7 @@ from tablewright.plan.facts import (
 from tablewright.plan.plan import DECLARED, Context, Steps
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.single import item_shape, read_item
-from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, shape_of, typical_size
 from tablewright.plan.writes.action import (
     Action,
     Prepared,
@@ -172,25 +172,22 @@ class Move(Update[E, E], Generic[E]):
         entity = self._entity
         below = tuple(member.entity for member in followers(entity))
         requires = tuple(self._requirements(set()))
-        steps = tuple(self._shapes_of_steps(requires))
-        reads = total(step.read_range for step in steps)
-        checks = _checks_range(entity) if below else NOTHING
-        writes = total([checks, *(step.write_range for step in steps)])
-        each = max(step.write_range.per_item for step in steps)  # a row is of one entity
-        return Shape(
+        whole = shape_of(
+            list(self._shapes_of_steps(requires)),
             operation="TransactWriteItems",
-            tables=(entity.table,),
             targets=(entity,),
             keys=(KeyCondition(self._key),),
             extent=Actions(2, Repeats.EACH_ROW, below),
-            read_units=sum(step.read_units for step in steps),
-            write_units=sum(step.write_units for step in steps),
-            # What is not in one transaction is read twice; the same key is a plain update.
-            read_range=replace(reads * 2, low=1),
-            write_range=replace(writes, low=1, per_item=each),
-            steps=steps,
             assignments=tuple(self._sets()),
             requirements=requires,
+        )
+        checks = _checks_range(entity) if below else NOTHING
+        each = max(step.write_range.per_item for step in whole.steps)  # a row is of one entity
+        return replace(
+            whole,
+            # What is not in one transaction is read twice; the same key is a plain update.
+            read_range=replace(whole.read_range * 2, low=1),
+            write_range=replace(whole.write_range + checks, low=1, per_item=each),
         )
 
     def _shapes_of_steps(self, requires: tuple[Requirement, ...]) -> Iterator[Shape]:

@@ -18,7 +18,6 @@ from tablewright.errors import AlreadyExists, ConditionFailed, DeclarationError,
 from tablewright.mapping.entity import Values
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.members import HistoryMap
-from tablewright.plan.condition import Condition
 from tablewright.plan.facts import (
     Absent,
     EveryAttribute,
@@ -42,6 +41,7 @@ from tablewright.plan.writes.guard import (
 from tablewright.plan.writes.write import (
     IsEntity,
     IsRewritable,
+    Rewrite,
     Write,
     composed,
     entity_of,
@@ -160,7 +160,7 @@ def _is_attribute(value: Any, name: str) -> bool:
     return False
 
 
-class Put(EntityWrite[E], Generic[E]):
+class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):
     """Write an entity, whether it exists or not."""
 
     _verb = "put"
@@ -168,14 +168,6 @@ class Put(EntityWrite[E], Generic[E]):
     def __init__(self, instance: E) -> None:
         super().__init__(instance)
         refuse_write_once(self._entity, self._verb)
-
-    def condition(self, condition: Condition[E]) -> Self:
-        """Write only if the condition holds for the stored item."""
-        return self._with_condition(condition)
-
-    def audit(self, *, by: Any = None, reason: Any = None) -> Self:
-        """Record who changes the entity and why, in its history."""
-        return self._replace(_by=by, _reason=reason)
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, audit = self._entity, self._audit(context)

@@ -30,8 +30,7 @@ from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.several import item_identity, read_batch
-from tablewright.plan.reads.single import in_turn
-from tablewright.plan.shape import TYPICAL_PAGE, Shape
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, in_turn
 from tablewright.plan.writes.action import (
     Action,
     RetryWrite,

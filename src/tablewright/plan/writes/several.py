@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, overload
 
-import msgspec
 from typing_extensions import TypeVar
 
 from tablewright.capacity import TRANSACTION_FACTOR
@@ -37,11 +36,11 @@ from tablewright.plan.facts import (
     UnitRange,
     total,
 )
-from tablewright.plan.plan import Context, Plan, Request, Steps
+from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.get import Get
-from tablewright.plan.reads.several import wait_for_capacity
+from tablewright.plan.reads.several import send_batches
 from tablewright.plan.reference import check_condition
-from tablewright.plan.shape import Shape, distinct
+from tablewright.plan.shape import Shape, shape_of
 from tablewright.plan.writes.action import Action, Prepared
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.guard import Guard, key_text
@@ -130,12 +129,10 @@ class Transaction(Plan[T_co], Generic[T_co]):
         return tuple(dict.fromkeys(write._entity for write in (*self._writes, *self._checks)))
 
     def _shape(self) -> Shape:
-        steps = tuple(write._shape() for write in (*self._writes, *self._checks))
-        return Shape(
+        steps = [write._shape() for write in (*self._writes, *self._checks)]
+        return shape_of(
+            steps,
             operation="TransactWriteItems",
-            tables=distinct(table for step in steps for table in step.tables),
-            targets=distinct(target for step in steps for target in step.targets),
-            read_units=sum(step.read_units for step in steps),
             write_units=sum(step.write_units * step.transaction_factor for step in steps),
             read_range=total(
                 step.read_range.for_each() if step.is_for_each else step.read_range
@@ -145,7 +142,6 @@ class Transaction(Plan[T_co], Generic[T_co]):
                 step.in_transaction.for_each() if step.is_for_each else step.in_transaction
                 for step in steps
             ),
-            steps=steps,
         )
 
 
@@ -239,22 +235,19 @@ class BatchWrite(Plan[None]):
             _check(write)
 
     def _steps(self, context: Context) -> Steps[None]:
-        queue: list[tuple[str, dict[str, Any]]] = []
+        actions: dict[tuple[str, bytes], Action] = {}
         results: list[Callable[[Item | None], Any]] = []
-        seen: set[tuple[str, bytes]] = set()
         for write in self._writes:
             prepared = yield from write._prepare(context, 0, alone=False)
             (action,) = prepared.actions
-            name = context.name_of(action.table)
-            if action.identity in seen:
+            if action.identity in actions:
                 raise InvalidValue(
                     f"batch_write(): two writes have the same key, {key_text(action.key)}; a "
                     "batch has no order, so keep one of them"
                 )
-            seen.add(action.identity)
-            queue.append((name, {f"{action.kind}Request": action.body}))
+            actions[action.identity] = action
             results.append(prepared.result)
-        yield from _send_all(queue, context)
+        yield from send_batch(actions.values(), context)
         for result in results:
             result(None)
 
@@ -303,35 +296,9 @@ def _check(write: Any) -> None:
 
 
 def send_batch(actions: Iterable[Action], context: Context) -> Steps[None]:
-    """Send puts and deletes without conditions."""
+    """Send puts and deletes without conditions, until DynamoDB has processed all of them."""
     queue = [
         (context.name_of(action.table), {f"{action.kind}Request": action.body})
         for action in actions
     ]
-    yield from _send_all(queue, context)
-
-
-def _send_all(queue: list[tuple[str, dict[str, Any]]], context: Context) -> Steps[None]:
-    """Send writes in batches, until DynamoDB has processed all of them."""
-    if queue:
-        context.check(_request(queue))
-    failures = 0
-    while queue:
-        sent, queue = queue[:MAX_BATCH_WRITES], queue[MAX_BATCH_WRITES:]
-        answer = yield _request(sent)
-        unprocessed = [
-            (name, write)
-            for name, writes in msgspec.json.decode(answer)["UnprocessedItems"].items()
-            for write in writes
-        ]
-        if unprocessed:
-            queue += unprocessed
-            failures = 0 if len(unprocessed) < len(sent) else failures + 1
-            yield from wait_for_capacity("BatchWriteItem", failures)
-
-
-def _request(writes: list[tuple[str, dict[str, Any]]]) -> Request:
-    tables: dict[str, list[dict[str, Any]]] = {}
-    for name, write in writes:
-        tables.setdefault(name, []).append(write)
-    return Request("BatchWriteItem", {"RequestItems": tables})
+    yield from send_batches("BatchWriteItem", queue, MAX_BATCH_WRITES, list, context)

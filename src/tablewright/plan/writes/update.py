@@ -76,7 +76,7 @@ from tablewright.plan.writes.guard import (
 from tablewright.plan.writes.write import (
     INVALID_PATH,
     PARENT_MISSING,
-    Write,
+    Rewrite,
     composed,
     of_base,
     refuse_write_once,
@@ -91,7 +91,7 @@ E = TypeVar("E")
 R_co = TypeVar("R_co", covariant=True, default=E | None)
 
 
-class Update(Write[E, R_co], Generic[E, R_co]):
+class Update(Rewrite[E, R_co], Generic[E, R_co]):
     """Change attributes of an item; returns the entity after the changes."""
 
     _verb = "update"
@@ -186,14 +186,6 @@ class Update(Write[E, R_co], Generic[E, R_co]):
                 f"{entity.name}: append_if_absent() writes nothing if the member exists; make it "
                 "an update of its own, so that no other change is left out"
             )
-
-    def condition(self, condition: Condition[E]) -> Self:
-        """Write only if the condition holds for the stored item."""
-        return self._with_condition(condition)
-
-    def audit(self, *, by: Any = None, reason: Any = None) -> Self:
-        """Record who changes the entity and why, in its history."""
-        return self._replace(_by=by, _reason=reason)
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         audit = self._audit(context)

@@ -73,6 +73,7 @@ from tablewright.plan.writes.effect import Audit
 from tablewright.plan.writes.guard import key_text, rejection
 from tablewright.values import Item
 
+E = TypeVar("E")
 T_co = TypeVar("T_co", covariant=True)
 #: The result in a transaction, of which DynamoDB returns nothing.
 R_co = TypeVar("R_co", covariant=True, default=Any)
@@ -163,6 +164,18 @@ class Write(Plan[T_co], Generic[T_co, R_co]):
 
     def _audit(self, context: Context) -> Audit:
         return Audit(context.clock(), self._by, self._reason)
+
+
+class Rewrite(Write[E, R_co], Generic[E, R_co]):
+    """A write that may change an entity that exists."""
+
+    def condition(self, condition: Condition[E]) -> Self:
+        """Write only if the condition holds for the stored item."""
+        return self._with_condition(condition)
+
+    def audit(self, *, by: Any = None, reason: Any = None) -> Self:
+        """Record who changes the entity and why, in its history."""
+        return self._replace(_by=by, _reason=reason)
 
 
 # -- commit ---------------------------------------------------------------------------------------
