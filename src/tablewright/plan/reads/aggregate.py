@@ -24,16 +24,8 @@ from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import extends
 from tablewright.mapping.unknown import unknown_item
+from tablewright.plan import facts
 from tablewright.plan.expressions import QueryRequest, Selection
-from tablewright.plan.facts import (
-    AllPages,
-    Extent,
-    InShards,
-    RootAndRows,
-    UnitRange,
-    items_read,
-    page_read,
-)
 from tablewright.plan.plan import DECLARED, Context, Steps
 from tablewright.plan.reads.layout import Layout, bound, layout_of
 from tablewright.plan.reads.members import AggregateMap, MemberRow, assemble
@@ -285,26 +277,26 @@ class Load(KeyRead[T | None], Generic[T]):
         filtered = self._is_filtered_for_tenants
         return replace(
             read_shape(self._request(self._condition(), DECLARED), entities, [self._entity.table]),
-            filters=(InShards(self._entity.table.attributes[0]),) if filtered else (),
+            filters=(facts.InShards(self._entity.table.attributes[0]),) if filtered else (),
             extent=self._extent(),
             attributes=(),
             read_units=read_units(size, consistent=self._is_consistent),
             read_range=self._read_range(1 if self._size is None else 1 + children),
         )
 
-    def _extent(self) -> Extent:
-        return AllPages() if self._size is None else RootAndRows(expressed(self._size))
+    def _extent(self) -> facts.Extent:
+        return facts.AllPages() if self._size is None else facts.RootAndRows(expressed(self._size))
 
-    def _read_range(self, rows: int) -> UnitRange:
+    def _read_range(self, rows: int) -> facts.UnitRange:
         """Return the units of a query of the aggregate, with this many rows if they are limited."""
         if isinstance(self._size, int) and not self._is_filtered_for_tenants:
             return self._range_of_rows(rows)
-        return page_read(None, consistent=self._is_consistent, requests=MAX_REQUESTS)
+        return facts.page_read(None, consistent=self._is_consistent, requests=MAX_REQUESTS)
 
-    def _range_of_rows(self, rows: int) -> UnitRange:
+    def _range_of_rows(self, rows: int) -> facts.UnitRange:
         """Return the units of a query of this many rows, the root among them.
 
         It may find as many rows between the root and the others, and then asks for these again.
         """
         again = rows - 1 if self._layout.has_rows_between else 0
-        return items_read(rows + again, consistent=self._is_consistent)
+        return facts.items_read(rows + again, consistent=self._is_consistent)

@@ -25,6 +25,7 @@ from tablewright.plan.plan import DECLARED, Context, Request, Steps
 from tablewright.plan.reads.single import Single, item_shape, key_from, read_item
 from tablewright.plan.shape import Shape, in_turn, read_shape, typical_size
 from tablewright.plan.writes.delete import Delete
+from tablewright.plan.writes.effect import named_key
 from tablewright.plan.writes.move import update_item
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.upsert import Upsert
@@ -110,22 +111,16 @@ class GetByUnique(Single[E], Generic[E]):
         sentinel = yield from read_item(context, entity, self._key)
         if sentinel is None:
             return None
-        item = yield from read_item(context, entity, entity.key_of(self._kept(sentinel)))
+        try:
+            key = named_key(entity, self._unique, sentinel)
+        except UnreadableItem as error:
+            raise entity.table.unreadable(str(error), sentinel) from None
+        item = yield from read_item(context, entity, key)
         if item is None or not entity.is_kind_of(item):
             return None
         found: E = entity.decode(item)
         # It may have released the value between the two reads.
         return found if self._key_now(item) == self._key else None
-
-    def _kept(self, sentinel: Item) -> Values:
-        """Return the values that a sentinel keeps."""
-        try:
-            return {
-                attribute.name: attribute.converter.read(sentinel, attribute.stored)
-                for attribute in self._unique.keeps
-            }
-        except UnreadableItem as error:
-            raise self._entity.table.unreadable(str(error), sentinel) from None
 
     def _key_now(self, item: Item) -> Item:
         """Return the key of the sentinel that the entity has now."""

@@ -62,6 +62,8 @@ def load_of(kind: AggregateMap, key: KeyMap, arguments: tuple[Any, ...]) -> Load
 class PagedLoad(Load[T], Generic[T]):
     """An aggregate with a page of one member, or None if its root does not exist."""
 
+    _type_name = "Load"
+
     def __init__(self, kind: AggregateMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
         super().__init__(kind, key, arguments)
         assert kind.paged is not None
@@ -83,10 +85,6 @@ class PagedLoad(Load[T], Generic[T]):
         self._root_sort: Template = key.sort
         self._member_key: KeyMap = theirs
         self._member_sort: Template = theirs.sort
-
-    @property
-    def _type_name(self) -> str:
-        return Load.__name__
 
     # -- where the rows are ------------------------------------------------------------------
 

@@ -35,14 +35,8 @@ from tablewright.plan.expressions import (
 )
 from tablewright.plan.facts import InShards, OfTypes, Paging, ShapeFilter, page_read
 from tablewright.plan.plan import DECLARED, Context, Plan, Steps
+from tablewright.plan.reads import projection
 from tablewright.plan.reads.page import Page, PageCursor
-from tablewright.plan.reads.projection import (
-    check_projected,
-    is_projected,
-    key_names,
-    paths_to_read,
-    read_columns,
-)
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
 from tablewright.symbol import expressed
@@ -220,8 +214,11 @@ class Pages(KeyRead[Page[R]], Generic[R]):
         """Read the items of a page: in one request, or until it is full if some are left out."""
         if filtered:
             return (yield from self._filtered_page(request, excluding, size))
-        is_first = excluding is not None and self._is_first(excluding)
-        if size is not None:  # and the item to leave out, if it is the first of all
+        # Whether the item that a comparison leaves out is the first of all, not the last.
+        is_first = excluding is not None and (
+            (excluding.excluded == excluding.values[0]) is not self._descending
+        )
+        if size is not None:  # and the item to leave out
             request = request.with_members(Limit=size + (is_first and not request.continues))
         page = decode_page((yield request))
         if excluding is None and not self._columns:
@@ -233,10 +230,6 @@ class Pages(KeyRead[Page[R]], Generic[R]):
         elif excluding is not None and not is_first and last is not None:
             last = None if last[excluding.attribute] == excluding.excluded else last
         return PageItems(found, last)
-
-    def _is_first(self, excluding: SortCondition) -> bool:
-        """Return whether the item that a comparison leaves out is the first, not the last."""
-        return (excluding.excluded == excluding.values[0]) is not self._descending
 
     def _filtered_page(
         self, request: QueryRequest, excluding: SortCondition | None, size: int | None
@@ -293,23 +286,16 @@ class Pages(KeyRead[Page[R]], Generic[R]):
         condition = self._key_condition()
         members = self._members(context)
         selection = Selection(condition, self._filters(), self._paths())
-        excluding = self._excluding(condition)
+        sort = condition.sort
+        excluding = None if sort is None or sort.excluded is None else sort
         filtered = (
             bool(selection.filters)
             or self._may_contain_others
             or members.get("IndexName") in context.filtered
-            or self._excludes_any_number(excluding)
+            # In an index, several items can have the key that is left out.
+            or (excluding is not None and self._key.index is not None)
         )
         return QueryRequest(self._operation, members, selection), filtered, excluding
-
-    def _excluding(self, condition: KeyCondition) -> SortCondition | None:
-        """Return the condition on the sort key if a key that matches it has to be left out."""
-        sort = condition.sort
-        return None if sort is None or sort.excluded is None else sort
-
-    def _excludes_any_number(self, excluding: SortCondition | None) -> bool:
-        """Return whether several items can have the key that is left out, as in an index."""
-        return excluding is not None and self._key.index is not None
 
     @property
     def _leaves_out(self) -> bool:
@@ -318,10 +304,12 @@ class Pages(KeyRead[Page[R]], Generic[R]):
         return filtered or self._is_filtered_for_tenants
 
     def _is_projected(self, stored: str) -> bool:
-        return is_projected(self._entity, self._key, stored)
+        return projection.is_projected(self._entity, self._key, stored)
 
     def _check_projection(self) -> None:
-        check_projected(self._entity, self._key, [column.attribute for column in self._columns])
+        projection.check_projected(
+            self._entity, self._key, [column.attribute for column in self._columns]
+        )
 
     def _type_to_filter(self) -> str | None:
         """Return the attribute that tells items of other entities apart, if there may be any."""
@@ -352,7 +340,7 @@ class Pages(KeyRead[Page[R]], Generic[R]):
         return NotOnlyOfTypes(name, others, self._type_names)
 
     def _paths(self) -> list[Path]:
-        return paths_to_read(self._entity, self._key, self._columns)
+        return projection.paths_to_read(self._entity, self._key, self._columns)
 
     # -- the results -------------------------------------------------------------------------
 
@@ -411,11 +399,11 @@ class Pages(KeyRead[Page[R]], Generic[R]):
             raise unknown_item(self._entity.table, item)
         if not self._columns:
             return self._entity.decode(item)
-        return self._row(read_columns(self._entity, self._columns, item))
+        return self._row(projection.read_columns(self._entity, self._columns, item))
 
     def _position(self, item: Item) -> Item:
         """Return the key after which a query continues."""
-        names = key_names(self._entity, self._key)
+        names = projection.key_names(self._entity, self._key)
         return {name: item[name] for name in names if name in item}
 
     # -- the shape ---------------------------------------------------------------------------

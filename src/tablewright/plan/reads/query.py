@@ -170,9 +170,7 @@ class FirstByKey(First[R], Generic[R]):
     if it was deleted meanwhile.
     """
 
-    @property
-    def _type_name(self) -> str:
-        return First.__name__
+    _type_name = "First"
 
     def _steps(self, context: Context) -> Steps[R | None]:
         values: Any = yield from super()._steps(context)

@@ -54,76 +54,74 @@ class WriteExpressions:
         self.update = UpdateExpression(self._marks)
 
     def require_exists(self, table: TableMap) -> None:
-        self._conditions.append(f"attribute_exists({self._marks.name(table.attributes[0])})")
+        self._conditions.append(self._exists(table.attributes[0]))
 
     def require_not_exists(self, table: TableMap) -> None:
-        self._conditions.append(f"attribute_not_exists({self._marks.name(table.attributes[0])})")
+        self._conditions.append(self._equals(table.attributes[0], None))
 
     def require_owned(self, table: TableMap, owners: Iterable[Snapshot]) -> None:
         """Require that a sentinel, if it exists, contains what one of its owners wrote."""
         owned = [self._unchanged(owner) for owner in owners]
         if all(owned):  # one that contains nothing cannot be told from another
-            absent = f"attribute_not_exists({self._marks.name(table.attributes[0])})"
+            absent = self._equals(table.attributes[0], None)
             self._conditions.append(" OR ".join([absent, *map(_all_of, owned)]))
 
     def require_if_exists(self, table: TableMap, names: Iterable[str]) -> None:
         """Require that the item, if it exists, has these attributes."""
-        present = [f"attribute_exists({self._marks.name(name)})" for name in names]
+        present = [self._exists(name) for name in names]
         if present:
-            absent = f"attribute_not_exists({self._marks.name(table.attributes[0])})"
-            self._conditions.append(f"({absent} OR {_all_of(present)})")
+            self._conditions.append(self._if_exists(table, present))
 
     def require_absent_or_equal(self, values: Item) -> None:
         """Require that the item has no other values for these attributes."""
         for name, value in values.items():
-            mark = self._marks.name(name)
-            equal = f"{mark} = {self._marks.value(value)}"
-            self._conditions.append(f"(attribute_not_exists({mark}) OR {equal})")
+            absent = self._equals(name, None)
+            self._conditions.append(f"({absent} OR {self._equals(name, value)})")
 
     def require_unchanged(self, read: Snapshot) -> None:
         """Require that attributes are still as they were read."""
         self._conditions += self._unchanged(read)
 
-    def _unchanged(self, read: Snapshot) -> list[str]:
-        terms = []
-        for name, value in read.items():
-            mark = self._marks.name(name)
-            if value is None:
-                terms.append(f"attribute_not_exists({mark})")
-            else:
-                terms.append(f"{mark} = {self._marks.value(value)}")
-        return terms
-
     def require_immutable(self, entity: EntityMap, new: Item) -> None:
         """Require that a stored item has the immutable attributes of the new one."""
-        if not entity.immutable:
-            return
         terms = []
         for attribute in entity.immutable:
-            name, value = self._marks.name(attribute.stored), new.get(attribute.stored)
-            term = "" if value is None else f"{name} = {self._marks.value(value)}"
-            absent = f"attribute_not_exists({name})"
-            if not term:
-                terms.append(absent)
-            elif _is_default(attribute, value):
-                terms.append(f"({term} OR {absent})")
-            else:
-                terms.append(term)
-        key = self._marks.name(entity.table.attributes[0])
-        self._conditions.append(f"(attribute_not_exists({key}) OR {_all_of(terms)})")
+            name, value = attribute.stored, new.get(attribute.stored)
+            term = self._equals(name, value)
+            if value is not None and _is_default(attribute, value):
+                term = f"({term} OR {self._equals(name, None)})"
+            terms.append(term)
+        if terms:
+            self._conditions.append(self._if_exists(entity.table, terms))
 
     def require_kind(self, entity: EntityMap, *, or_absent: bool = False) -> None:
         """Require that the stored item is of the kind of a variant; other entities have one."""
         table = entity.table
         if entity.base is None or table.type_attribute is None:
             return
-        name = self._marks.name(table.type_attribute)
-        value = self._marks.value({"S": entity.type_name})
-        is_text = table.type_form == "text"
-        term = f"{name} = {value}" if is_text else f"contains({name}, {value})"
-        if or_absent:
-            term = f"(attribute_not_exists({self._marks.name(table.attributes[0])}) OR {term})"
-        self._conditions.append(term)
+        name, value = table.type_attribute, {"S": entity.type_name}
+        if table.type_form == "text":
+            term = self._equals(name, value)
+        else:
+            term = f"contains({self._marks.name(name)}, {self._marks.value(value)})"
+        self._conditions.append(self._if_exists(table, [term]) if or_absent else term)
+
+    def _exists(self, name: str) -> str:
+        return f"attribute_exists({self._marks.name(name)})"
+
+    def _equals(self, name: str, value: Value | None) -> str:
+        """Render that an attribute has a value; None: that it is missing."""
+        mark = self._marks.name(name)
+        if value is None:
+            return f"attribute_not_exists({mark})"
+        return f"{mark} = {self._marks.value(value)}"
+
+    def _unchanged(self, read: Snapshot) -> list[str]:
+        return [self._equals(name, value) for name, value in read.items()]
+
+    def _if_exists(self, table: TableMap, terms: list[str]) -> str:
+        """Render that the item does not exist, or that all terms hold."""
+        return f"({self._equals(table.attributes[0], None)} OR {_all_of(terms)})"
 
     def require(self, conditions: Sequence[Condition[Any]]) -> None:
         """Require conditions of the caller."""
@@ -217,6 +215,14 @@ class Guard:
         if self._new is not None:
             error = immutable_changed(entity, key, item, self._new)
         return error or condition_failed(entity, key, item, self._conditions)
+
+    def check(self, item: Item | None) -> Item:
+        """Return an item that was read; raise the error if it cannot be written."""
+        error = self.rejected(item)
+        if error is not None:
+            raise error
+        assert item is not None  # it is required to exist
+        return item
 
     def rejected(self, item: Item | None) -> WriteRejected | None:
         """Return the error for an item that is missing, of another kind or of another version."""

@@ -18,14 +18,7 @@ from tablewright.errors import AlreadyExists, ConditionFailed, DeclarationError,
 from tablewright.mapping.entity import Values
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.members import HistoryMap
-from tablewright.plan.facts import (
-    Absent,
-    EveryAttribute,
-    OfVersion,
-    Requirement,
-    Unchanged,
-    WrittenEvent,
-)
+from tablewright.plan import facts
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.single import read_item
 from tablewright.plan.shape import Shape
@@ -120,7 +113,7 @@ class EntityWrite(Write[E, E], Generic[E]):
 
     def _shape_of_write(
         self,
-        requires: Sequence[Requirement],
+        requires: Sequence[facts.Requirement],
         sides: Sequence[Shape],
         *,
         reads: bool = False,
@@ -132,7 +125,7 @@ class EntityWrite(Write[E, E], Generic[E]):
         twice = 0 if sides else write_units(entity)
         optional = side_shapes(entity, events, "Put")
         written = [
-            WrittenEvent(each, twice + shape.write_units)
+            facts.WrittenEvent(each, twice + shape.write_units)
             for each, shape in zip(events, optional, strict=True)
         ]
         return write_shape(
@@ -142,7 +135,7 @@ class EntityWrite(Write[E, E], Generic[E]):
             reads=reads,
             indexes=entity.index_keys,
             conditions=self._conditions,
-            sets=[EveryAttribute(), *composed(entity.index_keys), *written],
+            sets=[facts.EveryAttribute(), *composed(entity.index_keys), *written],
             requires=requires,
             sides=sides,
             optional=optional,
@@ -203,13 +196,15 @@ class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):
         """
         return affected_by_all(self._entity).has_side_items and expressed(self._version) != 0
 
-    def _requirements(self, reads: bool) -> list[Requirement]:
+    def _requirements(self, reads: bool) -> list[facts.Requirement]:
         """Return what must hold of the stored item."""
-        entity, guards = self._entity, list[Requirement]()
+        entity, guards = self._entity, list[facts.Requirement]()
         if entity.version is not None:
-            guards.append(OfVersion(entity.version.name, expressed(self._version)))
+            guards.append(facts.OfVersion(entity.version.name, expressed(self._version)))
         if reads:
-            guards.append(Unchanged("it", tuple(sorted(affected_by_all(entity).side_sources))))
+            guards.append(
+                facts.Unchanged("it", tuple(sorted(affected_by_all(entity).side_sources)))
+            )
         guards += self._conditions
         return guards
 
@@ -245,7 +240,7 @@ class Create(EntityWrite[E], Generic[E]):
 
     def _shape(self) -> Shape:
         sides = side_shapes(self._entity, self._entity.uniques, "Put", may_be_own=False)
-        return self._shape_of_write([Absent()], sides)
+        return self._shape_of_write([facts.Absent()], sides)
 
 
 def put(instance: Rewritable) -> Put[Rewritable]:

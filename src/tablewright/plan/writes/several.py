@@ -26,16 +26,8 @@ from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.limits import MAX_BATCH_WRITES
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
+from tablewright.plan import facts
 from tablewright.plan.condition import Condition
-from tablewright.plan.facts import (
-    ITEM_WRITE,
-    Actions,
-    Batches,
-    Exists,
-    Requirement,
-    UnitRange,
-    total,
-)
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.several import send_batches
@@ -134,11 +126,11 @@ class Transaction(Plan[T_co], Generic[T_co]):
             steps,
             operation="TransactWriteItems",
             write_units=sum(step.write_units * step.transaction_factor for step in steps),
-            read_range=total(
+            read_range=facts.total(
                 step.read_range.for_each() if step.is_for_each else step.read_range
                 for step in steps
             ),
-            write_range=total(
+            write_range=facts.total(
                 step.in_transaction.for_each() if step.is_for_each else step.in_transaction
                 for step in steps
             ),
@@ -199,8 +191,8 @@ class ConditionCheck(Write[None, None], Generic[E]):
             [Action("ConditionCheck", entity.table, body, guard.verdict)], lambda _: None
         )
 
-    def _requirements(self) -> tuple[Requirement, ...]:
-        return (Exists(), *self._conditions)
+    def _requirements(self) -> tuple[facts.Requirement, ...]:
+        return (facts.Exists(), *self._conditions)
 
     def _shape(self) -> Shape:
         return Shape(
@@ -210,9 +202,9 @@ class ConditionCheck(Write[None, None], Generic[E]):
             keys=(KeyCondition(self._key),),
             filters=self._conditions,
             requirements=self._requirements(),
-            extent=Actions(1),
+            extent=facts.Actions(1),
             write_units=TRANSACTION_FACTOR,
-            write_range=UnitRange(1, ITEM_WRITE) * TRANSACTION_FACTOR,
+            write_range=facts.UnitRange(1, facts.ITEM_WRITE) * TRANSACTION_FACTOR,
         )
 
 
@@ -264,9 +256,9 @@ class BatchWrite(Plan[None]):
             tables=first.tables,
             targets=first.targets,
             keys=first.keys,
-            extent=Batches(MAX_BATCH_WRITES),
+            extent=facts.Batches(MAX_BATCH_WRITES),
             write_units=sum(shape.write_units for shape in shapes),
-            write_range=total(
+            write_range=facts.total(
                 shape.write_range.for_each() if shape.is_for_each else shape.write_range
                 for shape in shapes
             ),

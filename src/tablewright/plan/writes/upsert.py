@@ -224,9 +224,7 @@ class Upsert(Update[E, E | None], Generic[E]):
         stored = yield from read_item(context, entity, self._key)
         if stored is None:
             return self._creation(changes, audit)
-        rejected = self._guard_if_any(self._conditions).rejected(stored)
-        if rejected is not None:
-            raise rejected
+        self._guard_if_any(self._conditions).check(stored)
         return self._prepared(changes, stored, self._guard(stored, self._needed()), audit)
 
     def _in_one_request(self, changes: EncodedChanges, audit: Audit) -> Prepared:

@@ -42,18 +42,8 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexKeys
 from tablewright.mapping.members import HistoryMap, UniqueMap
+from tablewright.plan import facts
 from tablewright.plan.condition import Condition
-from tablewright.plan.facts import (
-    ITEM_READ,
-    Absent,
-    Actions,
-    Assignment,
-    Requirement,
-    Target,
-    UnitRange,
-    item_write,
-    total,
-)
 from tablewright.plan.plan import Context, Plan, Steps, Wait
 from tablewright.plan.reads.single import item_shape
 from tablewright.plan.reference import check_condition
@@ -134,7 +124,6 @@ def refuse_undeletable(entity: EntityMap, verb: str) -> None:
 class Write(Plan[T_co], Generic[T_co, R_co]):
     """A write, alone or in `transact(…)`."""
 
-    _entity: EntityMap
     #: The key of its item before the write.
     _key: Item
     _conditions: tuple[Condition[Any], ...] = ()
@@ -154,9 +143,6 @@ class Write(Plan[T_co], Generic[T_co, R_co]):
     def _steps(self, context: Context) -> Steps[T_co]:
         results = yield from commit((self,), context)
         return results[0]  # type: ignore[no-any-return]
-
-    def _shape(self) -> Shape:
-        raise NotImplementedError
 
     def _with_condition(self, condition: Condition[Any]) -> Self:
         check_condition(condition, self._entity)
@@ -331,8 +317,8 @@ def write_shape(
     indexes: Iterable[IndexKeys] = (),
     more_rows: int = 0,
     conditions: Iterable[Condition[Any]] = (),
-    sets: Iterable[Assignment] = (),
-    requires: Iterable[Requirement] = (),
+    sets: Iterable[facts.Assignment] = (),
+    requires: Iterable[facts.Requirement] = (),
     sides: Sequence[Shape] = (),
     optional: Sequence[Shape] = (),
     branches: Iterable[str] = (),
@@ -346,14 +332,14 @@ def write_shape(
     """
     typical = sum(side.write_units > 0 for side in sides)
     factor = TRANSACTION_FACTOR if typical else 1
-    largest = item_write(entity.index_rows)
+    largest = facts.item_write(entity.index_rows)
     own = Shape(
         action_name(operation) if typical else operation,
         (entity.table,),
         (entity,),
         tuple(each.index for each in indexes if each.index is not None),
         (key,),
-        extent=Actions(1),
+        extent=facts.Actions(1),
         filters=tuple(conditions),
         write_units=write_units(entity, more_rows) * factor,
         write_range=largest * factor,
@@ -363,18 +349,18 @@ def write_shape(
     names = map(action_name, branches) if typical else branches
     own = replace(own, branches=tuple(replace(own, operation=name) for name in names))
     others = (*sides, *optional)
-    most = total([largest, *(side.write_range for side in others)])
+    most = facts.total([largest, *(side.write_range for side in others)])
     whole = replace(
         own,
         operation="TransactWriteItems" if typical else operation,
-        extent=Actions(1 + typical),
+        extent=facts.Actions(1 + typical),
         write_units=own.write_units + sum(side.write_units for side in sides),
-        write_range=UnitRange(1, most.high + (largest.high if others else 0)),
+        write_range=facts.UnitRange(1, most.high + (largest.high if others else 0)),
     )
     if reads:
         read = item_shape(entity, key.equal)
         # An entity that was never stored is not read.
-        read = replace(read, read_units=1, read_range=UnitRange(0, ITEM_READ))
+        read = replace(read, read_units=1, read_range=facts.UnitRange(0, facts.ITEM_READ))
         whole = replace(whole, read_units=read.read_units, read_range=read.read_range)
         return replace(whole, steps=(read, own, *sides))
     return replace(whole, steps=(own, *sides)) if typical else whole
@@ -412,22 +398,22 @@ def _side_shape(
     is_typical: bool,
     may_be_own: bool,
 ) -> Shape:
-    target: Target
+    target: facts.Target
     if isinstance(declared, UniqueMap):
         target, key = declared, declared.key
         rows = entity.table.index_rows({kept.stored for kept in declared.keeps})
-        absent = Absent(entity if may_be_own else None)
+        absent = facts.Absent(entity if may_be_own else None)
     else:
         target, key = declared.event, declared.event.primary
-        rows, absent = declared.event.index_rows, Absent()
+        rows, absent = declared.event.index_rows, facts.Absent()
     return Shape(
         kind,
         (entity.table,),
         (target,),
         keys=(key.symbolic(),),
-        extent=Actions(1),
+        extent=facts.Actions(1),
         write_units=is_typical * (1 + rows) * TRANSACTION_FACTOR,
-        write_range=UnitRange(0, item_write(rows).high * TRANSACTION_FACTOR),
+        write_range=facts.UnitRange(0, facts.item_write(rows).high * TRANSACTION_FACTOR),
         requirements=(absent,) if kind == "Put" else (),
     )
 
