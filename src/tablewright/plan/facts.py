@@ -62,7 +62,7 @@ PartName: TypeAlias = Literal["shard", "segment"]
 
 
 class Parts(Struct, frozen=True):
-    """The parts in which a range is read, of which the key condition is that of the first."""
+    """The parts in which a range is read; the shape has the key condition of the first."""
 
     count: int
     name: PartName

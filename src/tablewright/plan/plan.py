@@ -63,7 +63,7 @@ SendAsync: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Response]]
 
 
 class Unready(Struct, frozen=True):
-    """What of one table cannot be relied on: indexes, or keys and unique values of some items."""
+    """The indexes and unique values of one table that are not ready to be used."""
 
     #: Why an index cannot be read at all, by its name: "does not exist", "is CREATING".
     indexes: Mapping[str, str]

@@ -50,7 +50,7 @@ class Shape(Struct, frozen=True):
     extent: facts.Extent | None = None
     #: The parts in which a range is read at the same time, as steps.
     parts: facts.Parts | None = None
-    #: What is left out after it was read; of a write, the conditions of the caller.
+    #: The filters of a read; of a write, the conditions of the caller.
     filters: tuple[facts.ShapeFilter, ...] = ()
     #: The attributes that a read with a projection names; empty if it reads whole items.
     attributes: tuple[str, ...] = ()
@@ -212,7 +212,7 @@ class Shape(Struct, frozen=True):
 
     @property
     def is_for_each(self) -> bool:
-        """Whether it stands for any number: its key is made of a member of a list argument."""
+        """Whether it stands for any number of requests, one for each member of a list argument."""
         return member_of_list(self.key_values) is not None
 
     @property

@@ -33,7 +33,6 @@ from tablewright.plan.reads.single import read_item
 from tablewright.plan.writes.action import (
     Action,
     RetryWrite,
-    SentinelAction,
     always_retry,
     send_or_retry,
 )
@@ -223,7 +222,7 @@ def _actions(claim: Claim, found: Item | None) -> list[Action]:
     check = expressions.add_to({"Key": claim.key})
     put: dict[str, Any] = {"Item": claim.sentinel}
     return [
-        SentinelAction("Put", table, put, always_retry, owners=owners, is_optional=False),
+        Action("Put", table, put, always_retry, owners=owners),
         Action("ConditionCheck", table, check, always_retry),
     ]
 

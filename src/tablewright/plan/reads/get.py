@@ -29,11 +29,9 @@ from tablewright.plan.writes.effect import named_key
 from tablewright.plan.writes.move import update_item
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.upsert import Upsert
-from tablewright.plan.writes.write import IsRewritable, refuse_undeletable
-from tablewright.values import Item
+from tablewright.plan.writes.write import Rewritable, refuse_undeletable
 
 E = TypeVar("E")
-Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
 class Get(Single[E], Generic[E]):
@@ -120,12 +118,9 @@ class GetByUnique(Single[E], Generic[E]):
             return None
         found: E = entity.decode(item)
         # It may have released the value between the two reads.
-        return found if self._key_now(item) == self._key else None
-
-    def _key_now(self, item: Item) -> Item:
-        """Return the key of the sentinel that the entity has now."""
-        composed = self._unique.key.compose(self._entity.values(item)) or {}
-        return {name: composed.get(name) or item.get(name, {}) for name in self._key}
+        composed = self._unique.key.compose(entity.values(item)) or {}
+        now = {name: composed.get(name) or item.get(name, {}) for name in self._key}
+        return found if now == self._key else None
 
     def _shape(self) -> Shape:
         entity = self._entity

@@ -340,7 +340,10 @@ class Pages(KeyRead[Page[R]], Generic[R]):
         return NotOnlyOfTypes(name, others, self._type_names)
 
     def _paths(self) -> list[Path]:
-        return projection.paths_to_read(self._entity, self._key, self._columns)
+        if not self._columns:
+            return []
+        paths = projection.paths_of_columns(self._entity, self._key, self._columns)
+        return projection.outermost(paths)
 
     # -- the results -------------------------------------------------------------------------
 

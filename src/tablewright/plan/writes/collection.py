@@ -23,7 +23,7 @@ If another client creates the root again, its rows are not deleted.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 from msgspec.structs import replace
 
@@ -60,15 +60,13 @@ from tablewright.plan.writes.range_write import (
     send_first,
 )
 from tablewright.plan.writes.write import (
-    IsRewritable,
+    Rewritable,
     refuse_undeletable,
     wait_for_writers,
     write_units,
 )
 from tablewright.symbol import Argument
 from tablewright.values import Item
-
-Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
 @overload

@@ -232,7 +232,7 @@ def sentinel_items(
             before = None  # it cannot exist
             if after is None:
                 continue
-        if before is None or after is None or _same_key(entity, before, after):
+        if before is None or after is None or entity.table.key(before) == entity.table.key(after):
             items.append(SideItem(unique, before, after))
         else:
             items += [SideItem(unique, before, None), SideItem(unique, None, after)]
@@ -247,10 +247,6 @@ def oversized_key(entity: EntityMap, item: Item) -> str:
         if name is not None and (size := value_size(item[name])) > most:
             return f"{name} has {size:,} bytes, and the maximum is {most:,}"
     return ""
-
-
-def _same_key(entity: EntityMap, one: Item, other: Item) -> bool:
-    return entity.table.key(one) == entity.table.key(other)
 
 
 def event_items(

@@ -144,17 +144,6 @@ class Guard:
     item of a put, whose immutable attributes must be those of the stored one.
     """
 
-    __slots__ = (
-        "_conditions",
-        "_entity",
-        "_key",
-        "_must_exist",
-        "_new",
-        "_other_kind",
-        "_version",
-        "unchanged",
-    )
-
     def __init__(
         self,
         entity: EntityMap,

@@ -52,9 +52,7 @@ from tablewright.plan.writes.action import (
     Verdict,
     always_retry,
     fit,
-    is_optional,
     joined,
-    require_reserved,
     send_or_retry,
     side_actions,
     take_fitting,
@@ -72,17 +70,16 @@ from tablewright.plan.writes.guard import (
 )
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import (
-    IsRewritable,
+    Rewritable,
+    changed_sides,
     entity_of,
     refuse_write_once,
-    side_shapes,
     wait_for_writers,
     write_units,
 )
 from tablewright.values import Item
 
 E = TypeVar("E")
-Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
 def update(instance: Rewritable, *changes: Change[Rewritable]) -> Update[Rewritable, Rewritable]:
@@ -139,7 +136,7 @@ class Move(Update[E, E], Generic[E]):
                     "transaction with other writes; move it on its own"
                 )
             for action in joined(own, *moves):
-                require_reserved(action, context)
+                action.require_reserved(context)
             yield from _check_first(own, context)
             yield from _move_in_steps(own, moves, context)
             raise RetryWrite(has_written=True)  # and look for rows that were added meanwhile
@@ -203,8 +200,7 @@ class Move(Update[E, E], Generic[E]):
             assignments=tuple(self._sets()),
             requirements=(facts.Absent(),),
         )
-        yield from side_shapes(entity, entity.uniques, "Delete", "Put")
-        yield from side_shapes(entity, self._affected.histories, "Put")
+        yield from changed_sides(entity, entity.uniques, self._affected.histories)
         for member in below:
             yield from _row_shapes(member.entity, TYPICAL_PAGE / len(below))
         for query in rows:  # once more, for those that were created meanwhile
@@ -230,10 +226,7 @@ def _row_shapes(entity: EntityMap, rows: float) -> list[Shape]:
 
     Half of the units of a row, with those of its side items, are those of its delete.
     """
-    side = [
-        *side_shapes(entity, entity.uniques, "Delete", "Put"),
-        *side_shapes(entity, entity.histories, "Put"),
-    ]
+    side = changed_sides(entity, entity.uniques, entity.histories)
     most = facts.total(each.write_range for each in side) * 0.5
     own = facts.item_write(entity.index_rows) * TRANSACTION_FACTOR
     units = (write_units(entity) + len(entity.uniques)) * TRANSACTION_FACTOR
@@ -315,7 +308,7 @@ def _check_first(own: Sequence[Action], context: Context) -> Steps[None]:
     """Raise what would be raised at the end, before any row has been moved."""
     checks = []
     for action in own:
-        if not is_optional(action):
+        if not action.is_optional:
             body = {name: value for name, value in action.body.items() if name != "Item"}
             body["Key"] = action.key
             checks.append(replace(action, kind="ConditionCheck", body=body))

@@ -32,9 +32,9 @@ from tablewright.plan.writes.guard import (
     rejection,
 )
 from tablewright.plan.writes.write import (
-    IsEntity,
-    IsRewritable,
+    Rewritable,
     Rewrite,
+    Stored,
     Write,
     composed,
     entity_of,
@@ -47,8 +47,6 @@ from tablewright.symbol import Argument, AttributeOf, Symbol, expressed
 from tablewright.values import Item
 
 E = TypeVar("E")
-Stored = TypeVar("Stored", bound=IsEntity)
-Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
 class EntityWrite(Write[E, E], Generic[E]):

@@ -31,13 +31,12 @@ from tablewright.plan.writes.action import Prepared
 from tablewright.plan.writes.move import Move, update
 from tablewright.plan.writes.several import ConditionCheck
 from tablewright.plan.writes.update import Update
-from tablewright.plan.writes.write import IsRewritable, Rewrite, entity_of, refuse_write_once
+from tablewright.plan.writes.write import Rewritable, Rewrite, entity_of, refuse_write_once
 from tablewright.symbol import Symbol
 from tablewright.values import Item
 from tablewright.wire.operations import READS
 
 E = TypeVar("E")
-Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
 class Save(Rewrite[E, E], Generic[E]):

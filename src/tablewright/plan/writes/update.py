@@ -70,10 +70,10 @@ from tablewright.plan.writes.write import (
     INVALID_PATH,
     PARENT_MISSING,
     Rewrite,
+    changed_sides,
     composed,
     of_base,
     refuse_write_once,
-    side_shapes,
     write_shape,
 )
 from tablewright.symbol import Symbol, expressed
@@ -402,11 +402,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         )
 
     def _side_shapes(self) -> list[Shape]:
-        uniques, histories = self._affected.uniques, self._affected.histories
-        return [
-            *side_shapes(self._entity, uniques, "Delete", "Put"),
-            *side_shapes(self._entity, histories, "Put"),
-        ]
+        return changed_sides(self._entity, self._affected.uniques, self._affected.histories)
 
     def _sets(self) -> list[facts.Assignment]:
         """Return what the update sets."""

@@ -89,6 +89,10 @@ class IsRewritable(IsEntity, Protocol):
     __write_once__: ClassVar[Literal[False]]
 
 
+Stored = TypeVar("Stored", bound=IsEntity)
+Rewritable = TypeVar("Rewritable", bound=IsRewritable)
+
+
 def entity_of(instance: Any) -> EntityMap:
     """Return the compiled entity of an instance."""
     entity = getattr(type(instance), "__entity__", None)
@@ -388,6 +392,13 @@ def side_shapes(
         for each in declared
         for kind in kinds
     ]
+
+
+def changed_sides(
+    entity: EntityMap, uniques: Iterable[UniqueMap], histories: Iterable[HistoryMap]
+) -> list[Shape]:
+    """Return the actions on the side items of values that change."""
+    return [*side_shapes(entity, uniques, "Delete", "Put"), *side_shapes(entity, histories, "Put")]
 
 
 def _side_shape(
