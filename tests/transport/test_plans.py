@@ -32,7 +32,8 @@ from tablewright.errors import TableNotFound, UnknownOperationException, Unsuppo
 from tablewright.plan.writes.several import Transaction
 from tablewright.server import serving
 from tablewright.verify import Check, Design, Raises, verify
-from tablewright.verify.contents import Scanner, load_sample
+from tablewright.verify.contents import Scanner
+from tablewright.verify.seeding import load_sample
 from tests.transport.conftest import MakeClient
 from tests.transport.proxy import Exchange, Proxy, answer, fault, replying
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import typer
 
-from tablewright.cli.key_arguments import encode_key_value
+from tablewright.cli.conditions import encode_key_value
 from tablewright.errors import InvalidValue
 
 if TYPE_CHECKING:

@@ -40,9 +40,8 @@ from msgspec import Struct
 from pydantic_core import core_schema
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping.schema import core_schema_of, model_of
-from tablewright.model.annotations import hints_of
-from tablewright.model.options import refuse_unknown
+from tablewright.mapping.pydantic_bridge import core_schema_of, model_of
+from tablewright.model.annotations import hints_of, refuse_unknown
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.get import Get, GetByUnique
 from tablewright.plan.reads.members import AggregateMap, Member, MemberForm

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from tablewright.cost import PatternUnits, measure_units
-from tablewright.model.database import connect
+from tablewright.model.databases.connecting import connect
 from tablewright.model.table import Table
 from tablewright.model.tenancy import Tenancy
 from tablewright.publish import charts

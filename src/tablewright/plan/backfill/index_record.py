@@ -49,8 +49,8 @@ from tablewright.errors import (
     KeyDifference,
 )
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import RECORD_NAME, record_key
 from tablewright.mapping.keys import IndexKeys
-from tablewright.mapping.record_key import RECORD_NAME, record_key
 from tablewright.mapping.table import TableMap
 from tablewright.plan.backfill.key_description import describe_keys
 from tablewright.plan.plan import Request, Steps

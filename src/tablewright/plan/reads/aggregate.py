@@ -20,10 +20,10 @@ from msgspec.structs import replace
 from tablewright.capacity import read_units
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import unknown_item
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import extends
-from tablewright.mapping.unknown import unknown_item
 from tablewright.plan import facts
 from tablewright.plan.expressions import QueryRequest, Selection
 from tablewright.plan.plan import DECLARED, Context, Steps

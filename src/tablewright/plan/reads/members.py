@@ -16,7 +16,8 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue
-from tablewright.mapping.entity import EntityMap, content_of
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import content_of
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import Parser
 from tablewright.mapping.variants import VariantsMap

@@ -29,7 +29,7 @@ import pydantic
 from pydantic_core import core_schema
 
 from tablewright.errors import InvalidCursor, UnreadableItem
-from tablewright.mapping.schema import core_schema_of, model_of
+from tablewright.mapping.pydantic_bridge import core_schema_of, model_of
 from tablewright.plan.expressions import QueryRequest
 from tablewright.plan.plan import Context
 from tablewright.values import Item

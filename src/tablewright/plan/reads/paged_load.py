@@ -32,10 +32,10 @@ from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import UnknownItem
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import Template
-from tablewright.mapping.unknown import UnknownItem
 from tablewright.plan.facts import Extent, RootAndRows, UnitRange, page_read
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.aggregate import Load

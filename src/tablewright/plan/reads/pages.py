@@ -21,9 +21,9 @@ from msgspec.structs import replace
 from tablewright.capacity import read_units
 from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import UnknownItem, is_of_other_type, unknown_item
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.unknown import UnknownItem, is_of_other_type, unknown_item
 from tablewright.plan.condition import Condition
 from tablewright.plan.expressions import (
     Filter,

@@ -35,8 +35,8 @@ from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import UnknownItem
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.unknown import UnknownItem
 from tablewright.plan.expressions import QueryRequest
 from tablewright.plan.facts import PartName, Parts
 from tablewright.plan.plan import Context, Plan, Steps, Together

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.limits import MAX_BATCH_WRITES
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.unknown import UnknownItem, is_of_other_type, unknown_item
+from tablewright.mapping.item_kind import UnknownItem, is_of_other_type, unknown_item
 from tablewright.mapping.variants import VariantsMap
 from tablewright.plan.change import AddToSet, Change, RemoveFromSet, Set, SetIfAbsent
 from tablewright.plan.condition import Condition

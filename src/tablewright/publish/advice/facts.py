@@ -40,7 +40,7 @@ from tablewright.plan.reads.single import Then
 from tablewright.plan.shape import Shape, typical_size
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import Write
-from tablewright.publish.advice.source import Place, place_of_class
+from tablewright.publish.advice.source import SourceLine, place_of_class
 from tablewright.values import Item
 from tablewright.verify.design import Design
 from tablewright.verify.trace import Trace
@@ -147,7 +147,7 @@ class TableFacts:
             if key.index is not None and key.index.name == index.name
         ]
 
-    def place_of_index(self, index: IndexMap) -> Place:
+    def place_of_index(self, index: IndexMap) -> SourceLine:
         """Return the place of the declaration of an index."""
         return place_of_class(self.declared, self.index_attribute(index))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache
 
 from tablewright.engine.statements.prepared import prepare_statement
-from tablewright.engine.table import table_from_description
+from tablewright.engine.tables.table import table_from_description
 from tablewright.errors import TablewrightError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap

@@ -22,7 +22,7 @@ from msgspec import Struct
 from tablewright.errors import EndpointUnavailable, TablewrightError
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.streams.events import Converted, Moved
 from tablewright.plan.streams.reading import Checkpoint, Round, StreamReader

@@ -24,7 +24,7 @@ from tablewright.capacity import read_units
 from tablewright.engine import Engine
 from tablewright.engine.statements.explain import Explanation, explain_statement
 from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
-from tablewright.engine.table import table_from_description
+from tablewright.engine.tables.table import table_from_description
 from tablewright.errors import (
     ConditionalCheckFailedException,
     DuplicateItemException,

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from tablewright.capacity import read_units
 from tablewright.infer import SAMPLE_SIZE
-from tablewright.model.provision import Provision
-from tablewright.model.table_definition import definition
+from tablewright.model.databases.provision import Provision, definition
 from tablewright.publish.html.element import Markup, element
 from tablewright.studio.items.exporting import FORMATS, export_response, scan_pages
 from tablewright.studio.items.kinds import stored_names
