@@ -274,11 +274,6 @@ def all_read(*, consistent: bool, requests: int = 1) -> UnitRange:
     return UnitRange(1, requests, ITEM_READ) * (1 if consistent else 0.5)
 
 
-def item_read(*, consistent: bool) -> UnitRange:
-    """Return the units of a read of one item."""
-    return UnitRange(1, ITEM_READ) * (1 if consistent else 0.5)
-
-
 def items_read(count: int, *, consistent: bool) -> UnitRange:
     """Return the units of queries that read up to this many items, in any number of requests."""
     return UnitRange(1, count * ITEM_READ) * (1 if consistent else 0.5)

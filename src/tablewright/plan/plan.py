@@ -166,7 +166,7 @@ class _DeclaredNames(dict[TableMap, str]):
         return table.name
 
 
-#: The context of plans that are only asked for their requests.
+#: The context for plans whose requests are made, but not sent.
 DECLARED = Context(_DeclaredNames(), b"")
 
 

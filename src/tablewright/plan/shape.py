@@ -203,7 +203,7 @@ class Shape(Struct, frozen=True):
         return self.write_range * self.transaction_factor
 
     def expressions(self) -> Iterator[Expression]:
-        """Yield what stands for values that are not known yet, and all that it is made of."""
+        """Yield the expressions that stand for values that are not known yet, and their parts."""
         yield from expressions_in([*self.key_values])
         for fact in (self.extent, *self.filters, *self.assignments, *self.requirements):
             yield from expressions_in(facts.values_of(fact))

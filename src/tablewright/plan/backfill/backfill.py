@@ -207,7 +207,7 @@ class Backfill(Plan[int]):
     def _run(self, context: Context, pace: Pace) -> Steps[int]:
         name = context.name_of(self._table)
         request = self._request(context)
-        texts = [text for each in self._members for text in self._keys_of(each).texts]
+        texts = [text for each in self._members for text in _entity_keys(each, self._indexes).texts]
         items = changed = reserved = 0
         reservations = Reservations(self._name, pace, dry_run=self._dry_run)
         record = yield from index_record.read_record(self._table, name)
@@ -284,9 +284,6 @@ class Backfill(Plan[int]):
         # A backfill of another design may have changed the keys since.
         return None if record.differences(self._members, self._indexes) else record.position
 
-    def _keys_of(self, entity: EntityMap) -> _EntityKeys:
-        return _entity_keys(entity, self._indexes)
-
     def _member_of(self, item: Item) -> EntityMap | None:
         """Return the entity of an item, if the backfill is for it."""
         entity = self._table.entity_of(item)
@@ -299,7 +296,7 @@ class Backfill(Plan[int]):
         entity = self._member_of(item)
         if entity is None:
             return None
-        found = self._keys_of(entity)
+        found = _entity_keys(entity, self._indexes)
         return None if found.changes(item) is None else found
 
     def _claims(self, items: Iterable[Item]) -> Iterator[Claim]:
@@ -370,7 +367,7 @@ class Backfill(Plan[int]):
             keys=tuple(key for each in puts for key in each.keys),
             extent=facts.Batches(MAX_BATCH_GET_KEYS),
             read_units=len(puts) * TYPICAL_PAGE,
-            read_range=(facts.item_read(consistent=True) * len(puts)).for_each(),
+            read_range=(facts.items_read(1, consistent=True) * len(puts)).for_each(),
         )
         write = Shape(
             operation="TransactWriteItems",

@@ -15,15 +15,13 @@ from typing import Any, Generic, Self, TypeVar
 
 from msgspec.structs import replace
 
-from tablewright.capacity import read_units
 from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.members import UniqueMap
 from tablewright.plan.change import Change
-from tablewright.plan.facts import Paging, item_read
-from tablewright.plan.plan import DECLARED, Context, Request, Steps
-from tablewright.plan.reads.single import Single, item_shape, key_from, read_item
-from tablewright.plan.shape import Shape, in_turn, read_shape, typical_size
+from tablewright.plan.plan import Context, Steps
+from tablewright.plan.reads.single import Single, item_request, item_shape, key_from, read_item
+from tablewright.plan.shape import Shape, in_turn
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.effect import named_key
 from tablewright.plan.writes.move import update_item
@@ -70,22 +68,13 @@ class Get(Single[E], Generic[E]):
         return Delete(self._entity, self._key)
 
     def _steps(self, context: Context) -> Steps[E | None]:
-        found: E | None = self._entity.decode_get((yield self._request(context)))
+        entity = self._entity
+        request = item_request(context, entity, self._key, consistent=self._is_consistent)
+        found: E | None = entity.decode_get((yield request))
         return found
 
-    def _request(self, context: Context) -> Request:
-        body: dict[str, Any] = {"TableName": context.name_of(self._entity.table), "Key": self._key}
-        if self._is_consistent:
-            body["ConsistentRead"] = True
-        return Request("GetItem", body)
-
     def _shape(self) -> Shape:
-        return replace(
-            read_shape(self._request(DECLARED), [self._entity], [self._entity.table]),
-            extent=Paging(1),
-            read_units=read_units(typical_size(self._entity), consistent=self._is_consistent),
-            read_range=item_read(consistent=self._is_consistent),
-        )
+        return item_shape(self._entity, self._key, consistent=self._is_consistent)
 
 
 class GetByUnique(Single[E], Generic[E]):

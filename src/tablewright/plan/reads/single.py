@@ -20,7 +20,7 @@ from tablewright.capacity import read_units
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.plan.facts import Paging, Target, item_read
+from tablewright.plan.facts import Paging, Target, items_read
 from tablewright.plan.plan import DECLARED, Context, Plan, Request, Steps
 from tablewright.plan.shape import Shape, in_turn, read_shape, typical_size
 from tablewright.values import Item
@@ -86,25 +86,31 @@ def read_item(context: Context, entity: EntityMap, key: Item) -> Steps[Item | No
     return _decode((yield item_request(context, entity, key))).item
 
 
-def item_request(context: Context, entity: EntityMap, key: Item) -> Request:
-    """Return the consistent read of an item."""
-    body = {"TableName": context.name_of(entity.table), "Key": key, "ConsistentRead": True}
+def item_request(
+    context: Context, entity: EntityMap, key: Item, *, consistent: bool = True
+) -> Request:
+    """Return the read of an item."""
+    body: dict[str, Any] = {"TableName": context.name_of(entity.table), "Key": key}
+    if consistent:
+        body["ConsistentRead"] = True
     return Request("GetItem", body)
 
 
-def item_shape(entity: EntityMap, key: Item, target: Target | None = None) -> Shape:
-    """Return the shape of the consistent read of an item."""
-    request = item_request(DECLARED, entity, key)
+def item_shape(
+    entity: EntityMap, key: Item, target: Target | None = None, *, consistent: bool = True
+) -> Shape:
+    """Return the shape of the read of an item."""
+    request = item_request(DECLARED, entity, key, consistent=consistent)
     return replace(
         read_shape(request, [target or entity], [entity.table]),
         extent=Paging(1),
-        read_units=read_units(typical_size(entity), consistent=True),
-        read_range=item_read(consistent=True),
+        read_units=read_units(typical_size(entity), consistent=consistent),
+        read_range=items_read(1, consistent=consistent),
     )
 
 
 def key_from(primary: KeyMap, arguments: tuple[Any, ...]) -> Item:
-    """Return the key of the table that the arguments of a call give."""
+    """Return the key that the arguments of a call give."""
     if len(arguments) != len(primary.parameters):
         primary.check_arguments(arguments, complete=True)
     return primary.encode(arguments)

@@ -121,7 +121,7 @@ class Prepared(Struct):
 
 
 def always_retry(_: Item | None) -> Verdict:
-    """The item has changed since it was read."""
+    """Return None: the item has changed since it was read, so the write is tried again."""
     return None
 
 

@@ -305,7 +305,7 @@ def _move_actions(
 
 
 def _check_first(own: Sequence[Action], context: Context) -> Steps[None]:
-    """Raise what would be raised at the end, before any row has been moved."""
+    """Check the conditions on the item itself, before any row below it is moved."""
     checks = []
     for action in own:
         if not action.is_optional:

@@ -3,7 +3,7 @@
     put(order)      whether it exists or not
     create(order)   AlreadyExists if it exists
 
-Both return the entity as it was written, and set what the library counts (version, `updated_at`)
+Both return the entity as it was written, and set what the library maintains (version, `updated_at`)
 on the instance. A versioned entity is replaced only by a writer that has read its last version.
 """
 
@@ -90,7 +90,7 @@ class EntityWrite(Write[E, E], Generic[E]):
         return self._replace(_stamps={**self._stamps, **stamps})
 
     def _values(self, version: Any, at: datetime) -> Values:
-        """Return the values to write, with what the library counts."""
+        """Return the values to write, with the version and timestamps."""
         values = dict(vars(self._instance))
         if self._entity.stamps:
             made = {"version": version, "updated_at": at, **self._stamps}
@@ -101,7 +101,7 @@ class EntityWrite(Write[E, E], Generic[E]):
 
     def _prepared(self, effect: WriteEffect, own: Action) -> Prepared:
         def result(_: Item | None) -> E:
-            """Return the instance, with what the library counts as it was written."""
+            """Return the instance, with its version and timestamps as they were written."""
             for stamp in self._entity.stamps:
                 vars(self._instance)[stamp.name] = effect.values[stamp.name]
             self._entity.tracking.remember(self._instance, effect.new or {})

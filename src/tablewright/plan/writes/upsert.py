@@ -184,7 +184,7 @@ class Upsert(Update[E, E | None], Generic[E]):
         )
 
     def _is_neutral(self, change: Change[Any]) -> bool:
-        """Whether a change makes the same of a created item as of one without the attribute."""
+        """Whether a change has the same result for a created item as without the attribute."""
         if change.overwrites:
             return True
         start = self._start(change.attribute)

@@ -387,11 +387,28 @@ def side_shapes(
     `is_typical`: a typical write has them. `may_be_own`: the entity may have reserved a value
     before.
     """
-    return [
-        _side_shape(entity, each, kind, is_typical=is_typical, may_be_own=may_be_own)
-        for each in declared
-        for kind in kinds
-    ]
+    shapes: list[Shape] = []
+    for each in declared:
+        if isinstance(each, UniqueMap):
+            target: facts.Target = each
+            key, rows = each.key, entity.table.index_rows({kept.stored for kept in each.keeps})
+            absent = facts.Absent(entity if may_be_own else None)
+        else:
+            target, key = each.event, each.event.primary
+            rows, absent = each.event.index_rows, facts.Absent()
+        for kind in kinds:
+            shape = Shape(
+                kind,
+                (entity.table,),
+                (target,),
+                keys=(key.symbolic(),),
+                extent=facts.Actions(1),
+                write_units=is_typical * (1 + rows) * TRANSACTION_FACTOR,
+                write_range=facts.UnitRange(0, facts.item_write(rows).high * TRANSACTION_FACTOR),
+                requirements=(absent,) if kind == "Put" else (),
+            )
+            shapes.append(shape)
+    return shapes
 
 
 def changed_sides(
@@ -399,34 +416,6 @@ def changed_sides(
 ) -> list[Shape]:
     """Return the actions on the side items of values that change."""
     return [*side_shapes(entity, uniques, "Delete", "Put"), *side_shapes(entity, histories, "Put")]
-
-
-def _side_shape(
-    entity: EntityMap,
-    declared: UniqueMap | HistoryMap,
-    kind: str,
-    *,
-    is_typical: bool,
-    may_be_own: bool,
-) -> Shape:
-    target: facts.Target
-    if isinstance(declared, UniqueMap):
-        target, key = declared, declared.key
-        rows = entity.table.index_rows({kept.stored for kept in declared.keeps})
-        absent = facts.Absent(entity if may_be_own else None)
-    else:
-        target, key = declared.event, declared.event.primary
-        rows, absent = declared.event.index_rows, facts.Absent()
-    return Shape(
-        kind,
-        (entity.table,),
-        (target,),
-        keys=(key.symbolic(),),
-        extent=facts.Actions(1),
-        write_units=is_typical * (1 + rows) * TRANSACTION_FACTOR,
-        write_range=facts.UnitRange(0, facts.item_write(rows).high * TRANSACTION_FACTOR),
-        requirements=(absent,) if kind == "Put" else (),
-    )
 
 
 def of_base(base: EntityMap, shapes: Iterable[Shape]) -> Shape:
