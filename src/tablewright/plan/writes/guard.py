@@ -200,10 +200,12 @@ class Guard:
         error = self.rejected(item)
         if error is not None or snapshot(item, self.unchanged) != self.unchanged:
             return error
-        entity, key = self._entity, self._key
-        if self._new is not None:
-            error = immutable_changed(entity, key, item, self._new)
-        return error or condition_failed(entity, key, item, self._conditions)
+        error = self._immutable_changed(item)
+        if error is not None:
+            return error
+        failed = [each for each in self._conditions if not each.matches(item or {})]
+        shown = " AND ".join(map(repr, failed or self._conditions))
+        return self._reject(ConditionFailed, item, f"the condition {shown} is false")
 
     def check(self, item: Item | None) -> Item:
         """Return an item that was read; raise the error if it cannot be written."""
@@ -215,15 +217,37 @@ class Guard:
 
     def rejected(self, item: Item | None) -> WriteRejected | None:
         """Return the error for an item that is missing, of another kind or of another version."""
-        entity, key = self._entity, self._key
         if item is None and self._must_exist:
-            return rejection(NotFound, entity, key, None, NOT_FOUND)
-        expected = self._version
-        if expected is None:
-            expected = expected_version(entity, self._conditions)
-        return of_another_kind(self._other_kind, entity, key, item) or version_conflict(
-            entity, key, item, expected
+            return self._reject(NotFound, None, NOT_FOUND)
+        other = of_another_kind(self._other_kind, self._entity, self._key, item)
+        if other is not None or self._entity.version is None:
+            return other
+        found = stored_version(self._entity, item)
+        expected = (self._version, _version_in(self._conditions, self._entity.version))
+        return next(
+            (
+                self._reject(VersionConflict, item, _other_version(version, found, item))
+                for version in expected
+                if version is not None and version != found
+            ),
+            None,
         )
+
+    def _immutable_changed(self, item: Item | None) -> WriteRejected | None:
+        """Return the error for a new item with another value of an immutable attribute."""
+        entity, new = self._entity, self._new
+        for attribute in entity.immutable if item is not None and new is not None else ():
+            old, value = (item or {}).get(attribute.stored), (new or {}).get(attribute.stored)
+            if old != value and not (old is None and _is_default(attribute, value)):
+                reason = (
+                    f"{entity.name}.{attribute.name} is immutable: it is stored as "
+                    f"{_content(old)}, and cannot become {_content(value)}"
+                )
+                return self._reject(ConditionFailed, item, reason)
+        return None
+
+    def _reject(self, kind: type[WriteRejected], item: Item | None, reason: str) -> WriteRejected:
+        return rejection(kind, self._entity, self._key, item, reason)
 
 
 def _compared(entity: EntityMap, requirement: Unchanged, read: Item | None) -> list[str]:
@@ -283,38 +307,27 @@ def stored_version(entity: EntityMap, item: Item | None) -> int:
     return 0 if value is None else int(entity.version.converter.decode(value))
 
 
-def expected_version(entity: EntityMap, conditions: Sequence[Condition[Any]]) -> Any:
+def _version_in(conditions: Sequence[Condition[Any]], version: AttributeMap) -> Any:
     """Return the version that the caller's conditions require; None if they require none."""
-    if entity.version is not None:
-        for condition in conditions:
-            if (
-                isinstance(condition, Compare)
-                and condition.comparator == "="
-                and condition.operand.name == entity.version.name
-            ):
-                return condition.value
+    for each in conditions:
+        if isinstance(each, Compare) and (each.comparator, each.operand.name) == (
+            "=",
+            version.name,
+        ):
+            return each.value
     return None
 
 
-def version_conflict(
-    entity: EntityMap, key: Item, item: Item | None, expected: Any
-) -> WriteRejected | None:
-    """Return the error for a stored version that is not the expected one; None if it is."""
-    if entity.version is None or expected is None:
-        return None
-    found = stored_version(entity, item)
-    if found == expected:
-        return None
+def _other_version(expected: Any, found: int, item: Item | None) -> str:
+    """Return why a stored version is not the expected one."""
     if item is None:
-        reason = (
+        return (
             f"version {expected} was expected, but the item does not exist: it was deleted, or an "
             "attribute of its key was assigned instead of changed with update()"
         )
-    elif not expected:
-        reason = f"it already exists, in version {found}; read it before you replace it"
-    else:
-        reason = f"version {expected} was expected, but version {found} is stored"
-    return rejection(VersionConflict, entity, key, item, reason)
+    if not expected:
+        return f"it already exists, in version {found}; read it before you replace it"
+    return f"version {expected} was expected, but version {found} is stored"
 
 
 # -- variants ------------------------------------------------------------------------------------
@@ -351,40 +364,5 @@ def _is_default(attribute: AttributeMap, value: Value | None) -> bool:
     return attribute.default is not None and attribute.store(attribute.default()) == value
 
 
-def immutable_changed(
-    entity: EntityMap, key: Item, item: Item | None, new: Item
-) -> WriteRejected | None:
-    """Return the error for a new item with another value of an immutable attribute."""
-    if item is None:
-        return None
-    for attribute in entity.immutable:
-        old, value = item.get(attribute.stored), new.get(attribute.stored)
-        if old != value and not (old is None and _is_default(attribute, value)):
-            reason = (
-                f"{entity.name}.{attribute.name} is immutable: it is stored as {_content(old)}, "
-                f"and cannot become {_content(value)}"
-            )
-            return rejection(ConditionFailed, entity, key, item, reason)
-    return None
-
-
 def _content(value: Value | None) -> str:
     return "nothing" if value is None else repr(next(iter(value.values())))
-
-
-# -- conditions ----------------------------------------------------------------------------------
-
-
-def condition_failed(
-    entity: EntityMap, key: Item, item: Item | None, conditions: Sequence[Condition[Any]]
-) -> WriteRejected:
-    """Return the error for conditions of the caller that do not hold.
-
-    It is a version conflict if one of them requires another version than the stored one.
-    """
-    conflict = version_conflict(entity, key, item, expected_version(entity, conditions))
-    if conflict is not None:
-        return conflict
-    failed = [condition for condition in conditions if not condition.matches(item or {})]
-    shown = " AND ".join(map(repr, failed or conditions))
-    return rejection(ConditionFailed, entity, key, item, f"the condition {shown} is false")
