@@ -45,9 +45,8 @@ from tablewright.plan.backfill.reservations import Claim, Reservations, claims_o
 from tablewright.plan.backfill.throttling import Pace, Paced, retry_throttled
 from tablewright.plan.expressions import QueryRequest, Selection
 from tablewright.plan.plan import DECLARED, Context, Plan, Request, Steps, Together
-from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.scan import Scan
-from tablewright.plan.reads.single import read_item
+from tablewright.plan.reads.single import decode_page, read_item
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, in_turn, read_shape
 from tablewright.plan.writes.guard import WriteExpressions, key_text, snapshot
 from tablewright.plan.writes.write import side_shapes, write_units

@@ -29,8 +29,9 @@ from tablewright.plan.expressions import QueryRequest, Selection
 from tablewright.plan.plan import DECLARED, Context, Steps
 from tablewright.plan.reads.layout import Layout, bound, layout_of
 from tablewright.plan.reads.members import AggregateMap, MemberRow, assemble
-from tablewright.plan.reads.pages import MAX_REQUESTS, KeyRead, decode_page, next_limit
+from tablewright.plan.reads.pages import MAX_REQUESTS, KeyRead, next_limit
 from tablewright.plan.reads.query import checked_size
+from tablewright.plan.reads.single import decode_page
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
 from tablewright.symbol import expressed
 from tablewright.values import Item

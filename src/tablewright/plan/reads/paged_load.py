@@ -42,10 +42,10 @@ from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.layout import MemberPlace, RowPlace, hull, literal_behind
 from tablewright.plan.reads.members import AggregateMap, Member, MemberRow
 from tablewright.plan.reads.page import Page, PageCursor
-from tablewright.plan.reads.pages import MAX_REQUESTS, PageItems, decode_page
+from tablewright.plan.reads.pages import MAX_REQUESTS, PageItems
 from tablewright.plan.reads.projection import ProjectionMap
 from tablewright.plan.reads.query import Query
-from tablewright.plan.reads.single import Single
+from tablewright.plan.reads.single import Single, decode_page
 from tablewright.plan.shape import Shape, in_turn
 from tablewright.symbol import Argument, expressed
 from tablewright.values import Item

@@ -14,7 +14,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, Self, TypeVar
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -37,6 +36,7 @@ from tablewright.plan.facts import InShards, OfTypes, Paging, ShapeFilter, page_
 from tablewright.plan.plan import DECLARED, Context, Plan, Steps
 from tablewright.plan.reads import projection
 from tablewright.plan.reads.page import Page, PageCursor
+from tablewright.plan.reads.single import decode_page
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
 from tablewright.symbol import expressed
@@ -51,16 +51,6 @@ MAX_REQUESTS = 64
 MAX_LIMIT = 1000
 #: The most values that DynamoDB compares an attribute with in one IN.
 MAX_IN = 100
-
-
-class _PageAnswer(Struct, rename="pascal"):
-    items: list[Item] = []
-    count: int = 0
-    scanned_count: int = 0
-    last_evaluated_key: Item | None = None
-
-
-decode_page = msgspec.json.Decoder(_PageAnswer).decode
 
 
 class PageItems(Struct):

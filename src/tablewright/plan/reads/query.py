@@ -23,9 +23,9 @@ from tablewright.plan.expressions import Selection
 from tablewright.plan.facts import all_read
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.get import Get
-from tablewright.plan.reads.pages import Pages, decode_page
+from tablewright.plan.reads.pages import Pages
 from tablewright.plan.reads.projection import ProjectionRow, contains_whole, key_paths
-from tablewright.plan.reads.single import Single
+from tablewright.plan.reads.single import Single, decode_page
 from tablewright.plan.reference import Ref, check_condition, check_reference
 from tablewright.plan.shape import Shape, in_turn
 from tablewright.symbol import Symbol

@@ -4,7 +4,7 @@
 
 returns `(ingredient, category)`: the second request is made from the result of the first.
 
-`read_item` reads an item as it is stored, for writes and for unique values.
+`read_item` and `read_all` read items as they are stored, for writes and for unique values.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tablewright.capacity import read_units
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
+from tablewright.plan.expressions import QueryRequest
 from tablewright.plan.facts import Paging, Target, items_read
 from tablewright.plan.plan import DECLARED, Context, Plan, Request, Steps
 from tablewright.plan.shape import Shape, in_turn, read_shape, typical_size
@@ -84,6 +85,27 @@ _decode = msgspec.json.Decoder(ItemAnswer).decode
 def read_item(context: Context, entity: EntityMap, key: Item) -> Steps[Item | None]:
     """Read an item consistently; return None if it does not exist."""
     return _decode((yield item_request(context, entity, key))).item
+
+
+class _PageAnswer(Struct, rename="pascal"):
+    items: list[Item] = []
+    count: int = 0
+    scanned_count: int = 0
+    last_evaluated_key: Item | None = None
+
+
+decode_page = msgspec.json.Decoder(_PageAnswer).decode
+
+
+def read_all(request: QueryRequest) -> Steps[list[Item]]:
+    """Read the items of all pages of a query or scan."""
+    items: list[Item] = []
+    while True:
+        page = decode_page((yield request))
+        items += page.items
+        if page.last_evaluated_key is None:
+            return items
+        request = request.next_page(page.last_evaluated_key)
 
 
 def item_request(

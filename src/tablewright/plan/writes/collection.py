@@ -37,9 +37,9 @@ from tablewright.plan.facts import Actions, AllPages, Repeats, Unchanged, UnitRa
 from tablewright.plan.plan import DECLARED, Context, Plan, Steps
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.paged_load import LoadFound
-from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.several import item_identity
+from tablewright.plan.reads.single import read_all
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, shape_of
 from tablewright.plan.writes.action import (
     Action,
@@ -300,15 +300,8 @@ def _request(load: Load[Any], context: Context) -> QueryRequest:
 
 def _read(load: Load[Any], context: Context) -> Steps[list[Item]]:
     """Read all rows that belong to the root, with the root, in the order of their sort keys."""
-    request = _request(load, context)
+    items = yield from read_all(_request(load, context))
     condition = _key_condition(load)
-    items: list[Item] = []
-    while True:
-        page = decode_page((yield request))
-        items += page.items
-        if page.last_evaluated_key is None:
-            break
-        request = request.next_page(page.last_evaluated_key)
     if condition.sort is None:
         return items
     name, root = condition.sort.attribute, condition.sort.values[0]["S"]

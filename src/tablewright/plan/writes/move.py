@@ -42,8 +42,7 @@ from tablewright.plan import facts
 from tablewright.plan.change import Change
 from tablewright.plan.expressions import QueryRequest, Selection
 from tablewright.plan.plan import DECLARED, Context, Steps
-from tablewright.plan.reads.pages import decode_page
-from tablewright.plan.reads.single import item_shape, read_item
+from tablewright.plan.reads.single import item_shape, read_all, read_item
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, shape_of, typical_size
 from tablewright.plan.writes.action import (
     Action,
@@ -420,17 +419,11 @@ def read_rows_below(
 ) -> Steps[list[tuple[Follower, Item]]]:
     """Read all rows below an item, each with its entity."""
     by_entity = {member.entity: member for member in members}
-    rows: list[tuple[Follower, Item]] = []
-    request = request_for_rows_below(entity, key, members, context) if members else None
-    while request is not None:
-        page = decode_page((yield request))
-        for row in page.items:
-            found = entity.table.entity_of(row)
-            if found is not None and found in by_entity:
-                rows.append((by_entity[found], row))
-        last = page.last_evaluated_key
-        request = None if last is None else request.next_page(last)
-    return rows
+    if not members:
+        return []
+    rows = yield from read_all(request_for_rows_below(entity, key, members, context))
+    owned = [(by_entity.get(found), row) for row in rows if (found := entity.table.entity_of(row))]
+    return [(member, row) for member, row in owned if member is not None]
 
 
 def request_for_rows_below(

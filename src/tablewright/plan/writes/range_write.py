@@ -27,9 +27,9 @@ from tablewright.plan.change import AddToSet, Change, RemoveFromSet, Set, SetIfA
 from tablewright.plan.condition import Condition
 from tablewright.plan.facts import NOTHING, Actions, Repeats, all_read, items_read
 from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.several import item_identity, read_batch
+from tablewright.plan.reads.single import decode_page
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, in_turn
 from tablewright.plan.writes.action import (
     Action,
