@@ -13,12 +13,11 @@ import pytest
 
 from tablewright import GSI, Attr, Entity, Table, attr, index, key
 from tablewright.designs.catalog import bundled, load
+from tablewright.presentation.element import Markup, element, escape
+from tablewright.presentation.erd import RELATION_COLUMNS, Attribute, Erd, Node, Relation
+from tablewright.presentation.erd_svg import erd_svg, width, wrap
+from tablewright.presentation.layers import layers
 from tablewright.publish import html_document
-from tablewright.publish.erd import RELATION_COLUMNS, Attribute, Erd, Node, Relation
-from tablewright.publish.html.element import Markup, element, escape
-from tablewright.publish.html.erd_svg import erd_svg
-from tablewright.publish.html.layers import layers
-from tablewright.publish.html.svg import width, wrap
 from tablewright.verify import Design
 from tests.commands import run
 

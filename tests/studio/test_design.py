@@ -14,9 +14,9 @@ from tablewright.cost.prices import Rates
 from tablewright.designs.catalog import bundled, load
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.plan.shape import Shape
-from tablewright.publish.erd import erd
+from tablewright.presentation.conditions import condition_lines
+from tablewright.presentation.erd import erd
 from tablewright.studio.derived import DOCUMENTS
-from tablewright.studio.markup.condition import condition_lines
 from tablewright.studio.web.server import serving_studio
 from tablewright.symbol import Symbol
 from tests.studio.conftest import Browser

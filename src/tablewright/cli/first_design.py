@@ -21,7 +21,7 @@ from tablewright.cli import report
 from tablewright.cli.commands import add_command, text_file, write_output
 from tablewright.cli.failures import describe_error, exit_on_error, fail, say
 from tablewright.cli.grammar import WHERE, argument, option
-from tablewright.cli.views import count_items
+from tablewright.presentation.values import count_items
 from tablewright.whole_file import create_whole
 
 #: As `tablewright.infer.SAMPLE_SIZE`, which is not imported for `--help`.

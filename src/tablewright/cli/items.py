@@ -35,8 +35,9 @@ from tablewright.cli.grammar import (
 )
 from tablewright.cli.item_json import read_items
 from tablewright.cli.sessions import TableSession, open_session
-from tablewright.cli.views import EntityView, StoredView, View, count_items, count_units, note
 from tablewright.errors import InvalidValue, TablewrightError
+from tablewright.presentation.terminal import EntityView, StoredView, View, note
+from tablewright.presentation.values import count_items, count_units
 
 if TYPE_CHECKING:
     from tablewright.mapping.table import TableMap

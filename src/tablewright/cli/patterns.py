@@ -30,16 +30,15 @@ from tablewright.cli.grammar import (
     load_design,
     option,
 )
-from tablewright.cli.item_json import print_json
 from tablewright.cli.items import confirm
-from tablewright.cli.views import (
-    as_json,
-    count_items,
-    count_units,
-    format_json,
+from tablewright.presentation.results import as_json, json_text
+from tablewright.presentation.terminal import (
+    escape_controls,
     make_console,
     note,
+    print_json,
 )
+from tablewright.presentation.values import count_items, count_units
 
 if TYPE_CHECKING:
     from tablewright.database import Database
@@ -239,10 +238,10 @@ def _run(
 ) -> None:
     """Run a plan and print its result, then on standard error what it took."""
     from tablewright import Page, Query
-    from tablewright.cli.results import print_result
     from tablewright.errors import UnreadableItem
     from tablewright.plan.inspection import name_of
     from tablewright.plans import Load, LoadFound, Single, Then
+    from tablewright.presentation.terminal import print_result
 
     if isinstance(plan, Query):
         found = _Found(database, plan, all_pages=all_pages)
@@ -309,7 +308,7 @@ class _Found:
 
 def _print_rows(rows: Iterable[Any], plan: Plan[Any], *, json: bool) -> int:
     """Print the results of a query, and return their number."""
-    from tablewright.cli.results import print_rows
+    from tablewright.presentation.terminal import print_rows
 
     count = 0
     if json:
@@ -326,7 +325,7 @@ def _print_rows(rows: Iterable[Any], plan: Plan[Any], *, json: bool) -> int:
 def _note_unreadable(error: UnreadableItem) -> None:
     """Print an item that cannot be decoded, and why."""
     note(f"tablewright: {error}")
-    note(f"    {format_json(error.item)}")
+    note(f"    {escape_controls(json_text(error.item))}")
 
 
 def _note_cursor(cursor: str | None, how: str) -> None:

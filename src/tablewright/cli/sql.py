@@ -15,12 +15,11 @@ from tablewright.cli.commands import add_command
 from tablewright.cli.conditions import read_literal
 from tablewright.cli.failures import describe_failure, fail
 from tablewright.cli.grammar import Json, Target, argument, flag, option
-from tablewright.cli.item_json import print_json
-from tablewright.cli.item_tables import print_table
 from tablewright.cli.statements import ScanRefused, StatementSession, open_statements
-from tablewright.cli.views import count_items, count_units, note
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.partiql.tokens import split_statements
+from tablewright.presentation.terminal import note, print_json, print_table
+from tablewright.presentation.values import count_items, count_units
 from tablewright.schema import KeySchema
 
 if TYPE_CHECKING:

@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Literal
 from tablewright.cli.commands import add_command
 from tablewright.cli.failures import exit_on_error, fail
 from tablewright.cli.grammar import Json, TableName, Target, argument, option
-from tablewright.cli.item_json import print_json
-from tablewright.cli.item_tables import print_columns
 from tablewright.cli.sessions import TableSession, open_session
-from tablewright.cli.views import make_console, note, print_fields, print_title
+from tablewright.presentation.terminal import (
+    make_console,
+    note,
+    print_columns,
+    print_fields,
+    print_json,
+    print_title,
+)
 
 if TYPE_CHECKING:
     from tablewright.schema import IndexProjection, KeySchema

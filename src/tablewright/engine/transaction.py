@@ -36,7 +36,7 @@ from tablewright.expression import CompiledCondition, CompiledUpdate
 from tablewright.limits import MAX_TRANSACTION_SIZE
 from tablewright.storage import WriteTransaction
 from tablewright.values import Item
-from tablewright.wire.members import Structure
+from tablewright.wire.constraints import Structure
 
 #: `insert` is a put that must not replace an item.
 WriteKind: TypeAlias = Literal["put", "insert", "update", "delete", "check"]

@@ -32,9 +32,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.plan.events import Observer, RequestTimer, add_capacity
 from tablewright.plan.expressions import QueryRequest
 from tablewright.plan.shape import Shape
-from tablewright.transport.faults import RetriesExhausted
-from tablewright.transport.steps import Request, Wait
-from tablewright.transport.transport import Response
+from tablewright.transport.transport import Request, Response, RetriesExhausted, Wait
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")

@@ -159,7 +159,7 @@ def _compare(held: Any, comparator: str, value: Any) -> Condition[Any]:
 def _call(
     held: Held[E, Any], function: str, check: Callable[[Any], bool], *values: Any
 ) -> Condition[E]:
-    return condition.Call(function, held, check, *values)  # type: ignore[arg-type]
+    return condition.Predicate(function, held, check, *values)  # type: ignore[arg-type]
 
 
 class Ref(Comparable[E, T]):

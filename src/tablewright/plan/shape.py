@@ -23,7 +23,7 @@ from tablewright.plan import explanation, facts
 from tablewright.plan.change import Change
 from tablewright.plan.expressions import QueryRequest
 from tablewright.symbol import Expression, expressions_in, member_of_list
-from tablewright.transport.steps import Request
+from tablewright.transport.transport import Request
 from tablewright.wire.operations import READS
 
 #: The assumed size of a value of each type in bytes, for estimates.

@@ -23,7 +23,7 @@ from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.shape import Shape
-from tablewright.publish.blocks import Chart, Code, Plain
+from tablewright.presentation.blocks import Chart, Code, Plain
 from tablewright.publish.reasons import why_efficient
 from tablewright.values import Item
 from tablewright.wire.operations import READS

@@ -27,8 +27,7 @@ from tablewright.transfer.endpoints import shorten
 from tablewright.transfer.sending import send_request, wait_for_capacity
 from tablewright.transport import Local, Transport
 from tablewright.values import Item
-from tablewright.wire.values import read_values
-from tablewright.wire.whole_items import read_whole_item
+from tablewright.wire.values import read_values, read_whole_item
 
 #: The number of concurrent requests to an endpoint.
 DEFAULT_REQUESTS = 8

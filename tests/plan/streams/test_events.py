@@ -41,6 +41,7 @@ from tablewright.errors import (
 )
 from tablewright.plan.streams.events import _likeness
 from tablewright.server import serving
+from tablewright.sigv4 import SigningCredentials
 from tablewright.streams import (
     Created,
     Deleted,
@@ -52,7 +53,6 @@ from tablewright.streams import (
     stream_handler,
 )
 from tablewright.transport import Remote
-from tablewright.transport.sigv4 import SigningCredentials
 
 CREDENTIALS = SigningCredentials("key", "secret")
 

@@ -50,7 +50,7 @@ from tablewright.policy import (
     ResourcePolicy,
     parse_resource_policy,
 )
-from tablewright.policy.keys import (
+from tablewright.policy.condition import (
     ATTRIBUTES,
     FULL_TABLE_SCAN,
     LEADING_KEYS,
@@ -58,10 +58,7 @@ from tablewright.policy.keys import (
     RESOURCE_TAG,
 )
 from tablewright.wire.operations import READS
-from tablewright.wire.statements import (
-    BatchExecuteStatementInput,
-    BatchExecuteStatementOutput,
-)
+from tablewright.wire.partiql import BatchExecuteStatementInput, BatchExecuteStatementOutput
 
 StoredTables: TypeAlias = Mapping[str, StoredTable]
 

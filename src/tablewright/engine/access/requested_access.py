@@ -58,7 +58,7 @@ from tablewright.engine.tables.describe import stream_arn, table_arn
 from tablewright.engine.tables.table import Keys
 from tablewright.errors import ValidationException
 from tablewright.expression import CompiledUpdate
-from tablewright.policy.keys import (
+from tablewright.policy.condition import (
     ENCLOSING_OPERATION,
     REQUEST_TAG,
     RETURN_CAPACITY,
@@ -70,7 +70,7 @@ from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
 from tablewright.wire import requests
 from tablewright.wire.operations import OPERATIONS, STATEMENT, Operation, touches
-from tablewright.wire.statements import ExecuteStatementInput, ParameterizedStatement
+from tablewright.wire.partiql import ExecuteStatementInput, ParameterizedStatement
 from tablewright.wire.touches import Named, Touch
 
 #: The values of condition keys, by key.

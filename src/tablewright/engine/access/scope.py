@@ -124,7 +124,7 @@ class AccountScope(Struct, frozen=True):
 class ScopedEngine(Engine):
     """An engine whose ARNs have the region and the account of a scope. It refuses other ARNs.
 
-    >>> engine = ScopedEngine(":memory:", scope=Scope("eu-west-1", "123456789012"))
+    >>> engine = ScopedEngine(":memory:", scope=AccountScope("eu-west-1", "123456789012"))
     >>> engine.call("ListTables")
     {'TableNames': []}
     """

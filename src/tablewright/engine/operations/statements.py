@@ -40,10 +40,9 @@ from tablewright.errors import (
     DynamoDBError,
     ValidationException,
 )
-from tablewright.partiql import Delete, Update
+from tablewright.partiql import DeleteStatement, UpdateStatement
 from tablewright.values import Value
-from tablewright.wire.responses import ConsumedCapacity, ItemOut
-from tablewright.wire.statements import (
+from tablewright.wire.partiql import (
     BatchExecuteStatementInput,
     BatchExecuteStatementOutput,
     BatchStatementError,
@@ -55,6 +54,7 @@ from tablewright.wire.statements import (
     ExecuteTransactionOutput,
     ItemResponse,
 )
+from tablewright.wire.responses import ConsumedCapacity, ItemOut
 
 
 def execute_statement(request: ExecuteStatementInput) -> Step:
@@ -302,7 +302,7 @@ def _check_for_transaction(prepared: PreparedStatement) -> None:
     statement = prepared.statement
     if prepared.index_name is not None:
         raise ValidationException("Reads on indices are not supported within transactions.")
-    if isinstance(statement, Update | Delete) and statement.returning:
+    if isinstance(statement, UpdateStatement | DeleteStatement) and statement.returning:
         raise ValidationException("RETURNING clause is not supported in ExecuteTransaction.")
 
 

@@ -45,12 +45,12 @@ from tablewright.errors import (
 )
 from tablewright.wire import requests
 from tablewright.wire.operations import OPERATIONS
-from tablewright.wire.responses import ConsumedCapacity
-from tablewright.wire.statements import (
+from tablewright.wire.partiql import (
     BatchExecuteStatementInput,
     BatchExecuteStatementOutput,
     BatchStatementRequest,
 )
+from tablewright.wire.responses import ConsumedCapacity
 
 #: Operations on a table that are refused while it is being created.
 _SETTINGS = frozenset(

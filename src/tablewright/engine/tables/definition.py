@@ -142,7 +142,7 @@ def _build_key_schema(
     return KeySchema(of("HASH"), of("RANGE"))
 
 
-def build_projection(shape: requests.Projection) -> IndexProjection:
+def build_projection(shape: requests.IndexProjection) -> IndexProjection:
     kind, names = shape.projection_type, shape.non_key_attributes
     if kind is None:
         raise invalid("Unknown ProjectionType: null")
@@ -333,7 +333,7 @@ def refuse_unsupported(request: requests.CreateTableInput | requests.UpdateTable
 
 
 def build_warm_throughput(
-    shape: requests.WarmThroughput | None,
+    shape: requests.RequestedWarmThroughput | None,
     billing: str,
     throughput: Throughput,
     index: str | None = None,
@@ -351,7 +351,7 @@ def build_warm_throughput(
 
 
 def change_warm_throughput(
-    shape: requests.WarmThroughput | None,
+    shape: requests.RequestedWarmThroughput | None,
     billing: str,
     throughput: Throughput,
     warm: WarmUnits,
@@ -367,7 +367,7 @@ def change_warm_throughput(
 
 
 def _build_at_least(
-    shape: requests.WarmThroughput | None,
+    shape: requests.RequestedWarmThroughput | None,
     least: tuple[int, int],
     index: str | None,
     problems: list[str],

@@ -121,7 +121,7 @@ def describe(
             LastUpdateDateTime=round_timestamp(schema.table_class_changed or None),
         )
     description["DeletionProtectionEnabled"] = schema.deletion_protected
-    description["WarmUnits"] = _describe_warm_throughput(
+    description["WarmThroughput"] = _describe_warm_throughput(
         schema.billing, schema.throughput, schema.warm, status
     )
     return description
@@ -190,7 +190,7 @@ def _describe_index(
     if index.kind == "global":
         if index.on_demand:
             description["OnDemandThroughput"] = _describe_on_demand(index.on_demand)
-        description["WarmUnits"] = _describe_warm_throughput(
+        description["WarmThroughput"] = _describe_warm_throughput(
             schema.billing, index.throughput, index.warm, status
         )
     return description

@@ -49,8 +49,8 @@ from tablewright.plan.plan import READY, Context, Plan, Request, Steps, Unready,
 from tablewright.schema import IndexProjection, KeyAttribute, KeySchema, Throughput
 from tablewright.table_changes import Part, differences
 from tablewright.table_description import IndexDescription, TableDescription, read_ttl
-from tablewright.transport.index_creation import add_indexes
 from tablewright.transport.tables import (
+    add_indexes,
     describe_table,
     index_states,
     wait_until_active,

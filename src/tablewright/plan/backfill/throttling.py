@@ -13,8 +13,8 @@ from tablewright.errors import DynamoDBError, TransactionCanceledException
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.expressions import QueryRequest
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
-from tablewright.transport.faults import RetriesExhausted
 from tablewright.transport.retry import THROTTLING
+from tablewright.transport.transport import RetriesExhausted
 
 #: About five minutes without any progress.
 THROTTLED = Backoff(attempts=80, first=0.2, longest=8.0)

@@ -23,10 +23,9 @@ from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.effect import sentinel
 from tablewright.plan.writes.move import followers
-from tablewright.publish.erd import Relation, erd
-from tablewright.studio.items.key_values import key_text
-from tablewright.studio.items.kinds import parser
-from tablewright.studio.items.lookups import Lookup, lookup
+from tablewright.presentation.erd import Relation, erd
+from tablewright.presentation.keys import key_text, parser
+from tablewright.studio.items.reading import Lookup, lookup
 from tablewright.table_description import TableDescription
 from tablewright.values import Item
 

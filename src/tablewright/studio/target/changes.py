@@ -26,8 +26,8 @@ from tablewright.model.databases.database import Database
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.streams.events import Converted, Moved
 from tablewright.plan.streams.reading import Checkpoint, Round, StreamReader
-from tablewright.studio.items.kinds import kind_of
-from tablewright.studio.markup.parts import content
+from tablewright.presentation.keys import kind_of
+from tablewright.presentation.values import content
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import TableDescription
 from tablewright.values import Item, Value

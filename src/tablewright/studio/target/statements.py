@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import cache
 from hashlib import sha256
 from math import ceil
 from typing import Any
@@ -33,9 +34,13 @@ from tablewright.errors import (
     ValidationException,
 )
 from tablewright.hints import did_you_mean
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.table import TableMap
-from tablewright.partiql import Exists, Insert
-from tablewright.studio.markup.parts import content
+from tablewright.mapping.template import Parser, Template
+from tablewright.model.pattern import AccessPattern
+from tablewright.partiql import ExistsStatement, InsertStatement
+from tablewright.presentation.values import content
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import TableDescription
 from tablewright.values import Item
@@ -178,7 +183,7 @@ class ItemChanged(TablewrightError):
 def preview(workspace: Workspace, text: str) -> WritePreview:
     """Return what a write would do. Raises what the statement would raise."""
     prepared = prepare_statement(text)
-    if isinstance(prepared.statement, Exists):
+    if isinstance(prepared.statement, ExistsStatement):
         raise ValidationException("EXISTS is a condition of a transaction; it cannot run alone")
     if prepared.parsed.parameter_count:
         raise ValidationException("a statement of the console has no parameters: write the values")
@@ -189,7 +194,11 @@ def preview(workspace: Workspace, text: str) -> WritePreview:
     try:
         after = _apply(text, description, request, before)
     except (ConditionalCheckFailedException, DuplicateItemException) as error:
-        reason = "the item exists already" if isinstance(prepared.statement, Insert) else str(error)
+        reason = (
+            "the item exists already"
+            if isinstance(prepared.statement, InsertStatement)
+            else str(error)
+        )
         return WritePreview(prepared.table_name, key, before, before, f"It would fail: {reason}")
     warnings = _warnings(workspace.maps.get(prepared.table_name), before, after)
     return WritePreview(prepared.table_name, key, before, after, warnings=tuple(warnings))
@@ -209,7 +218,7 @@ def write(workspace: Workspace, text: str, seen: str) -> tuple[WritePreview, flo
 
 def _key(prepared: PreparedStatement, description: TableDescription) -> Item:
     values = prepared.bind(None)
-    if isinstance(prepared.statement, Insert):
+    if isinstance(prepared.statement, InsertStatement):
         item: Item = values[prepared.statement.item.name]["M"]
         return {name: item[name] for name in description.keys.names if name in item}
     tests = prepared.plan_write(table_from_description(description)).key
@@ -259,3 +268,61 @@ def _warnings(table: TableMap | None, before: Item | None, after: Item | None) -
 
 def _shown(item: Item, name: str) -> str:
     return content(item[name]) if name in item else "missing"
+
+
+def similar_patterns(workspace: Workspace, text: str) -> list[AccessPattern]:
+    """Return the patterns that read with the key of a SELECT; none for another statement."""
+    prepared = prepare_statement(text)
+    known = workspace.maps.get(prepared.table_name)
+    description = None if known is None else workspace.describe(prepared.table_name)
+    if known is None or description is None or workspace.design is None or not prepared.is_read:
+        return []
+    plan = prepared.plan_select(table_from_description(description))
+    try:
+        values = prepared.bind(None)
+    except TablewrightError:  # it has parameters
+        return []
+    tests = [
+        (test.name, test.operator, content(values[test.operands[0]]))
+        for test in plan.branches[0].key
+    ]
+    index = None if plan.source.index is None else plan.source.index.name
+    entities = [entity for entity in known.entities if _fits(entity, index, tests)]
+    return [
+        pattern
+        for pattern in workspace.design.patterns
+        if pattern.shape.operation == plan.operation
+        and pattern.shape.table == prepared.table_name
+        and pattern.shape.index == index
+        and any(entity in pattern.shape.targets for entity in entities)
+    ]
+
+
+def _fits(entity: EntityMap, index: str | None, tests: list[tuple[str, str, str]]) -> bool:
+    """Return whether items of an entity can have a key with these values."""
+    return any(
+        all(
+            name in key.templates and _can_be(key.templates[name], operator, text)
+            for name, operator, text in tests
+        )
+        for key in (entity.primary, *entity.indexes)
+        if tests and _index_name(key) == index
+    )
+
+
+def _index_name(key: KeyMap) -> str | None:
+    return None if key.index is None else key.index.name
+
+
+def _can_be(template: Template, operator: str, text: str) -> bool:
+    if not template.is_text:
+        return True
+    if operator == "=":
+        return _parser(template).texts(text) is not None
+    literal = template.pieces[0] if isinstance(template.pieces[0], str) else ""
+    return literal.startswith(text) or text.startswith(literal)
+
+
+@cache
+def _parser(template: Template) -> Parser:
+    return Parser(template, any_spelling=True)
