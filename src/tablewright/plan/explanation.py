@@ -171,8 +171,8 @@ def lines(shape: Shape) -> Iterator[str]:
     yield f"{shape.operation} on {where}: {shape.condition}".rstrip(": ")
     for label, value in (
         ("order", shape.order),
-        ("actions" if shape.writes else "page", shape.page),
-        ("filter", "" if shape.writes else shape.filter),
+        ("actions" if shape.is_write else "page", shape.page),
+        ("filter", "" if shape.is_write else shape.filter),
         ("sets", "" if shape.steps else "; ".join(shape.sets)),
         ("requires", "" if shape.steps else "; ".join(shape.requires)),
         ("units", shape.units),

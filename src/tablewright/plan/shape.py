@@ -174,7 +174,7 @@ class Shape(Struct, frozen=True):
         ]
 
     @property
-    def writes(self) -> bool:
+    def is_write(self) -> bool:
         """Whether the plan writes anything."""
         return self.write_range != facts.NOTHING
 

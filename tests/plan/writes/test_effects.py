@@ -179,10 +179,10 @@ def test_the_effects_of_a_write_are_what_it_changes(
     for effect in db.run(Effects(write)):
         change(rows, None, effect.old, effect.new)
         table = effect.entity.table
-        for name_of_index, index in table.indexes.items():
-            row = [index_row(table, index, item) for item in (effect.old, effect.new)]
-            if row[0] != row[1]:
-                change(rows, name_of_index, *row)
+        for declared in table.indexes.values():
+            old, new = (index_row(table, declared, item) for item in (effect.old, effect.new))
+            if old != new:
+                change(rows, declared.name, old, new)
         for side in effect.side_items:
             change(rows, None, side.old, side.new)
     before = stored(engine)
