@@ -59,7 +59,7 @@ def pattern_matrix(design: Design, report: CostReport | None) -> Markup:
         rows = [
             _row(found, costs.get(found.label), total)
             for found in design.patterns
-            if found.shape.writes != is_read
+            if found.shape.is_write != is_read
         ]
         if rows:
             heading = element("th", title, colspan=7, scope="colgroup")
@@ -133,7 +133,7 @@ def _operation(shape: Shape) -> list[Markup]:
 
 
 def _where(shape: Shape) -> Markup:
-    if not shape.indexes or not shape.writes:
+    if not shape.indexes or not shape.is_write:
         return element("span", shape.index or "table")
     count = len(shape.indexes)
     indexes = "1 index" if count == 1 else f"{count} indexes"

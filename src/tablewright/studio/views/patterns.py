@@ -66,7 +66,7 @@ def show(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
     pattern = find_pattern(workspace, name)
     given = request.query.without("filter")
     page = _PatternPage(workspace, pattern, given if given.pairs else None)
-    is_run = given.pairs and not shape_of(pattern).writes
+    is_run = given.pairs and not shape_of(pattern).is_write
     shown = page.result() if is_run else page.form()
     return _page(workspace, pattern, request.query.get("filter"), shown)
 
@@ -86,7 +86,7 @@ def write(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
 def _writing(workspace: Workspace, request: WebRequest, name: str) -> _PatternPage:
     """Return the page of a pattern that writes, for a submitted form without its token."""
     pattern = find_pattern(workspace, name)
-    if not shape_of(pattern).writes:
+    if not shape_of(pattern).is_write:
         raise MissingPage
     return _PatternPage(workspace, pattern, request.form.without(PREVIEW))
 
