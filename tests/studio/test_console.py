@@ -363,9 +363,9 @@ def test_every_collection_of_each_design_can_be_read(opened: Open, name: str) ->
     workspace = open_workspace([name])
     browser = opened(workspace.target, workspace.design)
     for table in workspace.maps:
-        layout = workspace.describe(table)
-        assert layout is not None
-        for collection in layout.collections:
+        description = workspace.describe(table)
+        assert description is not None
+        for collection in description.collections:
             source = f'"{table}"."{collection.name}"' if collection.name else f'"{table}"'
             page = browser.get(console(f"SELECT * FROM {source}", run="1"))
             assert page.status == 200

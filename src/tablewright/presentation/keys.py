@@ -24,7 +24,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Parser
 from tablewright.schema import KeyAttribute
 from tablewright.table_description import IndexDescription
-from tablewright.values import Item, Value, tag_of
+from tablewright.values import Item, Value
 
 #: How much space is added at most to align a part.
 MAX_PADDING = 12
@@ -105,6 +105,7 @@ def explain_missing(
     return pieces
 
 
+@cache
 def label(entity: EntityMap, attribute: str, shown: str) -> str:
     """Return the label of a part, with the stored name of its attribute."""
     found = entity.attributes.get(attribute)
@@ -167,7 +168,8 @@ def key_value(text: str, attribute: KeyAttribute) -> Value:
 
 def key_text(value: Value) -> str:
     """Return a key value as a person types it."""
-    return str(value[tag_of(value)])
+    (text,) = value.values()
+    return str(text)
 
 
 def encode_cursor(key: Item) -> str:

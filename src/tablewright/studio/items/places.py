@@ -39,7 +39,7 @@ SHOWN = 2
 class Subject(Struct, frozen=True):
     """The item of a page."""
 
-    layout: TableDescription
+    description: TableDescription
     #: The design of its table, or what was inferred; None if nothing is known.
     known: TableMap | None
     item: Item
@@ -48,7 +48,7 @@ class Subject(Struct, frozen=True):
     @property
     def title(self) -> str:
         """What tells the item from others of its kind: the last value in its key."""
-        return own_value(self.layout.base, self.kind, self.item)
+        return own_value(self.description.base, self.kind, self.item)
 
     @property
     def values(self) -> Values | None:
@@ -69,10 +69,10 @@ class Place(Struct, frozen=True):
     about: tuple[str, ...] = ()
 
 
-def places_of(layout: TableDescription, kind: ItemKind, item: Item) -> list[Place]:
+def places_of(description: TableDescription, kind: ItemKind, item: Item) -> list[Place]:
     """Return the place of an item in the table and in each index."""
     values = values_of(kind, item)
-    return [_place(each, kind, item, values) for each in layout.collections]
+    return [_place(each, kind, item, values) for each in description.collections]
 
 
 def values_of(kind: ItemKind, item: Item) -> Values | None:
@@ -200,14 +200,14 @@ class Neighbours(Struct, frozen=True):
 
 
 def read_neighbours(
-    send: Send, layout: TableDescription, collection: IndexDescription, item: Item
+    send: Send, description: TableDescription, collection: IndexDescription, item: Item
 ) -> Neighbours:
     """Read the neighbours of an item where it is, with two small queries."""
     if not collection.name and not collection.keys.sort:
         return Neighbours([], [], False, False)  # a partition of the table is one item
     partition = {each.name: item[each.name] for each in collection.keys.partition}
-    start = layout.start_key(collection, item)
-    members = reading_of(layout, collection, Limit=SHOWN + 1, ExclusiveStartKey=start)
+    start = description.start_key(collection, item)
+    members = reading_of(description, collection, Limit=SHOWN + 1, ExclusiveStartKey=start)
     request = QueryRequest("Query", members, Selection(KeyCondition(partition)))
     answers = [
         send("Query", **request.with_members(ScanIndexForward=forward).body)
