@@ -23,7 +23,7 @@ from tablewright import (
 )
 from tablewright.engine import Engine
 from tablewright.presentation.keys import column_widths, key_pieces, kind_of
-from tablewright.studio.items.places import Place, places_of, read_neighbours
+from tablewright.studio.items.places import ItemPlace, places_of, read_neighbours
 from tablewright.studio.items.reading import lookup, run
 from tablewright.studio.items.relations import relations_of
 from tablewright.table_description import TableDescription, read_table
@@ -77,7 +77,7 @@ def description_of(engine: Engine) -> TableDescription:
     return read_table(engine.call("DescribeTable", {"TableName": "shelf"})["Table"])
 
 
-def place_in(engine: Engine, name: str, item: Item) -> Place:
+def place_in(engine: Engine, name: str, item: Item) -> ItemPlace:
     found = places_of(description_of(engine), kind_of(KNOWN, item), item)
     return next(place for place in found if place.collection.name == name)
 

@@ -66,7 +66,7 @@ class ReadOnly:
         self._transport = transport
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
-        if not _only_reads(operation, request):
+        if not only_reads(operation, request):
             raise ReadOnlyTarget(operation)
         return self._transport.send(operation, request)
 
@@ -74,7 +74,7 @@ class ReadOnly:
         self._transport.close()
 
 
-def _only_reads(operation: str, request: dict[str, Any]) -> bool:
+def only_reads(operation: str, request: dict[str, Any]) -> bool:
     """Return whether a request changes nothing; statements are parsed for that."""
     row = OPERATIONS.get(operation)
     if row is None or row.access is not Access.STATEMENT:

@@ -56,7 +56,7 @@ class Subject(Struct, frozen=True):
         return values_of(self.kind, self.item)
 
 
-class Place(Struct, frozen=True):
+class ItemPlace(Struct, frozen=True):
     """An item in the table or in an index, or its absence from it."""
 
     collection: IndexDescription
@@ -69,7 +69,7 @@ class Place(Struct, frozen=True):
     about: tuple[str, ...] = ()
 
 
-def places_of(description: TableDescription, kind: ItemKind, item: Item) -> list[Place]:
+def places_of(description: TableDescription, kind: ItemKind, item: Item) -> list[ItemPlace]:
     """Return the place of an item in the table and in each index."""
     values = values_of(kind, item)
     return [_place(each, kind, item, values) for each in description.collections]
@@ -87,17 +87,17 @@ def values_of(kind: ItemKind, item: Item) -> Values | None:
 
 def _place(
     collection: IndexDescription, kind: ItemKind, item: Item, values: Values | None
-) -> Place:
+) -> ItemPlace:
     if collection.contains(item):
         keys = {name: key_pieces(collection, kind, item, name) for name in collection.keys.names}
-        return Place(collection, True, keys, _unusual(collection, kind, item, values))
+        return ItemPlace(collection, True, keys, _unusual(collection, kind, item, values))
     declared = kind.keys_in(collection.name)
     if kind.entity is not None and declared and values is not None:
         return _declared_absence(collection, kind.entity, declared, item, values)
     reason = _missing(collection, item)
     if kind.entity is not None and not declared:
         reason = f"{kind.entity.name} declares no key for it: {reason}"
-    return Place(collection, False, {}, reason)
+    return ItemPlace(collection, False, {}, reason)
 
 
 def _missing(collection: IndexDescription, item: Mapping[str, Value]) -> str:
@@ -118,7 +118,7 @@ def _declared_absence(
     declared: tuple[KeyMap, ...],
     item: Item,
     values: Values,
-) -> Place:
+) -> ItemPlace:
     """Return why an item is not in an index for which its entity declares keys."""
     reasons: list[str] = []
     about: list[str] = []
@@ -140,7 +140,7 @@ def _declared_absence(
                 f"{_missing(collection, item)}, although its values give a key: it was written "
                 "without it"
             )
-    return Place(collection, False, shown, "; ".join(reasons), tuple(dict.fromkeys(about)))
+    return ItemPlace(collection, False, shown, "; ".join(reasons), tuple(dict.fromkeys(about)))
 
 
 def _unusual(

@@ -11,10 +11,9 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.presentation.element import Markup, element
-from tablewright.presentation.hues import attribute_hue, entity_hue
+from tablewright.presentation.hues import attribute_hue, chip, entity_hue
 from tablewright.presentation.keys import KeyPiece, key_pieces, key_text, paths
 from tablewright.presentation.values import content, shortened
-from tablewright.studio.markup.parts import chip
 from tablewright.studio.patterns.programs import entity_code
 from tablewright.studio.web.http import url
 from tablewright.table_description import IndexDescription, TableDescription

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from tablewright.mapping.table import TableMap
 from tablewright.presentation.element import Markup, element
+from tablewright.presentation.hues import chip
 from tablewright.presentation.keys import kind_name, kind_of
 from tablewright.studio.items.finding import MAX_TRIES, Hit, Search, Try, search
 from tablewright.studio.items.reading import RequestMeter
@@ -112,7 +113,7 @@ def _needed(workspace: Workspace) -> Markup:
             names = list(dict.fromkeys(part.attribute for part in entity.primary.parameters))
             if len(names) > 1:
                 words = element("code", " ".join(names))
-                lines.append([parts.chip(entity), element("span", "type"), words])
+                lines.append([chip(entity), element("span", "type"), words])
     return _list("Found by several words", lines)
 
 

@@ -21,6 +21,7 @@ from tablewright.errors import DeclarationError, InvalidValue, TablewrightError
 from tablewright.plan.plan import Plan
 from tablewright.plan.writes.entry import delete
 from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.hues import chip
 from tablewright.presentation.keys import unreadable
 from tablewright.studio.items.places import Subject
 from tablewright.studio.items.reading import RequestMeter, run
@@ -410,7 +411,7 @@ class _Deletion(ChangePage):
                 found = run(self.workspace.send, related.lookup)
                 if found.items:
                     text = f"{found.count} stay, without their {kind.entity.name}"
-                    lines.append([parts.chip(related.entity), element("span", text)])
+                    lines.append([chip(related.entity), element("span", text)])
         return parts.listed(lines, "body rel") if lines else NOTHING
 
 

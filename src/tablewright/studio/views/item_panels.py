@@ -8,16 +8,16 @@ from __future__ import annotations
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.presentation.element import Markup, element
-from tablewright.presentation.hues import entity_hue
+from tablewright.presentation.hues import chip, entity_hue
 from tablewright.presentation.keys import key_text, kind_name, kind_of, own_value, short_title
 from tablewright.presentation.values import content
 from tablewright.studio.items import relations
-from tablewright.studio.items.places import Place, Subject, read_neighbours
+from tablewright.studio.items.places import ItemPlace, Subject, read_neighbours
 from tablewright.studio.items.reading import Found, Lookup, Send, run
 from tablewright.studio.items.relations import Event, Related, Reserved
 from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.item_parts import item_url
-from tablewright.studio.markup.parts import NOTHING, aside, chip, note, tag
+from tablewright.studio.markup.parts import NOTHING, aside, note, tag
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item
 
@@ -28,13 +28,13 @@ LINKS = 6
 # --- places -------------------------------------------------------------------------------------
 
 
-def key_panel(send: Send, subject: Subject, place: Place) -> Markup:
+def key_panel(send: Send, subject: Subject, place: ItemPlace) -> Markup:
     """Return the key of an item in the table, taken apart, and its neighbours."""
     shown = [_keys(place, subject.kind), _near(send, subject, place)]
     return parts.panel("Key in the table", element("div.body", shown))
 
 
-def places_panels(send: Send, subject: Subject, places: list[Place]) -> Markup:
+def places_panels(send: Send, subject: Subject, places: list[ItemPlace]) -> Markup:
     """Return a panel for each index: the place of the item, or why it has none."""
     if not places:
         return NOTHING
@@ -45,7 +45,7 @@ def places_panels(send: Send, subject: Subject, places: list[Place]) -> Markup:
     return element("div", heading, element("div.cols.c3", panels))
 
 
-def _panel(send: Send, subject: Subject, place: Place) -> Markup:
+def _panel(send: Send, subject: Subject, place: ItemPlace) -> Markup:
     collection = place.collection
     if place.is_in:
         where = tag("in the index", "good")
@@ -60,7 +60,7 @@ def _panel(send: Send, subject: Subject, place: Place) -> Markup:
     return element("section.panel", head, shown)
 
 
-def _keys(place: Place, kind: ItemKind) -> Markup:
+def _keys(place: ItemPlace, kind: ItemKind) -> Markup:
     rows = []
     for name, pieces in place.keys.items():
         explained = item_parts.key_explained(pieces, kind.entity)
@@ -68,13 +68,13 @@ def _keys(place: Place, kind: ItemKind) -> Markup:
     return element("div", rows)
 
 
-def _reason(place: Place, kind: str) -> Markup:
+def _reason(place: ItemPlace, kind: str) -> Markup:
     return (
         note(place.reason[:1].upper() + place.reason[1:] + ".", kind) if place.reason else NOTHING
     )
 
 
-def _about(place: Place, item: Item) -> Markup:
+def _about(place: ItemPlace, item: Item) -> Markup:
     """Return the stored values that a reason is about."""
     if not place.about:
         return NOTHING
@@ -92,7 +92,7 @@ def _described(collection: IndexDescription) -> str:
     return f"{collection.kind} index, {projection}"
 
 
-def _near(send: Send, subject: Subject, place: Place) -> Markup:
+def _near(send: Send, subject: Subject, place: ItemPlace) -> Markup:
     """Return the neighbours of an item in its partition."""
     description, collection, item = subject.description, place.collection, subject.item
     if not collection.is_ready:

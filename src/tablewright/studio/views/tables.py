@@ -13,6 +13,7 @@ from tablewright.infer import SAMPLE_SIZE
 from tablewright.model.provision import Provision
 from tablewright.model.table_definition import definition
 from tablewright.presentation.element import Child, Markup, element
+from tablewright.presentation.hues import chip
 from tablewright.presentation.keys import stored_names
 from tablewright.presentation.values import plural, size_text
 from tablewright.studio.items.exporting import FORMATS, export_response, scan_pages
@@ -389,7 +390,7 @@ def _inferred(workspace: Workspace, name: str, *, ask: bool) -> Markup:
     if found.table is None:
         entities = note(f"Items are shown without entities: {found.problem}.", "warn")
     else:
-        chips = [parts.chip(entity) for entity in found.table.entities]
+        chips = [chip(entity) for entity in found.table.entities]
         entities = element("p.swatches", "Entities: ", chips)
     return panel(
         "Inferred",
