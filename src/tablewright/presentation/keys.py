@@ -2,6 +2,10 @@
 
     ORDER#O101#ITEM#I2      "ORDER#" fixed, "O101" order_id, "#ITEM#" fixed, "I2" item_id
 
+The kinds of items are named here, too: an item that the design does not know is never hidden, it
+has a kind of its own. A text becomes a key value by the type of its attribute: a number as it is, a
+binary in base64.
+
 Invariant: the texts of the pieces together are the stored text. This module must not know HTML.
 """
 

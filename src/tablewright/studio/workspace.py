@@ -9,6 +9,9 @@ next request tries again, so a studio recovers when its target does.
 
 A target in memory or in a file can be written; another one only if that was asked for. The
 transport refuses every operation that writes otherwise, whatever a view does.
+
+A preview waits here until its button is pressed: its page has a random token, which takes it once.
+Only the last previews are kept; an older token, or one of a restarted studio, makes a new preview.
 """
 
 from __future__ import annotations

@@ -1,10 +1,17 @@
-"""One page of items: what a filter asks for, the request that it becomes, and its answer.
+"""Reading items: a page that a filter asks for, and lookups by the values of an entity.
 
     partition given          Query: reads the items of the page, no others
     no partition             Scan of the table or of the index
     a filter DynamoDB does not apply by key (an entity, a sort key without a partition)
                              up to MAX_REQUESTS requests of FILTERED_LIMIT items, then the page ends
                              with a cursor, even if it is not full
+
+A lookup finds the items of an entity by some of its values. Keys bind values from the left, so it
+is a GetItem, or a Query of one partition; it reads one page.
+
+    Order, customer_id and order_id known     GetItem of its key
+    Order, status known                       Query of the index whose partition is a status
+    Order, order_id known                     nothing: no key begins with it, it would be a Scan
 
 Invariants: a page without such a filter is one request. A page never holds more than its size.
 This module must not know HTML.

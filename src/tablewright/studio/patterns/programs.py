@@ -1,4 +1,7 @@
-"""Python code: a call of a pattern as a program, and an entity as an expression."""
+"""Programs to copy: a call of a pattern in Python, its requests with boto3 and the AWS CLI.
+
+All is text that runs as it is. This module must not know markup.
+"""
 
 from __future__ import annotations
 

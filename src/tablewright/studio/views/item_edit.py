@@ -1,8 +1,9 @@
-"""The edit of an item, with a preview before it happens.
+"""The edit and the deletion of an item, with a preview before it happens.
 
     GET   /item/{table}/edit?pk=…&sk=…       a form with the values of the stored item
     POST  /item/{table}/edit?…               the preview of what is typed
     POST  /item/{table}/edit/write?…         the edit, if it is still what the preview has shown
+    GET   /item/{table}/delete?…             the preview of a deletion; POST deletes the item
 
 An item of an entity is changed by a plan of the model. Another one, and one that cannot be decoded,
 is edited as DynamoDB's JSON.

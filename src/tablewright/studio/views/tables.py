@@ -1,8 +1,13 @@
 """Tables: what is at the target, and what of the design is missing there; its sample data.
 
-GET  /tables     the tables of the target, page by page
-GET  /sample     what loading the sample data of the design will do
-POST /sample     loads it
+GET  /tables           the tables of the target, page by page
+GET  /sample           what loading the sample data of the design will do
+POST /sample           loads it
+GET  /tables/{table}   one table: how it differs from its design, its indexes, its export
+
+The page of a missing table of the design shows the request that creates it; its form sends it. Of a
+table without a design, entities and attributes are inferred, and a module to save. A sample of a
+table in this process is read when a page needs it; of an endpoint, on request.
 """
 
 from __future__ import annotations
