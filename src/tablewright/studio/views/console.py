@@ -410,7 +410,7 @@ def preview_panel(
     ]
     form = element("form.pager", inputs, method="post", action="/console")
     return _answered(
-        "Preview",
+        "Not run yet",
         preview_parts.verdict(found.found),
         *_changes(found),
         element("div.body.stack", shown),
