@@ -1,8 +1,8 @@
-"""Settings shared by all tests: the number of examples that hypothesis tries, and when to collect
-garbage.
+"""Settings shared by all tests: the number of examples that hypothesis tries, when to collect
+garbage, that compiled modules are kept, and an engine.
 
 `dev` (the default) tries a few new examples on every run, so that `make test` stays quick. `ci`
-tries four times as many, the same ones on every run, so that a change never fails because of an
+tries ten times as many, the same ones on every run, so that a change never fails because of an
 older bug. A property that needs another number than its profile's uses `tests.examples`.
 """
 
@@ -10,13 +10,23 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tablewright import Engine
+from tests.prepared import Prepare, prepared, with_tables
+
+# Without compiled modules, each worker and each command that a test starts compiles all of them
+# again: a quarter of the CPU time of a run.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 pytest.register_assert_rewrite("tests.engine.database")  # before a test imports it
 
-settings.register_profile("dev", deadline=None, max_examples=25)
+settings.register_profile("dev", deadline=None, max_examples=10)
 settings.register_profile(
     "ci",
     deadline=None,
@@ -36,3 +46,16 @@ def pytest_collection_finish() -> None:
     """Collect garbage again, but never look at the thousands of tests and their parameters."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture
+def prepare() -> Prepare:
+    """What is in `engine`. A folder or a file overrides it."""
+    return with_tables()
+
+
+@pytest.fixture
+def engine(prepare: Prepare) -> Iterator[Engine]:
+    """An engine in memory. What a test writes is undone."""
+    with prepared(prepare) as engine:
+        yield engine

@@ -20,7 +20,7 @@ TYPES: Json = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def orders(db: Database) -> str:
     """Three partitions with four items each; sk is a number."""
     return db.table(
@@ -33,7 +33,7 @@ def orders(db: Database) -> str:
     )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def typed(db: Database) -> str:
     """An item with an attribute of each type, and one without."""
     return db.table("pk:S", items=[item(pk="all", **TYPES), item(pk="none")])
