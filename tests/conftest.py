@@ -1,5 +1,5 @@
 """Settings shared by all tests: the number of examples that hypothesis tries, when to collect
-garbage, that compiled modules are kept, and an engine.
+garbage, which compiled modules are kept, and an engine.
 
 `dev` (the default) tries a few new examples on every run, so that `make test` stays quick. `ci`
 tries ten times as many, the same ones on every run, so that a change never fails because of an
@@ -8,20 +8,24 @@ older bug. A property that needs another number than its profile's uses `tests.e
 
 from __future__ import annotations
 
+import compileall
 import gc
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import tablewright
 from tablewright import Engine
 from tests.prepared import Prepare, prepared, with_tables
 
-# Without compiled modules, each worker and each command that a test starts compiles all of them
-# again: a quarter of the CPU time of a run.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# Compiled modules are written while the tests are collected, whatever the environment says: to
+# compile everything again takes a quarter of the CPU time of a run. Not later, because a module
+# that a test writes twice within a second would be mistaken for the first one.
+_dont_write_bytecode = sys.dont_write_bytecode
 sys.dont_write_bytecode = False
 
 pytest.register_assert_rewrite("tests.engine.database")  # before a test imports it
@@ -37,15 +41,18 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Collect no garbage while the tests are collected; a third of the time went there."""
     gc.disable()
+    if not hasattr(config, "workerinput"):  # for the commands that tests start
+        compileall.compile_dir(Path(tablewright.__file__).parent, quiet=2)
 
 
 def pytest_collection_finish() -> None:
     """Collect garbage again, but never look at the thousands of tests and their parameters."""
     gc.freeze()
     gc.enable()
+    sys.dont_write_bytecode = _dont_write_bytecode
 
 
 @pytest.fixture

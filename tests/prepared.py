@@ -27,8 +27,8 @@ def is_redirected() -> bool:
 
 @cache
 def with_tables(*tables: type[Table]) -> Prepare:
-    """Return a function that makes these tables."""
-    return lambda engine: connect(engine, *tables)
+    """Return a function that makes these tables, if any."""
+    return lambda engine: connect(engine, *tables) if tables else None
 
 
 def prepared_engine(prepare: Prepare) -> Engine:
