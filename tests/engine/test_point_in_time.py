@@ -59,22 +59,6 @@ def test_recovery_is_turned_on_for_35_days_and_off(db: Database) -> None:
     assert db.call("DescribeContinuousBackups", {"TableName": table}) == DISABLED
 
 
-def test_a_missing_table_is_not_found(db: Database) -> None:
-    for operation, request in (
-        ("DescribeContinuousBackups", {"TableName": "missing"}),
-        ("UpdateContinuousBackups", {"TableName": "missing", **turn_on()}),
-        (
-            "RestoreTableToPointInTime",
-            {
-                "SourceTableName": "missing",
-                "TargetTableName": "more",
-                "UseLatestRestorableTime": True,
-            },
-        ),
-    ):
-        db.fails(operation, request, "TableNotFoundException", "Table not found: missing")
-
-
 @pytest.mark.parametrize("days", [0, 36])
 def test_a_period_has_1_to_35_days(db: Database, table: str, days: int) -> None:
     bound = "greater than or equal to 1" if days < 1 else "less than or equal to 35"
