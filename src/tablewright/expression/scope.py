@@ -54,6 +54,9 @@ _AnyResolved: TypeAlias = (
 _MAX_CACHED_NAMES: Final = 64  # an expression with more names is not cached
 _CACHE_SIZE: Final = 1024
 _NO_VALUES: Final[dict[str, Value]] = {}
+#: Names that have been checked, if they are few and short, and keys of values.
+_KNOWN_NAMES: Final[set[Names]] = set()
+_KNOWN_KEYS: Final[set[str]] = set()
 
 
 class Scope:
@@ -176,11 +179,14 @@ class Scope:
         """Check names and values, once, and return the names as a part of the cache key."""
         if self._names is None:
             names, values = self._raw_names, self._raw_values
-            if names is not None:
+            key = () if names is None else tuple(names.items())
+            if names is not None and key not in _KNOWN_NAMES:
                 check_names(names)
+                if len(key) <= _MAX_CACHED_NAMES and max(map(len, names.values())) <= 255:
+                    _remember(key, _KNOWN_NAMES)
             if values is not None:
                 self._normal, self._values_size = normalise_values(values)
-            self._names = () if names is None else tuple(names.items())
+            self._names = key
         return self._names
 
 
@@ -196,7 +202,7 @@ def _cached(compile_: Callable[P, T]) -> Callable[P, T]:
 
     def compile_or_get(*key: P.args, **none: P.kwargs) -> T:
         names = cast(Names, key[-1])
-        if names and (len(names) > _MAX_CACHED_NAMES or max(map(len, dict(names).values())) > 255):
+        if names and names not in _KNOWN_NAMES:
             return compile_(*key, **none)
         return compile_cached(*key)
 
@@ -240,6 +246,12 @@ def _compile_projection(
     return CompiledProjection(resolved.tree.paths if resolved.tree else ()), resolved
 
 
+def _remember(key: T, known: set[T]) -> None:
+    if len(known) >= _CACHE_SIZE:
+        known.clear()
+    known.add(key)
+
+
 def _never(item: Item, values: Values, memo: Memo | None) -> bool:
     """Fail: the checks of this condition always raise, so it is never evaluated."""
     raise AssertionError("the checks of the condition did not raise")
@@ -265,7 +277,10 @@ def check_names(names: Mapping[str, str]) -> None:
 
 def normalise_values(values: Mapping[str, Value]) -> tuple[dict[str, Value], int]:
     """Check ExpressionAttributeValues; return the values in normal form, and their size."""
-    _check_keys("ExpressionAttributeValues", values, _IS_VALUE_KEY)
+    if not values or not values.keys() <= _KNOWN_KEYS:
+        _check_keys("ExpressionAttributeValues", values, _IS_VALUE_KEY)
+        for key in values:
+            _remember(key, _KNOWN_KEYS)
     normal = {
         # Most values are strings, which need no normalisation.
         key: value if len(value) == 1 and "S" in value else _normalise(key, value)
