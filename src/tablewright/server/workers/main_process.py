@@ -66,7 +66,7 @@ class MainServer(Server):
         self._members = [WorkerHandle(process) for process in workers.processes]
         #: The last reports of workers that were replaced.
         self._past_reports: list[WorkerReport] = []
-        #: The worker that has been told that it has the only connection.
+        #: The worker that knows that it has the only connection.
         self._alone: WorkerHandle | None = None
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
