@@ -22,8 +22,12 @@ from tablewright.encoding.items import item_size, normalise
 from tablewright.encoding.truncation import truncate
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import tree
-from tablewright.expression.compiled import CompiledCondition, CompiledProjection, CompiledUpdate
-from tablewright.expression.evaluate import compile_condition, count_tests
+from tablewright.expression.compiled import (
+    CompiledCondition,
+    CompiledProjection,
+    CompiledUpdate,
+    UncheckedCondition,
+)
 from tablewright.expression.key import KeySelection, KeyTerm, select
 from tablewright.expression.rules import LONG_TYPE_NAMES
 from tablewright.expression.update import CompiledActions
@@ -259,13 +263,8 @@ def _make_condition(
     values: dict[str, Value] = {}
     trees = tuple(_make_tree(name, *found, values) for name, found in comparisons.items())
     condition = tree.Or(trees) if conditional_operator == "OR" else tree.And(trees)
-    return CompiledCondition(
-        compile_condition(condition),
-        frozenset(comparisons),
-        values,
-        item_size(values),
-        tests=count_tests(condition),
-    )
+    form = UncheckedCondition(condition, frozenset(comparisons))
+    return CompiledCondition(form, values, item_size(values))
 
 
 def _make_tree(

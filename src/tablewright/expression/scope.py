@@ -29,20 +29,19 @@ from tablewright.expression.compiled import (
     CompiledKeyCondition,
     CompiledProjection,
     CompiledUpdate,
+    ConditionForm,
 )
-from tablewright.expression.evaluate import Memo, Test, compile_condition, count_tests
 from tablewright.expression.key import KeyConditionForm, parse_key_condition
 from tablewright.expression.parse import parse_condition, parse_projection, parse_update
 from tablewright.expression.resolve import (
     Resolved,
-    Values,
     resolve_condition,
     resolve_projection,
     resolve_update,
 )
 from tablewright.expression.update import CompiledActions
 from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE, MAX_PLACEHOLDER_LENGTH, MAX_SUBSTITUTED_SIZE
-from tablewright.values import Item, Value
+from tablewright.values import Value
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -104,16 +103,9 @@ class Scope:
             self._missing_kinds.append(kind)
             return None
         self._has_value_expression = True
-        test, tests, resolved = _compile_condition(kind, text, self._checked_names())
-        self._use(resolved)
-        return CompiledCondition(
-            test,
-            resolved.names,
-            self._normal,
-            self._values_size,
-            resolved.nested_names,
-            tests=tests,
-        )
+        form = _compile_condition(kind, text, self._checked_names())
+        self._use(form.resolved)
+        return CompiledCondition(form, self._normal, self._values_size)
 
     def key_condition(self, text: str | None) -> CompiledKeyCondition | None:
         """Compile a KeyConditionExpression."""
@@ -210,13 +202,8 @@ def _cached(compile_: Callable[P, T]) -> Callable[P, T]:
 
 
 @_cached
-def _compile_condition(
-    kind: str, text: str, names: Names
-) -> tuple[Test, int, Resolved[tree.Condition]]:
-    resolved = resolve_condition(kind, parse_condition(kind, text), dict(names))
-    if resolved.tree is None:
-        return _never, 0, resolved
-    return compile_condition(resolved.tree), count_tests(resolved.tree), resolved
+def _compile_condition(kind: str, text: str, names: Names) -> ConditionForm:
+    return ConditionForm(parse_condition(kind, text), dict(names), kind)
 
 
 @_cached
@@ -250,11 +237,6 @@ def _remember(key: T, known: set[T]) -> None:
     if len(known) >= _CACHE_SIZE:
         known.clear()
     known.add(key)
-
-
-def _never(item: Item, values: Values, memo: Memo | None) -> bool:
-    """Fail: the checks of this condition always raise, so it is never evaluated."""
-    raise AssertionError("the checks of the condition did not raise")
 
 
 # --- names and values ---------------------------------------------------------------------------
