@@ -28,8 +28,8 @@ from tablewright.expression.tree import (
     Path,
     ProjectionTree,
     RemoveAction,
-    Section,
     SetAction,
+    UpdateSection,
     UpdateTree,
     Value,
 )
@@ -74,9 +74,9 @@ sums |= st.builds(
 )
 
 
-def section(keyword: str, action: st.SearchStrategy[Any]) -> st.SearchStrategy[Section]:
+def section(keyword: str, action: st.SearchStrategy[Any]) -> st.SearchStrategy[UpdateSection]:
     several = st.lists(action, min_size=1, max_size=3).map(tuple)
-    return st.builds(Section, st.just(keyword), several)
+    return st.builds(UpdateSection, st.just(keyword), several)
 
 
 updates = st.lists(

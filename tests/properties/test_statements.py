@@ -28,8 +28,8 @@ from tablewright.expression.tree import (
     Or,
     Path,
     RemoveAction,
-    Section,
     SetAction,
+    UpdateSection,
     UpdateTree,
     Value,
 )
@@ -294,7 +294,7 @@ def test_an_update_changes_what_update_item_changes(
     for action in changes:
         sections.setdefault(KEYWORDS[type(action)], []).append(action)
     update = print_update(
-        UpdateTree(tuple(Section(word, tuple(some)) for word, some in sections.items()))
+        UpdateTree(tuple(UpdateSection(word, tuple(some)) for word, some in sections.items()))
     )
     whole = "attribute_exists(pk)"
     if condition is not None:

@@ -206,7 +206,7 @@ class UpdateForm:
         for action in actions:
             sections.setdefault(tree.KEYWORDS[type(action)], []).append(action)
         update = tree.UpdateTree(
-            tuple(tree.Section(keyword, tuple(some)) for keyword, some in sections.items())
+            tuple(tree.UpdateSection(keyword, tuple(some)) for keyword, some in sections.items())
         )
         self._resolved = resolve_update(update, names, "")
         resolved = self._resolved.tree or tree.UpdateTree(())

@@ -142,7 +142,7 @@ def compile_attribute_updates(raw: Mapping[str, Mapping[str, Any]] | None) -> Co
         return None
     values: dict[str, Value] = {}
     actions = tuple(_make_action(name, entry, values) for name, entry in raw.items())
-    update = tree.UpdateTree((tree.Section("SET", actions),))
+    update = tree.UpdateTree((tree.UpdateSection("SET", actions),))
     written = CompiledProjection(tuple(action.path for action in actions))
     return CompiledUpdate(
         CompiledActions(update, wrong_type=_MISMATCH),

@@ -84,7 +84,7 @@ TableKeys = Annotated[list[KeySchemaElement], Length(1, 2)]
 IndexKeys = Annotated[list[KeySchemaElement], Length(1, 2 * MAX_INDEX_KEY_ATTRIBUTES)]
 
 
-class IndexProjection(Structure):
+class RequestedProjection(Structure):
     model_name = "Projection"
 
     projection_type: ProjectionType | None = None
@@ -113,7 +113,7 @@ class RequestedWarmThroughput(Structure):
 class LocalSecondaryIndex(Structure):
     index_name: IndexName
     key_schema: IndexKeys
-    projection: IndexProjection
+    projection: RequestedProjection
 
 
 class GlobalSecondaryIndex(LocalSecondaryIndex):
