@@ -14,11 +14,10 @@ from pathlib import Path
 import apsw
 
 from tablewright.errors import StoreFailed
-from tablewright.private_file import open_private
 from tablewright.storage.checksum import TAG_BITS, UNTAGGED, make_tag
 from tablewright.storage.log import log_path, note_log, read_salts
 from tablewright.storage.new_file import name_problem
-from tablewright.whole_file import create_whole
+from tablewright.whole_file import create_whole, open_private
 
 
 def back_up(connection: apsw.Connection, copy: Path) -> None:

@@ -1,7 +1,7 @@
 """The main process of a server with workers: accepts, commits, and does the periodic work.
 
     clients ──accept──▶ main process ──socket──▶ the worker with the fewest connections
-                        main process ◀──writes── workers (`relay`, `relay_writer`)
+                        main process ◀──writes── workers (`relay`)
 
 It writes for all workers, so their writes share commits, and the deletion of expired items, index
 builds and exports run once. (With a writer in each of two workers, a commit had half as many
