@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from tablewright.designs.catalog import load
-from tablewright.publish.blocks import ErdDiagram, KeyMapDiagram
+from tablewright.presentation.blocks import ErdDiagram, KeyMapDiagram
+from tablewright.presentation.erd_svg import erd_svg
+from tablewright.presentation.key_map_svg import key_map_svg
+from tablewright.presentation.style import rules, tokens
 from tablewright.publish.document import blocks
-from tablewright.publish.html.erd_svg import erd_svg
-from tablewright.publish.html.key_map_svg import key_map_svg
-from tablewright.publish.html.style import rules, tokens
 
 _MERMAID = re.compile(r"^```mermaid\n.*?^```\n", re.MULTILINE | re.DOTALL)
 #: The colour schemes of the site: the light one and the dark one.

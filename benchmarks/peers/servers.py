@@ -100,8 +100,8 @@ _PYTHON = HOME / "venv/bin"
 
 IMPLEMENTATIONS = (
     ours("memory"),
-    ours("durable", "--db", FILE),
-    ours("file", "--db", FILE, "--durability", "normal"),
+    ours("durable", FILE),
+    ours("file", FILE, "--durability", "normal"),
     Implementation(
         name="dynoxide",
         promise="memory",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tablewright
-from tablewright.cli.topics import TOPICS
+from tablewright.cli.help import TOPICS
 from tests.commands import run
 
 SOURCES = sorted(Path(tablewright.__file__).parent.rglob("*.py"))

@@ -21,11 +21,12 @@ from tablewright.designs.catalog import BUNDLED, load
 from tablewright.errors import ModelFileRefused
 from tablewright.infer import ImportedModel, import_model, read_model
 from tablewright.mapping.table import TableMap
-from tablewright.model.table_definition import definition
+from tablewright.model.databases.provision import definition
 from tablewright.publish.workbench import nosql_workbench
 from tablewright.values import Item
 from tablewright.verify import Design, compare_stored, verify
-from tablewright.verify.contents import Scanner, load_sample
+from tablewright.verify.contents import Scanner
+from tablewright.verify.seeding import load_sample
 from tests.commands import run
 from tests.examples import examples
 from tests.infer import workbench

@@ -13,12 +13,11 @@ import pytest
 
 from tablewright import GSI, Attr, Entity, Table, attr, index, key
 from tablewright.designs.catalog import bundled, load
+from tablewright.presentation.element import Markup, element, escape
+from tablewright.presentation.erd import RELATION_COLUMNS, Attribute, Erd, Node, Relation
+from tablewright.presentation.erd_svg import erd_svg, width, wrap
+from tablewright.presentation.layers import layers
 from tablewright.publish import html_document
-from tablewright.publish.erd import RELATION_COLUMNS, Attribute, Erd, Node, Relation
-from tablewright.publish.html.element import Markup, element, escape
-from tablewright.publish.html.erd_svg import erd_svg
-from tablewright.publish.html.layers import layers
-from tablewright.publish.html.svg import width, wrap
 from tablewright.verify import Design
 from tests.commands import run
 
@@ -145,7 +144,7 @@ def test_no_shape_is_outside_of_its_diagram_and_no_boxes_overlap(name: str) -> N
 
 def test_the_page_is_the_same_in_each_run(tmp_path: Path) -> None:
     file = tmp_path / "shop.html"
-    assert run("docs", "shop", "--html", "-o", str(file)).returncode == 0
+    assert run("publish", "docs", "shop", "--html", "-o", str(file)).returncode == 0
     assert file.read_text(encoding="utf-8") == page_of("shop")
 
 

@@ -15,8 +15,7 @@ from tablewright.engine import Engine
 from tablewright.errors import ValidationException
 from tablewright.partiql.printing import format_value
 from tablewright.server import serving
-from tablewright.studio.patterns.similar import similar_patterns
-from tablewright.studio.target.statements import preview
+from tablewright.studio.target.statements import preview, similar_patterns
 from tablewright.studio.workspace import ReadOnly, ReadOnlyTarget, Workspace
 from tablewright.transport import Local
 from tablewright.verify import Design

@@ -11,10 +11,9 @@ import pytest
 from tablewright.cli.studio import open_workspace
 from tablewright.designs import commerce
 from tablewright.engine import Engine
-from tablewright.studio.items.key_values import key_text
-from tablewright.studio.items.kinds import kind_name, kind_of
+from tablewright.presentation.keys import key_text, kind_name, kind_of
+from tablewright.presentation.values import content
 from tablewright.studio.items.places import places_of
-from tablewright.studio.markup.parts import content
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import TableDescription

@@ -9,7 +9,7 @@ import pytest
 
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
-from tablewright.studio.items.kinds import kind_name, kind_of
+from tablewright.presentation.keys import kind_name, kind_of
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tests.studio.conftest import Answer, Browser

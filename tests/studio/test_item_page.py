@@ -8,7 +8,7 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.errors import InvalidValue
-from tablewright.studio.items.item_page import (
+from tablewright.studio.items.reading import (
     FILTERED_LIMIT,
     MAX_REQUESTS,
     PAGE_SIZE,

@@ -6,8 +6,8 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.errors import InvalidValue
+from tablewright.presentation.keys import decode_cursor, encode_cursor, key_text, key_value
 from tablewright.schema import KeyAttribute
-from tablewright.studio.items.key_values import decode_cursor, encode_cursor, key_text, key_value
 from tablewright.table_description import read_table
 from tests.studio.tables import KEYS, create_keys_table
 

@@ -22,10 +22,9 @@ from tablewright import (
     unique,
 )
 from tablewright.engine import Engine
-from tablewright.studio.items.key_parts import column_widths, key_pieces
-from tablewright.studio.items.kinds import kind_of
-from tablewright.studio.items.lookups import lookup, run
+from tablewright.presentation.keys import column_widths, key_pieces, kind_of
 from tablewright.studio.items.places import Place, places_of, read_neighbours
+from tablewright.studio.items.reading import lookup, run
 from tablewright.studio.items.relations import relations_of
 from tablewright.table_description import TableDescription, read_table
 from tablewright.values import Item

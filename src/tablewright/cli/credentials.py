@@ -14,16 +14,15 @@ from typing import Annotated
 
 import typer
 
-from tablewright.cli.commands import SERVER, add_command, app
+from tablewright.cli.commands import add_command, add_group
 from tablewright.cli.failures import fail, failing_on, say
-from tablewright.cli.options import argument, option
+from tablewright.cli.grammar import argument, option
 from tablewright.cli.report import print_grid
 from tablewright.errors import CredentialsRefused
 
-credentials = typer.Typer(help="Manage the users of `tablewright serve`.", no_args_is_help=True)
-app.add_typer(credentials, name="credentials", rich_help_panel=SERVER)
+credentials = add_group("credentials", "Manage the users of `tablewright serve`.")
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The credentials file.")]
+File = Annotated[Path, argument("FILE", "The credentials file.")]
 
 
 @add_command(to=credentials)
@@ -68,7 +67,7 @@ def add(
         say(f"tablewright: added {name} to {file}")
 
 
-@add_command(to=credentials, name="list")
+@add_command("list", to=credentials)
 def list_users(file: File) -> None:
     """List users and their keys, without secrets."""
     from datetime import UTC, datetime

@@ -1,29 +1,29 @@
-"""The command that explains patterns: requests, keys, what a write sets and requires, units."""
+"""Commands that say what access patterns do: `explain` shows requests, `cost` units and prices."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tablewright.cli import report
-from tablewright.cli.commands import DESIGNS, add_command
-from tablewright.cli.designs import Name, load_or_fail
-from tablewright.cli.failures import fail, say
-from tablewright.cli.options import argument, flag
+from tablewright.cli.commands import add_command, print_document
+from tablewright.cli.failures import exit_on_error, fail, say
+from tablewright.cli.grammar import WHERE, DesignName, argument, flag, load_design, option
+from tablewright.cli.revision import run_at
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tablewright.cost import PatternUnits
+    from tablewright.cost import CostComparison, CostReport, PatternUnits
     from tablewright.plans import AccessPattern, Shape
 
 
-@add_command(DESIGNS)
+@add_command()
 def explain(
-    name: Name,
+    design: DesignName,
     pattern: str | None = argument(
         "PATTERN",
         "The name of a pattern, with or without its module. Default: list all.",
@@ -38,22 +38,21 @@ def explain(
     estimate for items of a typical size, and the maximum). For each pattern: the average units of
     its calls in the checks of the design. Nothing is sent to a target: the checks run in memory.
     """
-    import msgspec
     from rich.console import Console
 
     from tablewright.cost import measure_units
 
-    design = load_or_fail(name)
-    patterns = design.patterns
+    loaded = load_design(design)
+    patterns = loaded.patterns
     if pattern is not None:
-        patterns = select_patterns(patterns, name, pattern)
+        patterns = select_patterns(patterns, design, pattern)
     check_shapes(patterns)
-    note_no_patterns(patterns, name)
+    note_no_patterns(patterns, design)
     console = Console()
-    units = measure_units(design)
+    units = measure_units(loaded)
     if json:
         members = [as_members(found) | {"calls": _calls(units[found.label])} for found in patterns]
-        typer.echo(msgspec.json.format(msgspec.json.encode(members), indent=2))
+        print_document(members)
     elif details or pattern is not None:
         for found in patterns:
             _print_pattern(console, found, units[found.label])
@@ -174,3 +173,119 @@ def print_request(console: Console, request: Shape, mark: str, indent: str) -> N
         fields = []
     fields.append(("units", request.units))
     report.print_fields(console, [field for field in fields if field[1]], indent)
+
+
+@add_command()
+def cost(
+    design: DesignName,
+    target: str | None = argument(
+        "TARGET",
+        f"Measure the sizes of stored items: {WHERE}. Default: the sample data of the design.",
+        default=None,
+    ),
+    rates: Path | None = option(
+        "A TOML file: `pattern = calls per second`, and `[items]` with the number of items of each "
+        "entity.",
+        metavar="FILE",
+    ),
+    prices: Path | None = option(
+        "A TOML file with other prices. Default: us-east-1.", metavar="FILE"
+    ),
+    diff: str | None = option(
+        "Print only what differs from a git revision of the design.", metavar="REVISION"
+    ),
+    details: bool = flag("Print every part of a call, with its reason."),
+    json: bool = flag("Print everything as JSON."),
+    markdown: bool = flag("Print Markdown."),
+) -> None:
+    """Print the capacity units of each access pattern, and its monthly price.
+
+    The units are the mean of the calls in the checks of the design. `write` counts the write
+    units of the table, with sentinels and history, `index` those of its indexes. Prices need
+    rates: the calls of each pattern per second, from `@access_pattern(rate=…)` or a file.
+
+    With --diff, only the patterns that differ are printed, and the prices of a month before and
+    after, both with the current rates and prices.
+    """
+
+    from tablewright import cost as costs
+    from tablewright.errors import TablewrightError
+    from tablewright.publish.costs import comparison_markdown
+    from tablewright.publish.costs import markdown as report_markdown
+
+    if json and markdown:
+        fail("--json and --markdown exclude each other; choose one")
+    loaded = load_design(design)
+    tables = [table.__table__ for table in loaded.tables]
+    try:
+        with exit_on_error():
+            sizes = None if target is None else costs.measure_target(tables, target)
+        found = costs.cost(
+            loaded,
+            rates=costs.load_rates(loaded, rates),
+            prices=costs.load_prices(prices),
+            sizes=sizes,
+        )
+    except TablewrightError as error:
+        fail(str(error))
+    compared = None
+    if diff is not None:
+        compared = costs.compare(_report_at(diff, design, target), found, diff)
+    if json:
+        print_document(compared or found)
+    elif markdown and compared is not None:
+        typer.echo(comparison_markdown(compared), nl=False)
+    elif markdown:
+        typer.echo(report_markdown(found), nl=False)
+    elif compared is not None:
+        _print_comparison(compared)
+    else:
+        _print(found, details=details)
+
+
+def _report_at(revision: str, design: str, target: str | None) -> CostReport:
+    """Return the report of the design at a git revision, with the same sizes of items."""
+    import msgspec
+
+    from tablewright.cost import CostReport
+    from tablewright.transfer.endpoints import absolute_target
+
+    arguments = ["cost", design, "--json"]
+    if target is not None:
+        arguments.insert(2, absolute_target(target))
+    return msgspec.json.decode(run_at(revision, *arguments), type=CostReport)
+
+
+def _print_comparison(found: CostComparison) -> None:
+    from rich.console import Console
+
+    from tablewright.publish.costs import comparison_notes, comparison_rows
+
+    console = Console()
+    if found.patterns:
+        for line in report.table_lines(console.width, comparison_rows(found), numbers=4):
+            console.print(line.rstrip(), soft_wrap=True, markup=False, highlight=False)
+        console.print()
+    _print_notes(console, comparison_notes(found))
+
+
+def _print(found: CostReport, *, details: bool) -> None:
+    from rich.console import Console
+
+    from tablewright.publish.costs import notes, part_texts, rows
+
+    console = Console()
+    if found.patterns:
+        lines = report.table_lines(console.width, rows(found), numbers=5)
+        for line, pattern in zip(lines, [None, *found.patterns], strict=True):
+            console.print(line.rstrip(), soft_wrap=True, markup=False, highlight=False)
+            if details and pattern is not None:
+                report.print_fields(console, part_texts(pattern), "  ")
+        console.print()
+    _print_notes(console, notes(found))
+
+
+def _print_notes(console: Console, notes: Iterable[str]) -> None:
+    for note in notes:
+        text = report.fill(console, note)
+        console.print(text, soft_wrap=True, markup=False, highlight=False)

@@ -12,10 +12,11 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from tablewright.errors import DynamoDBError
+from tablewright.errors import DynamoDBError, TablewrightError, TransferRefused
 
 INTERRUPTED = 128 + signal.SIGINT  # the exit code after Ctrl-C
 TERMINATED = 128 + signal.SIGTERM
@@ -81,3 +82,32 @@ def clean_interrupts(outcome: str) -> Iterator[None]:
         raise SystemExit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
     finally:
         signal.signal(signal.SIGTERM, previous)
+
+
+@contextmanager
+def exit_on_error() -> Iterator[list[Path]]:
+    """Print an error of the user or of an endpoint in one line and exit with code 2.
+
+    Yields a list. Add the state file of the transfer to it, and the message says how to continue.
+    """
+    state_files: list[Path] = []
+
+    def resume_hint(first: str = "") -> str:
+        files = [str(file) for file in state_files if file.exists()]
+        if not files:
+            return ""
+        return f"; {first}run the same command again to continue (the progress is in {files[0]})"
+
+    try:
+        yield state_files
+    except BrokenPipeError:
+        raise  # the command ends quietly, see `main`
+    except KeyboardInterrupt:
+        say(f"tablewright: interrupted{resume_hint()}")
+        raise SystemExit(INTERRUPTED) from None
+    except TablewrightError as error:
+        first = "fix this, then " if isinstance(error, TransferRefused) else ""
+        fail(describe_failure(error) + resume_hint(first))
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        fail(f"{where}{describe_error(error)}{resume_hint()}")

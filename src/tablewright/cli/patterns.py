@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tablewright.cli import report
-from tablewright.cli.commands import DESIGNS, add_command
-from tablewright.cli.designs import Name, load_or_fail
+from tablewright.cli.commands import add_command
 from tablewright.cli.explain import (
     as_members,
     check_shapes,
@@ -19,20 +18,27 @@ from tablewright.cli.explain import (
     print_request,
     select_patterns,
 )
-from tablewright.cli.failures import fail
-from tablewright.cli.item_json import print_json
-from tablewright.cli.options import argument, flag, option
-from tablewright.cli.sessions import Json
-from tablewright.cli.transfer import WHERE, exit_on_error
-from tablewright.cli.views import (
-    as_json,
-    count_items,
-    count_units,
-    format_json,
+from tablewright.cli.failures import exit_on_error, fail
+from tablewright.cli.grammar import (
+    WHERE,
+    DesignName,
+    Json,
+    Yes,
+    argument,
+    flag,
+    is_target,
+    load_design,
+    option,
+)
+from tablewright.cli.items import confirm
+from tablewright.presentation.results import as_json, json_text
+from tablewright.presentation.terminal import (
+    escape_controls,
     make_console,
     note,
+    print_json,
 )
-from tablewright.cli.write_items import Yes, confirm
+from tablewright.presentation.values import count_items, count_units
 
 if TYPE_CHECKING:
     from tablewright.database import Database
@@ -48,9 +54,14 @@ PAGE_SIZE = 100
 CURSOR_SECRET = "tablewright patterns"
 
 
-@add_command(DESIGNS)
+@add_command()
 def patterns(
-    name: Name,
+    design: DesignName,
+    target: str | None = argument(
+        "TARGET",
+        f"Where the tables are: {WHERE}. Default: the sample data of the design, in memory.",
+        default=None,
+    ),
     pattern: str | None = argument(
         "PATTERN",
         "The pattern to run, with or without its module. Default: list all.",
@@ -60,10 +71,6 @@ def patterns(
         "NAME=VALUE",
         "Its arguments; entities and lists as JSON. Arguments that accept None can be omitted.",
         default=None,
-    ),
-    target: str = option(
-        f"Where the tables are: {WHERE}. Default: the sample data of the design, in memory.",
-        default=MEMORY,
     ),
     table: str | None = option("The name of the table, if it differs from the design."),
     all_pages: bool = flag("Read all pages of a query.", "--all"),
@@ -76,21 +83,40 @@ def patterns(
     At a target, a pattern that writes shows its requests and asks before it runs. Exit code 1: a
     pattern that reads one entity or aggregate found none, or an item cannot be decoded.
     """
-    design = load_or_fail(name)
+    where, pattern, given = split_words(design, target, pattern, arguments or [])
+    loaded = load_design(design)
     if pattern is None:
-        check_shapes(design.patterns)
-        note_no_patterns(design.patterns, name)
-        _list(design.patterns, json=json)
+        check_shapes(loaded.patterns)
+        note_no_patterns(loaded.patterns, design)
+        _list(loaded.patterns, json=json)
         return
-    found = select_patterns(design.patterns, name, pattern)
+    found = select_patterns(loaded.patterns, design, pattern)
     if len(found) > 1:
         labels = ", ".join(each.label for each in found)
-        fail(f"{name} has several patterns {pattern!r}; choose one: {labels}")
+        fail(f"{design} has several patterns {pattern!r}; choose one: {labels}")
     with exit_on_error():
-        plan = make_plan(found[0], arguments or (), all_pages=all_pages, cursor=cursor)
-        with open_database(name, design, target, table) as (database, units):
-            _confirm_writes(plan, target, yes=yes)
+        plan = make_plan(found[0], given, all_pages=all_pages, cursor=cursor)
+        with open_database(design, loaded, where, table) as (database, units):
+            _confirm_writes(plan, where, yes=yes)
             _run(database, plan, units, all_pages=all_pages, json=json)
+
+
+def split_words(
+    design: str, target: str | None, pattern: str | None, arguments: list[str]
+) -> tuple[str, str | None, list[str]]:
+    """Return the target, the pattern and its arguments; the target can be left out."""
+    if target is None:
+        return MEMORY, None, []
+    if not is_target(target):
+        for word in filter(is_target, () if pattern is None or "=" in pattern else (pattern,)):
+            fail(f"the target comes before the pattern: tablewright patterns {design} {word} …")
+        return MEMORY, target, [*([] if pattern is None else [pattern]), *arguments]
+    if pattern is None:
+        fail(
+            f"name the pattern to run at {target}: tablewright patterns {design} {target} PATTERN; "
+            f"`tablewright patterns {design}` lists the patterns"
+        )
+    return target, pattern, arguments
 
 
 def make_plan(
@@ -98,7 +124,7 @@ def make_plan(
 ) -> Plan[Any]:
     """Return the plan of a pattern with these arguments, at a cursor if one is given."""
     from tablewright.errors import InvalidValue
-    from tablewright.model.pattern_arguments import plan_of, signature_of
+    from tablewright.model.pattern import plan_of, signature_of
     from tablewright.plan.inspection import has_page_size
     from tablewright.plans import Query
 
@@ -132,7 +158,7 @@ def open_database(
     """
     from tablewright import Engine, connect
     from tablewright.errors import TableNotFound
-    from tablewright.model.database import CURSOR_SECRET as VARIABLE
+    from tablewright.model.databases.connecting import CURSOR_SECRET as VARIABLE
     from tablewright.transfer import open_source
     from tablewright.transport import Local
     from tablewright.verify import seed
@@ -159,14 +185,14 @@ def open_database(
             missing = str(error).partition(";")[0]  # without the hint for programs
             fail(
                 f"{target}: {missing}; give its name with --table, or create it: "
-                f"`tablewright create-table {target} --design {name}`"
+                f"`tablewright create-tables {name} {target}`"
             )
         units.clear()
         yield database, units
 
 
 def _list(found: Sequence[AccessPattern], *, json: bool) -> None:
-    from tablewright.model.pattern_arguments import signature_of
+    from tablewright.model.pattern import signature_of
 
     if json:
         print_json([as_members(each) | {"signature": signature_of(each)} for each in found])
@@ -212,10 +238,10 @@ def _run(
 ) -> None:
     """Run a plan and print its result, then on standard error what it took."""
     from tablewright import Page, Query
-    from tablewright.cli.results import print_result
     from tablewright.errors import UnreadableItem
     from tablewright.plan.inspection import name_of
     from tablewright.plans import Load, LoadFound, Single, Then
+    from tablewright.presentation.terminal import print_result
 
     if isinstance(plan, Query):
         found = _Found(database, plan, all_pages=all_pages)
@@ -282,7 +308,7 @@ class _Found:
 
 def _print_rows(rows: Iterable[Any], plan: Plan[Any], *, json: bool) -> int:
     """Print the results of a query, and return their number."""
-    from tablewright.cli.results import print_rows
+    from tablewright.presentation.terminal import print_rows
 
     count = 0
     if json:
@@ -299,7 +325,7 @@ def _print_rows(rows: Iterable[Any], plan: Plan[Any], *, json: bool) -> int:
 def _note_unreadable(error: UnreadableItem) -> None:
     """Print an item that cannot be decoded, and why."""
     note(f"tablewright: {error}")
-    note(f"    {format_json(error.item)}")
+    note(f"    {escape_controls(json_text(error.item))}")
 
 
 def _note_cursor(cursor: str | None, how: str) -> None:

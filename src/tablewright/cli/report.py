@@ -5,9 +5,11 @@ Colours only on a terminal without `NO_COLOR`; rich decides both, and the width 
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
+
+from tablewright.presentation.terminal import fill as fill
+from tablewright.presentation.terminal import print_fields as print_fields
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,17 +55,6 @@ def print_failures(console: Console, results: Sequence[Result]) -> None:
                 console.print(shown, style=style, soft_wrap=True, markup=False)
 
 
-def print_fields(console: Console, fields: Sequence[tuple[str, str]], indent: str) -> None:
-    """Print named values, each of its lines on as many lines as it needs."""
-    width = max((len(name) for name, _ in fields), default=0)
-    for name, value in fields:
-        label = name
-        for line in value.splitlines():
-            text = fill(console, f"{indent}{label:{width}}  {line}", f"{indent}{' ' * width}  ")
-            console.print(text, soft_wrap=True, markup=False, highlight=False)
-            label = ""
-
-
 def print_grid(
     header: Sequence[str], rows: Iterable[Sequence[str]], *, width: int = 0, err: bool = False
 ) -> None:
@@ -77,18 +68,6 @@ def print_grid(
     console = Console(stderr=err)
     console.width = max(console.width, width)
     console.print(grid)
-
-
-def fill(console: Console, text: str, indent: str = "") -> str:
-    """Return a text with line breaks at the width of the console; further lines are indented."""
-    width = max(MIN_NAME + len(indent), console.width)
-    return textwrap.fill(
-        text,
-        width,
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-        break_long_words=False,  # so that a path or a key can be copied
-    )
 
 
 def _cells(result: Result) -> tuple[str, str, str, str]:

@@ -9,22 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from tablewright.cli.transfer import WHERE, exit_on_error
+from tablewright.cli.failures import exit_on_error
 from tablewright.errors import DynamoDBError, ResourceNotFoundException
 from tablewright.hints import did_you_mean
 
 if TYPE_CHECKING:
     from tablewright.table_description import TableDescription
     from tablewright.transport import Transport
-
-Target = Annotated[str, typer.Argument(metavar="TARGET", help=f"Where the tables are: {WHERE}.")]
-TableName = Annotated[str, typer.Argument(metavar="TABLE", help="The name of the table.")]
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on each line.")]
 
 
 class TableSession:
@@ -36,7 +29,7 @@ class TableSession:
         self._described: dict[str, dict[str, Any]] = {}
 
     def list_tables(self) -> list[str]:
-        from tablewright.transfer.definition import list_tables
+        from tablewright.transfer.endpoints import list_tables
 
         return list_tables(self._transport)
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tablewright.cli.failures import fail
+from tablewright.cli.failures import exit_on_error, fail
 from tablewright.cli.sessions import TableSession
-from tablewright.cli.transfer import exit_on_error
 
 if TYPE_CHECKING:
     from tablewright.engine.statements.explain import Explanation
@@ -59,7 +58,7 @@ class StatementSession(TableSession):
     def explain(self, text: str, parameters: Sequence[Value] | None = None) -> Explanation:
         """Explain a statement with the current description of its table."""
         from tablewright.engine.statements.explain import explain_statement
-        from tablewright.engine.table import table_from_description
+        from tablewright.engine.tables.table import table_from_description
 
         self._described.clear()  # indexes may have changed
         self._check_index(text)

@@ -11,54 +11,46 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import TRANSFER, add_command
-from tablewright.cli.failures import INTERRUPTED, describe_error, describe_failure, fail, say
-from tablewright.cli.options import argument, option
+from tablewright.cli.commands import add_command
+from tablewright.cli.failures import exit_on_error, fail, say
+from tablewright.cli.grammar import WHERE, argument, flag, option
 from tablewright.cli.report import print_grid
-from tablewright.errors import TablewrightError, TransferRefused
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from tablewright.transfer import Event, TableComparison
 
-WHERE = "a file, http://host:port, or dynamodb://region"
-
-Source = Annotated[str, typer.Argument(metavar="SOURCE", help=f"Where the tables are: {WHERE}.")]
-Target = Annotated[
-    str, typer.Argument(metavar="TARGET", help=f"Where to write the tables: {WHERE}.")
-]
-OneTable = Annotated[str | None, typer.Option(help="Only this table. Default: all tables.")]
+Source = Annotated[str, argument("SOURCE", f"Where the tables are: {WHERE}.")]
+Destination = Annotated[str, argument("TARGET", f"Where to write the tables: {WHERE}.")]
+OneTable = Annotated[str | None, option("Only this table. Default: all tables.")]
 Parallel = Annotated[
     int | None,
-    typer.Option(
+    option(
+        "The number of concurrent requests. Default: 8 for an endpoint, 1 for files.",
         min=1,
         max=256,
-        help="The number of concurrent requests. Default: 8 for an endpoint, 1 for files.",
     ),
 ]
 StateFile = Annotated[
     Path | None,
-    typer.Option(
-        help="The file that records the progress. Default: a file beside the target, or in the "
+    option(
+        "The file that records the progress. Default: a file beside the target, or in the "
         "current directory."
     ),
 ]
-
 Overwrite = Annotated[
     bool,
-    typer.Option(
-        "--overwrite",
-        help="Write into tables that have items, and replace those with the same keys. "
-        "Default: ask at a terminal; otherwise refuse.",
+    flag(
+        "Write into tables that have items, and replace those with the same keys. Default: ask "
+        "at a terminal; otherwise refuse."
     ),
 ]
 WithoutIndexes = Annotated[
     bool,
-    typer.Option(
-        "--without-indexes",
-        help="Leave out the global indexes, and add them later: this is faster for a large table. "
-        "An existing table must have none.",
+    flag(
+        "Leave out the global indexes, and add them later: this is faster for a large table. An "
+        "existing table must have none."
     ),
 ]
 
@@ -67,10 +59,10 @@ STANDARD_STREAM = "-"
 FILE_ENDINGS = (".json", ".jsonl", ".ndjson", ".gz")
 
 
-@add_command(TRANSFER)
+@add_command()
 def copy(
     source: Source,
-    target: Target,
+    target: Destination,
     table: OneTable = None,
     state: StateFile = None,
     parallel: Parallel = None,
@@ -110,7 +102,7 @@ def copy(
     print_comparison(found)
 
 
-@add_command(TRANSFER)
+@add_command()
 def dump(
     source: Source,
     file: str = argument(
@@ -143,12 +135,12 @@ def dump(
     print_comparison(found, to_stderr=file == STANDARD_STREAM)
 
 
-@add_command(TRANSFER)
+@add_command()
 def load(
-    file: str = argument(
-        "FILE", "A dump, a folder of dumps, an export to S3, or - (standard input)."
-    ),
-    target: str = argument("TARGET", f"Where to write the tables: {WHERE}."),
+    file: Annotated[
+        str, argument("FILE", "A dump, a folder of dumps, an export to S3, or - (standard input).")
+    ],
+    target: Destination,
     table: str | None = option(
         "The table to load into. For a folder of dumps: load only this table."
     ),
@@ -208,7 +200,7 @@ def ask_to_overwrite(
     start: Callable[..., Iterator[Event]], *, overwrite: bool
 ) -> list[TableComparison]:
     """Run a transfer; if the target has items, ask before any is replaced."""
-    from tablewright.cli.write_items import confirm
+    from tablewright.cli.items import confirm
     from tablewright.transfer import TargetHasItems
 
     try:
@@ -298,33 +290,3 @@ def print_comparison(found: list[TableComparison], *, to_stderr: bool = False) -
 def _name_differing(compared: TableComparison) -> str:
     indexes = compared.differing_indexes
     return f"{compared.table} (index {', '.join(indexes)})" if indexes else compared.table
-
-
-@contextmanager
-def exit_on_error() -> Iterator[list[Path]]:
-    """Print an error of the user or of an endpoint in one line and exit with code 2.
-
-    Yields a list. Add the state file of the transfer to it, and the message says how to continue.
-    """
-
-    state_files: list[Path] = []
-
-    def resume_hint(first: str = "") -> str:
-        files = [str(file) for file in state_files if file.exists()]
-        if not files:
-            return ""
-        return f"; {first}run the same command again to continue (the progress is in {files[0]})"
-
-    try:
-        yield state_files
-    except BrokenPipeError:
-        raise  # the command ends quietly, see `main`
-    except KeyboardInterrupt:
-        say(f"tablewright: interrupted{resume_hint()}")
-        raise typer.Exit(INTERRUPTED) from None
-    except TablewrightError as error:
-        first = "fix this, then " if isinstance(error, TransferRefused) else ""
-        fail(describe_failure(error) + resume_hint(first))
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        fail(f"{where}{describe_error(error)}{resume_hint()}")

@@ -9,7 +9,7 @@
     principal   a user with policies: decides about access requests
 
 This package does not know tables, requests or HTTP. The engine derives the action, the resource and
-the condition keys from a request (`tablewright.engine.authorization`).
+the condition keys from a request (`tablewright.engine.access.authorization`).
 """
 
 from __future__ import annotations

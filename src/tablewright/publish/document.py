@@ -10,11 +10,10 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from tablewright.cost import PatternUnits, measure_units
-from tablewright.model.database import connect
+from tablewright.model.databases.connecting import connect
 from tablewright.model.table import Table
 from tablewright.model.tenancy import Tenancy
-from tablewright.publish import charts
-from tablewright.publish.blocks import (
+from tablewright.presentation.blocks import (
     Block,
     Chart,
     Code,
@@ -25,8 +24,9 @@ from tablewright.publish.blocks import (
     docstring_blocks,
     markdown,
 )
-from tablewright.publish.erd import erd
-from tablewright.publish.html.page import page
+from tablewright.presentation.erd import erd
+from tablewright.presentation.page import page
+from tablewright.publish import charts
 from tablewright.values import Item
 from tablewright.verify.design import Design
 from tablewright.verify.run import verify

@@ -28,7 +28,7 @@ import apsw
 
 from tablewright.errors import CannotOpen, DamagedFile
 from tablewright.storage import log
-from tablewright.storage.checksum import row_checksum
+from tablewright.storage.tree import row_checksum
 from tablewright.whole_file import open_private
 
 _MAGIC = b"SQLite format 3\x00"

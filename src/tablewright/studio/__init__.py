@@ -19,7 +19,7 @@
 Invariants:
 - Pages are made on the server. Scripts only replace parts of a page by parts of another one, so
   every view works without scripts, except the live one.
-- Every text is escaped where it becomes markup (`publish.html.element`).
+- Every text is escaped where it becomes markup (`presentation.element`).
 - GET changes nothing. What changes data is sent by `Workspace.transport`, which refuses it if
   the target is read-only.
 - A view reads one page of data, however large the table is.

@@ -106,7 +106,7 @@ DESCRIBE, CONTROL, STREAM = Access.DESCRIBE, Access.CONTROL, Access.STREAM
 _SETTINGS = "table_settings"
 _KINESIS, _INSIGHTS = "kinesis_destinations", "contributor_insights"
 _KINESIS_INPUT = "table_settings.KinesisStreamingDestinationInput"
-_REPLICAS, _NONE_FOUND = "global_tables.refuse_replicas", "global_tables.find_no_global_table"
+_REPLICAS, _NONE_FOUND = "account.refuse_replicas", "account.find_no_global_table"
 _TOKEN, _JOB_TOKEN = "ClientRequestToken", "ClientToken"
 
 _ACCOUNT = (About("account"),)
@@ -142,14 +142,22 @@ _ROWS = (
         "BatchExecuteStatement",
         STATEMENT,
         "partiql",
+        "statements",
         touched=partial(forms.statements, "Statements"),
         is_batch=True,
     ),
-    Operation("ExecuteStatement", STATEMENT, "partiql", touched=partial(forms.statements, "")),
+    Operation(
+        "ExecuteStatement",
+        STATEMENT,
+        "partiql",
+        "statements",
+        touched=partial(forms.statements, ""),
+    ),
     Operation(
         "ExecuteTransaction",
         STATEMENT,
         "partiql",
+        "statements",
         touched=partial(forms.statements, "TransactStatements"),
         is_transaction=True,
         token=_TOKEN,
@@ -157,20 +165,20 @@ _ROWS = (
     # -- tables and their settings
     Operation("CreateTable", CONTROL),
     Operation("DeleteResourcePolicy", CONTROL, _SETTINGS, "resource_policies", _POLICY),
-    Operation("DeleteTable", CONTROL),
+    Operation("DeleteTable", CONTROL, handler="tables"),
     Operation("DescribeContributorInsights", DESCRIBE, _SETTINGS, _INSIGHTS),
     Operation(
         "DescribeEndpoints", DESCRIBE, "requests.DescribeEndpointsRequest", "account", _ACCOUNT
     ),
     Operation("DescribeKinesisStreamingDestination", DESCRIBE, _SETTINGS, _KINESIS),
     Operation("DescribeLimits", DESCRIBE, handler="account", about=_ACCOUNT),
-    Operation("DescribeTable", DESCRIBE),
+    Operation("DescribeTable", DESCRIBE, handler="tables"),
     Operation("DescribeTimeToLive", DESCRIBE, handler="time_to_live"),
     Operation("DisableKinesisStreamingDestination", CONTROL, _KINESIS_INPUT, _KINESIS),
     Operation("EnableKinesisStreamingDestination", CONTROL, _KINESIS_INPUT, _KINESIS),
     Operation("GetResourcePolicy", DESCRIBE, _SETTINGS, "resource_policies", _POLICY),
     Operation("ListContributorInsights", DESCRIBE, _SETTINGS, _INSIGHTS, _ACCOUNT),
-    Operation("ListTables", DESCRIBE, about=_TABLES),
+    Operation("ListTables", DESCRIBE, handler="tables", about=_TABLES),
     Operation("ListTagsOfResource", DESCRIBE, handler="tags", about=_TAGGED),
     Operation("PutResourcePolicy", CONTROL, _SETTINGS, "resource_policies", _POLICY),
     Operation("TagResource", CONTROL, handler="tags", about=_TAGGED),
@@ -184,7 +192,7 @@ _ROWS = (
     Operation("DescribeGlobalTable", DESCRIBE, _SETTINGS, _NONE_FOUND, _GLOBAL),
     Operation("DescribeGlobalTableSettings", DESCRIBE, _SETTINGS, _NONE_FOUND, _GLOBAL),
     Operation("DescribeTableReplicaAutoScaling", DESCRIBE, _SETTINGS, _REPLICAS),
-    Operation("ListGlobalTables", DESCRIBE, _SETTINGS, "global_tables", _ACCOUNT),
+    Operation("ListGlobalTables", DESCRIBE, _SETTINGS, "account", _ACCOUNT),
     Operation("UpdateGlobalTable", CONTROL, _SETTINGS, _REPLICAS, _GLOBAL),
     Operation("UpdateGlobalTableSettings", CONTROL, _SETTINGS, _NONE_FOUND, _GLOBAL),
     Operation("UpdateTableReplicaAutoScaling", CONTROL, _SETTINGS, _REPLICAS),
@@ -192,7 +200,7 @@ _ROWS = (
     Operation("CreateBackup", CONTROL, "exports", "backups"),
     Operation("DeleteBackup", CONTROL, "exports", "backups", _BACKUP),
     Operation("DescribeBackup", DESCRIBE, "exports", "backups", _BACKUP),
-    Operation("DescribeContinuousBackups", DESCRIBE, "exports", "continuous_backups"),
+    Operation("DescribeContinuousBackups", DESCRIBE, "exports", "backups"),
     Operation("DescribeExport", DESCRIBE, "exports", "exports", _EXPORT),
     Operation("DescribeImport", DESCRIBE, "exports", "imports", _IMPORT),
     Operation(
@@ -204,12 +212,12 @@ _ROWS = (
     Operation("ListImports", DESCRIBE, "exports", "imports", _ACCOUNT),
     Operation("RestoreTableFromBackup", CONTROL, "exports", "restore_table", _BACKUP + _TARGET),
     Operation("RestoreTableToPointInTime", CONTROL, "exports", "restore_table", _SOURCE + _TARGET),
-    Operation("UpdateContinuousBackups", CONTROL, "exports", "continuous_backups"),
+    Operation("UpdateContinuousBackups", CONTROL, "exports", "backups"),
     # -- streams
-    Operation("DescribeStream", STREAM, "streams", about=_STREAM),
-    Operation("GetRecords", STREAM, "streams", about=_ITERATOR),
-    Operation("GetShardIterator", STREAM, "streams", about=_STREAM),
-    Operation("ListStreams", STREAM, "streams", about=_STREAMS),
+    Operation("DescribeStream", STREAM, "streams", "streams", about=_STREAM),
+    Operation("GetRecords", STREAM, "streams", "streams", about=_ITERATOR),
+    Operation("GetShardIterator", STREAM, "streams", "streams", about=_STREAM),
+    Operation("ListStreams", STREAM, "streams", "streams", about=_STREAMS),
 )
 
 #: All operations, by name.

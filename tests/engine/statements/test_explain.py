@@ -4,7 +4,7 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.engine.statements.explain import explain_statement
-from tablewright.engine.table import table_from_description
+from tablewright.engine.tables.table import table_from_description
 from tablewright.errors import ResourceNotFoundException, ValidationException
 from tablewright.partiql import SelectStatement, parse
 from tablewright.partiql.printing import format_condition, format_constant

@@ -29,7 +29,7 @@ from tablewright import (
 from tablewright.engine import maintenance
 from tablewright.engine.realism import Realism
 from tablewright.errors import LimitExceededException, TableMismatch
-from tablewright.model.provision import Provision
+from tablewright.model.databases.provision import Provision
 from tablewright.plan.plan import run
 from tablewright.server import serving
 from tablewright.transport import Local, Response, tables

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tablewright.engine.keys import Keys
-from tablewright.engine.statements.plan import key_values, returned_values
-from tablewright.engine.statements.prepared import prepare_statement
+from tablewright.engine.statements.prepared import key_values, prepare_statement, returned_values
 from tablewright.engine.statements.where import find_branches, find_key
+from tablewright.engine.tables.table import Keys
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
 from tablewright.partiql import (

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from tablewright.engine.capacity import Charge
 from tablewright.engine.operations.put_item import build_row
 from tablewright.engine.operations.update_item import select_returned
-from tablewright.engine.statements.plan import key_type_error, key_values
-from tablewright.engine.statements.prepared import PreparedStatement
+from tablewright.engine.statements.prepared import PreparedStatement, key_type_error, key_values
 from tablewright.engine.step import ReadContext
 from tablewright.engine.transaction import TransactionWrite, WriteKind
 from tablewright.errors import ValidationException

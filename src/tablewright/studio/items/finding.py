@@ -30,17 +30,17 @@ from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
-from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.studio.items.item_page import Send, reading_of
-from tablewright.studio.items.key_values import key_value
-from tablewright.studio.items.kinds import parser
-from tablewright.studio.items.lookups import (
+from tablewright.plan.expressions import QueryRequest, Selection
+from tablewright.presentation.keys import key_value, parser
+from tablewright.studio.items.reading import (
     SHOWN,
     Found,
     GetRequest,
     Lookup,
+    Send,
     lookups,
     read,
+    reading_of,
     run,
     show_request,
 )

@@ -21,12 +21,11 @@ from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.mapping.table import TableMap
-from tablewright.plan.writes.rows_below import followers
-from tablewright.plan.writes.side_items import sentinel
-from tablewright.publish.erd import Relation, erd
-from tablewright.studio.items.key_values import key_text
-from tablewright.studio.items.kinds import parser
-from tablewright.studio.items.lookups import Lookup, lookup
+from tablewright.plan.writes.effect import sentinel
+from tablewright.plan.writes.move import followers
+from tablewright.presentation.erd import Relation, erd
+from tablewright.presentation.keys import key_text, parser
+from tablewright.studio.items.reading import Lookup, lookup
 from tablewright.table_description import TableDescription
 from tablewright.values import Item
 

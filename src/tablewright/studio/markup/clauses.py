@@ -17,7 +17,7 @@ from msgspec import Struct
 from tablewright.expression import Scope, tree
 from tablewright.expression.parse import parse_condition
 from tablewright.expression.printing import NESTED, Dialect
-from tablewright.studio.markup.parts import content
+from tablewright.presentation.values import content
 from tablewright.values import Item, Value
 
 

@@ -9,12 +9,12 @@ from tablewright.errors import UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.key_condition import KeyCondition
-from tablewright.publish.html.element import Markup, element
-from tablewright.studio.items.key_parts import KeyPiece, key_pieces, paths
-from tablewright.studio.items.key_values import key_text
-from tablewright.studio.markup.hues import attribute_hue, entity_hue
-from tablewright.studio.markup.parts import chip, content, shortened
-from tablewright.studio.patterns.code.python import entity_code
+from tablewright.presentation.element import Markup, element
+from tablewright.presentation.hues import attribute_hue, entity_hue
+from tablewright.presentation.keys import KeyPiece, key_pieces, key_text, paths
+from tablewright.presentation.values import content, shortened
+from tablewright.studio.markup.parts import chip
+from tablewright.studio.patterns.programs import entity_code
 from tablewright.studio.web.http import url
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item, Value

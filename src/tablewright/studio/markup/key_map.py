@@ -9,9 +9,9 @@ from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
-from tablewright.publish.html.element import Markup, element, join
+from tablewright.presentation.element import Markup, element, join
+from tablewright.presentation.hues import attribute_hue, entity_hue
 from tablewright.studio.markup import parts
-from tablewright.studio.markup.hues import attribute_hue, entity_hue
 from tablewright.studio.web.http import url
 
 LITERAL, IDENTIFIER = "fixed text", "an id, in the colour of the entity that it names"

@@ -10,10 +10,10 @@ from tablewright.errors import InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.shape import Shape
+from tablewright.presentation.conditions import condition_lines
+from tablewright.presentation.element import Markup, element, join
 from tablewright.publish.costs import ESTIMATED, number
-from tablewright.publish.html.element import Markup, element, join
 from tablewright.studio.markup import parts
-from tablewright.studio.markup.condition import condition_lines
 from tablewright.studio.web.http import Fields, url
 from tablewright.verify import Design
 from tablewright.wire.operations import READS
@@ -47,17 +47,17 @@ def _rate(name: str, value: str) -> float:
     return rate
 
 
-def pattern_matrix(design: Design, report: CostReport | None, *, is_form: bool = True) -> Markup:
-    """Return the matrix; without a report, the units are the estimates of `explain`.
+def pattern_matrix(design: Design, report: CostReport | None) -> Markup:
+    """Return the matrix, a form in which the number of calls can be changed.
 
-    In a form, the number of calls can be changed.
+    Without a report, the units are the estimates of `explain`.
     """
     costs = {} if report is None else {found.label: found for found in report.patterns}
     total = 0 if report is None else report.on_demand_month
     groups = []
     for title, is_read in (("Reads", True), ("Writes", False)):
         rows = [
-            _row(found, costs.get(found.label), total, is_form)
+            _row(found, costs.get(found.label), total)
             for found in design.patterns
             if found.shape.writes != is_read
         ]
@@ -80,12 +80,12 @@ def pattern_matrix(design: Design, report: CostReport | None, *, is_form: bool =
     about = [element("h2", "Access patterns"), element("p", _about(report))]
     content = element(
         "section",
-        element("header", about, apply if is_form else parts.NOTHING),
+        element("header", about, apply),
         parts.scroll("Access patterns", drawn),
         class_="panel",
         aria_label="Access patterns",
     )
-    return element("form", content, action="/design/patterns") if is_form else content
+    return element("form", content, action="/design/patterns")
 
 
 def _about(report: CostReport | None) -> str:
@@ -101,7 +101,7 @@ def _about(report: CostReport | None) -> str:
     )
 
 
-def _row(found: AccessPattern, cost: PatternCost | None, total: float, is_form: bool) -> Markup:
+def _row(found: AccessPattern, cost: PatternCost | None, total: float) -> Markup:
     shape, entities = found.shape, list(found.entities)
     name = join(found.name.split("_"), join(["_", element("wbr")]))
     cells = [
@@ -114,7 +114,7 @@ def _row(found: AccessPattern, cost: PatternCost | None, total: float, is_form: 
         element("td", join(_operation(shape)), class_="idx"),
         element("td", condition_lines(shape, entities), class_="cond key"),
         element("td", _units(shape, cost), class_="num", data_l="units"),
-        element("td", _calls(found, cost, is_form), class_="num", data_l="calls a second"),
+        element("td", _calls(found, cost), class_="num", data_l="calls a second"),
         element("td", _month(cost, total), class_="num", data_l="a month"),
     ]
     return element("tr", cells)
@@ -150,11 +150,9 @@ def _units(shape: Shape, cost: PatternCost | None) -> Markup:
     return element("span", mark + (" + ".join(shown) or "0"), title=title)
 
 
-def _calls(found: AccessPattern, cost: PatternCost | None, is_form: bool) -> Markup:
+def _calls(found: AccessPattern, cost: PatternCost | None) -> Markup:
     rate = cost.rate if cost is not None else found.rate
     text = "" if rate is None else f"{rate:g}"
-    if not is_form:
-        return element("span", text)
     return element(
         "input",
         name=found.label,

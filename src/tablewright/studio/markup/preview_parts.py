@@ -13,13 +13,13 @@ from collections.abc import Sequence
 
 from tablewright.errors import TablewrightError, WriteRejected
 from tablewright.mapping.item_kind import ItemKind
-from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.studio.items.key_parts import key_pieces
-from tablewright.studio.items.kinds import side_of
+from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.keys import key_pieces, side_of
+from tablewright.presentation.values import content, plural, shortened
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.clauses import Clause
 from tablewright.studio.markup.item_parts import item_url, key_line, kind_chip
-from tablewright.studio.markup.parts import NOTHING, content, note, scroll
+from tablewright.studio.markup.parts import NOTHING, note, scroll
 from tablewright.studio.markup.result_parts import result_tree
 from tablewright.studio.writes.preview import CheckedItem, ItemChange, Kind, Preview, RowChange
 from tablewright.table_description import IndexDescription
@@ -108,7 +108,7 @@ def _check(check: CheckedItem, clause: Clause, *, several: bool) -> Markup:
 
 
 def _stored(value: Value | None) -> str:
-    return "nothing" if value is None else parts.shortened(content(value), SHORT)
+    return "nothing" if value is None else shortened(content(value), SHORT)
 
 
 # --- items before and after ---------------------------------------------------------------------
@@ -167,7 +167,7 @@ def _rows(item: ItemChange) -> list[Markup]:
 def _value(name: str, value: Value | None, missing: str) -> Markup:
     if value is None:
         return parts.faint(missing)
-    return element(name, parts.shortened(content(value), SHORT))
+    return element(name, shortened(content(value), SHORT))
 
 
 # --- what is touched ----------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def _item_row(item: ItemChange, *, several: bool) -> list[Child]:
         "added": "new item",
         "removed": "deleted",
         "same": "written as it is",
-        "changed": parts.plural(len(item.changed), "attribute"),
+        "changed": plural(len(item.changed), "attribute"),
         "moved": "",
     }[item.kind]
     href = item_url(item.layout, item.key)
@@ -248,7 +248,7 @@ def _keys(
 def totals(found: Preview) -> str:
     """Return how much a preview writes, in words."""
     items, rows = len(found.items), sum(len(item.rows) for item in found.items)
-    counts = [parts.plural(items, "item")]
+    counts = [plural(items, "item")]
     if rows:
         counts.append(f"{rows} index entr{'ies' if rows != 1 else 'y'}")
     written = " and ".join(counts)
@@ -261,7 +261,7 @@ def totals(found: Preview) -> str:
     else:
         how = f"in {len(found.writes)} requests, not atomic"
     reads = len(found.reads)
-    after = f", after {parts.plural(reads, 'read')}" if reads else ""
+    after = f", after {plural(reads, 'read')}" if reads else ""
     return f"{written}, {how}{after}"
 
 

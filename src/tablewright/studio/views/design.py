@@ -6,19 +6,19 @@ from pathlib import Path
 
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.mapping.table import TableMap
+from tablewright.presentation.element import Markup, element, join
+from tablewright.presentation.erd import RELATION_COLUMNS, Erd, erd
+from tablewright.presentation.erd_svg import erd_svg
+from tablewright.presentation.values import plural
 from tablewright.publish.advice import Finding
 from tablewright.publish.advice.finding import Severity
-from tablewright.publish.erd import RELATION_COLUMNS, Erd, erd
-from tablewright.publish.html.element import Markup, element, join
-from tablewright.publish.html.erd_svg import erd_svg
 from tablewright.studio.derived import BY_NAME, DOCUMENTS, GeneratedDocument
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.key_map import key_map
 from tablewright.studio.markup.parts import button_link, panel
 from tablewright.studio.markup.pattern_matrix import calls_in, pattern_matrix
-from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.frame import MissingPage, WebPage
 from tablewright.studio.web.http import TEXT, WebRequest, WebResponse, url
-from tablewright.studio.web.problems import MissingPage
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design
 
@@ -57,7 +57,7 @@ def show_patterns(workspace: Workspace, request: WebRequest) -> WebPage:
     except InvalidValue as error:
         calls, problem = None, parts.note(str(error), "bad")
     costs = workspace.analysis.costs(calls)
-    matrix = pattern_matrix(design, costs, is_form=not workspace.static_views)
+    matrix = pattern_matrix(design, costs)
     content = [_head(design, "/design/patterns"), problem, matrix]
     return WebPage(f"Access patterns of {design.name}", content, "Design")
 
@@ -79,8 +79,6 @@ def show_document(workspace: Workspace, _: WebRequest, name: str) -> WebPage:
         content = [parts.heading(document.title), parts.note(str(error), "bad")]
         return WebPage(document.title, content)
     copy = parts.button("Copy", type="button", data_copy="#document")
-    if workspace.static_views:
-        copy = parts.NOTHING  # it needs a script
     href = url("/design/documents/{}/{}", name, file)
     actions = element("div.row", copy, " ", button_link("Download", href, download=file))
     code = element("pre", element("code", text), id="document", tabindex="0", aria_label=file)
@@ -166,7 +164,7 @@ def _counts(findings: list[Finding]) -> Markup:
     to_look_at = sum(each.fails for each in findings)
     notes = len(findings) - to_look_at
     warning = parts.tag(f"{to_look_at} to look at", "warn") if to_look_at else parts.NOTHING
-    return join([warning, parts.tag(parts.plural(notes, "note")) if notes else parts.NOTHING])
+    return join([warning, parts.tag(plural(notes, "note")) if notes else parts.NOTHING])
 
 
 def _finding(finding: Finding) -> Markup:

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from tablewright.mapping.table import TableMap
-from tablewright.publish.html.element import Markup, element
+from tablewright.presentation.element import Markup, element
+from tablewright.presentation.keys import kind_name, kind_of
 from tablewright.studio.items.finding import MAX_TRIES, Hit, Search, Try, search
-from tablewright.studio.items.item_page import RequestMeter
-from tablewright.studio.items.kinds import kind_name, kind_of
+from tablewright.studio.items.reading import RequestMeter
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.item_parts import condition_url, item_url, key_lines, kind_chip
 from tablewright.studio.markup.parts import NOTHING, aside, heading

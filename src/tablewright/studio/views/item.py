@@ -15,12 +15,11 @@ from tablewright.limits import READ_UNIT_SIZE
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.members import AttributeMap
 from tablewright.mapping.table import TableMap
-from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.studio.items.item_page import RequestMeter
-from tablewright.studio.items.key_parts import short_title
-from tablewright.studio.items.key_values import key_value
-from tablewright.studio.items.kinds import kind_of, unreadable
+from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.keys import key_value, kind_of, short_title, unreadable
+from tablewright.presentation.values import content, size_text
 from tablewright.studio.items.places import Subject, places_of
+from tablewright.studio.items.reading import RequestMeter
 from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.parts import NOTHING, button_link, note
 from tablewright.studio.views.item_panels import (
@@ -29,10 +28,9 @@ from tablewright.studio.views.item_panels import (
     places_panels,
     relations_panel,
 )
-from tablewright.studio.views.table import inferred_note
-from tablewright.studio.web.frame import WebPage
+from tablewright.studio.views.tables import inferred_note
+from tablewright.studio.web.frame import MissingPage, WebPage
 from tablewright.studio.web.http import WebRequest
-from tablewright.studio.web.problems import MissingPage
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item, Value, tag_of
 
@@ -159,7 +157,7 @@ def _facts(meter: RequestMeter, subject: Subject) -> Markup:
     rows = sum(each.contains(subject.item) for each in subject.layout.indexes)
     read = -(-size // READ_UNIT_SIZE)
     text = [
-        f"{len(subject.item)} attributes, {parts.size_text(size)}",
+        f"{len(subject.item)} attributes, {size_text(size)}",
         f"read units: {read / 2:g}, consistent: {read:g}",
         f"write units: {write_units(size):g}, and those of {rows} index rows",
         f"this page took {meter.show()}",
@@ -222,7 +220,7 @@ def _row(name: str, stored: str, about: str, value: Value | None, hue: str = "")
     type_ = TYPES[tag_of(value)] if value is not None else ""
     shown = parts.faint("absent")
     if value is not None:
-        shown = element("span", parts.content(value), class_=f"v {hue}" if hue else "value")
+        shown = element("span", content(value), class_=f"v {hue}" if hue else "value")
     return [
         [element("code", name), element("small.faint", stored)],
         [about, element("small.faint", type_)],

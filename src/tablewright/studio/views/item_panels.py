@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
-from tablewright.publish.html.element import Markup, element
+from tablewright.presentation.element import Markup, element
+from tablewright.presentation.hues import entity_hue
+from tablewright.presentation.keys import key_text, kind_name, kind_of, own_value, short_title
+from tablewright.presentation.values import content
 from tablewright.studio.items import relations
-from tablewright.studio.items.item_page import Send
-from tablewright.studio.items.key_parts import own_value, short_title
-from tablewright.studio.items.key_values import key_text
-from tablewright.studio.items.kinds import kind_name, kind_of
-from tablewright.studio.items.lookups import Found, Lookup, run
 from tablewright.studio.items.places import Place, Subject, read_neighbours
+from tablewright.studio.items.reading import Found, Lookup, Send, run
 from tablewright.studio.items.relations import Event, Related, Reserved
 from tablewright.studio.markup import item_parts, parts
-from tablewright.studio.markup.hues import entity_hue
 from tablewright.studio.markup.item_parts import item_url
-from tablewright.studio.markup.parts import NOTHING, aside, chip, content, note, tag
+from tablewright.studio.markup.parts import NOTHING, aside, chip, note, tag
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item
 

@@ -20,14 +20,14 @@ from tablewright.encoding.items import item_size
 from tablewright.errors import InvalidValue
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
-from tablewright.publish.html.element import Markup, element, join
+from tablewright.presentation.element import Markup, element, join
+from tablewright.presentation.keys import decode_cursor, encode_cursor, kind_of
+from tablewright.presentation.values import plural, size_text
 from tablewright.studio.items.exporting import export_response
-from tablewright.studio.items.item_page import PAGE_SIZE, ItemPage, prepare
-from tablewright.studio.items.key_values import decode_cursor, encode_cursor
-from tablewright.studio.items.kinds import kind_of
+from tablewright.studio.items.reading import PAGE_SIZE, ItemPage, prepare
 from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.item_parts import items_url
-from tablewright.studio.markup.parts import NOTHING, heading, note
+from tablewright.studio.markup.parts import heading, note
 from tablewright.studio.views.items_filter import (
     AskedItems,
     filter_form,
@@ -37,7 +37,7 @@ from tablewright.studio.views.items_filter import (
     read_line,
 )
 from tablewright.studio.views.items_grid import grid
-from tablewright.studio.views.table import inferred_note
+from tablewright.studio.views.tables import inferred_note
 from tablewright.studio.web.frame import WebPage
 from tablewright.studio.web.http import WebRequest, WebResponse, redirect, url
 from tablewright.studio.workspace import Workspace
@@ -84,16 +84,14 @@ def show(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     except InvalidValue as error:
         problem = note(str(error), "bad", id="line", role="alert")
         return WebPage("Items", [head, filter_form(asked, known, problem)], "Items", status=400)
-    is_static = bool(workspace.static_views)  # then there is nothing to submit
     line = read_line(asked, reading, page, known)
     items = grid(asked, known, page)
     body = element(
         "div.cols.drawer",
-        parts.region("Items", items, _pager(asked, page, is_static=is_static)),
+        parts.region("Items", items, _pager(asked, page)),
         _drawer(workspace, asked.layout, known, asked.item, close=asked.url()),
     )
-    filtered = parts.region("What was read", line) if is_static else filter_form(asked, known, line)
-    content = [head, inferred_note(workspace, table), filtered, body]
+    content = [head, inferred_note(workspace, table), filter_form(asked, known, line), body]
     return WebPage(f"{table} items", content, "Items")
 
 
@@ -115,12 +113,12 @@ def _switch(layout: TableDescription, current: IndexDescription) -> Markup:
     return element("nav.seg", links, aria_label="Table or index")
 
 
-def _pager(asked: AskedItems, page: ItemPage, *, is_static: bool) -> Markup:
+def _pager(asked: AskedItems, page: ItemPage) -> Markup:
     partitions = len({repr(asked.collection.partition_of(item)) for item in page.items})
-    count = f"{parts.plural(partitions, 'partition')}, {parts.plural(len(page.items), 'item')}"
+    count = f"{plural(partitions, 'partition')}, {plural(len(page.items), 'item')}"
     keys = element("span.keys.faint", element("kbd", "j"), " ", element("kbd", "k"), " move  ",
                    element("kbd", "↵"), " open")  # fmt: skip
-    links = [NOTHING if is_static else _exports(asked)]
+    links = [_exports(asked)]
     if asked.cursor:
         *before, cursor = asked.back or ("",)
         target = asked.url(cursor=cursor or None, back=tuple(before) or None)
@@ -129,7 +127,7 @@ def _pager(asked: AskedItems, page: ItemPage, *, is_static: bool) -> Markup:
     if page.next is not None:
         target = asked.url(cursor=encode_cursor(page.next), back=_chain(asked))
         links.append(parts.button_link(f"Next {PAGE_SIZE}", target, "sm", rel="next"))
-    shown = [element("span", count), NOTHING if is_static else keys, parts.aside(links)]
+    shown = [element("span", count), keys, parts.aside(links)]
     return element("div.pager", shown)
 
 
@@ -186,7 +184,7 @@ def _drawer(
     units = found.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
     facts = [
         f"{len(item)} attributes",
-        parts.size_text(item_size(item)),
+        size_text(item_size(item)),
         f"{units:g} read units",
     ]
     line = element("div.pager", [element("span", each) for each in facts])

@@ -8,20 +8,30 @@ from __future__ import annotations
 from msgspec import Struct
 
 from tablewright.mapping.table import TableMap
-from tablewright.publish.html.element import Markup, element
-from tablewright.studio.items import item_page
-from tablewright.studio.items.item_page import ItemChoice, ItemPage, Reading
-from tablewright.studio.items.key_values import decode_cursor
-from tablewright.studio.items.kinds import (
+from tablewright.presentation.element import Markup, element
+from tablewright.presentation.keys import (
     INDEX_RECORD,
     UNIQUE_VALUES,
     UNKNOWN_ITEMS,
+    decode_cursor,
     kind_name,
     kind_of,
 )
+from tablewright.presentation.values import plural
+from tablewright.studio.items.reading import (
+    FILTERED_LIMIT,
+    MAX_REQUESTS,
+    OPERATORS,
+    PAGE_SIZE,
+    ItemChoice,
+    ItemPage,
+    Reading,
+    prepare,
+    read_page,
+)
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.item_parts import items_url
-from tablewright.studio.markup.parts import NOTHING, choice, field, plural
+from tablewright.studio.markup.parts import NOTHING, choice, field
 from tablewright.studio.web.http import Fields, url
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import IndexDescription, TableDescription
@@ -86,10 +96,10 @@ def read_asked_page(
     workspace: Workspace, asked: AskedItems, known: TableMap | None
 ) -> tuple[Reading, ItemPage]:
     """Read the page that a URL asks for. Raises InvalidValue if a field is malformed."""
-    reading = item_page.prepare(asked.layout, asked.collection, asked.choice)
+    reading = prepare(asked.layout, asked.collection, asked.choice)
     start: Item | None = decode_cursor(asked.cursor) if asked.cursor else None
     wanted = asked.entity
-    page = item_page.read_page(
+    page = read_page(
         workspace.send,
         asked.layout,
         asked.collection,
@@ -156,7 +166,7 @@ def _entities(asked: AskedItems, known: TableMap) -> Markup:
 
 def _operators(label: str, current: str) -> Markup:
     choices = []
-    for each in item_page.OPERATORS:
+    for each in OPERATORS:
         checked = "" if each == current else None
         button = element("input", type="radio", name="op", value=each, checked=checked)
         choices.append(element("label", button, _SIGNS.get(each, each)))
@@ -170,9 +180,9 @@ def _operators(label: str, current: str) -> Markup:
 def planned_line(asked: AskedItems, reading: Reading) -> Markup:
     """Return what the filter will be for DynamoDB, and how much it will read at most."""
     if asked.entity or reading.is_filtered:
-        most = f"at most {item_page.MAX_REQUESTS} requests of {item_page.FILTERED_LIMIT} items"
+        most = f"at most {MAX_REQUESTS} requests of {FILTERED_LIMIT} items"
     else:
-        most = f"one request of at most {item_page.PAGE_SIZE} items"
+        most = f"one request of at most {PAGE_SIZE} items"
     text = element("span", f"{most}; nothing is read yet")
     return _condition_line(reading, [_described(asked, reading), text])
 
@@ -187,9 +197,9 @@ def read_line(
     units = plural(page.units, "read unit")
     returned = f"{len(page.items)} of {page.read} items read{about}, {units}{requests}"
     what = [_described(asked, reading), element("span", returned)]
-    is_cut = len(page.items) < item_page.PAGE_SIZE and page.requests == item_page.MAX_REQUESTS
+    is_cut = len(page.items) < PAGE_SIZE and page.requests == MAX_REQUESTS
     if page.next is not None and is_cut:
-        text = f"stopped after {item_page.MAX_REQUESTS} requests: Next continues"
+        text = f"stopped after {MAX_REQUESTS} requests: Next continues"
         what.append(parts.tag(text, "warn"))
     unknown = sum(kind_of(known, item).is_unknown for item in page.items)
     if known is not None and unknown:

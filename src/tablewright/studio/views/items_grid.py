@@ -11,13 +11,20 @@ from msgspec import Struct
 from tablewright.encoding.items import item_size
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
-from tablewright.publish.html.element import Markup, element, join
-from tablewright.studio.items.item_page import ItemPage
-from tablewright.studio.items.key_parts import KeyPiece, column_widths, key_pieces
-from tablewright.studio.items.key_values import encode_cursor
-from tablewright.studio.items.kinds import kind_name, kind_of, unreadable
+from tablewright.presentation.element import Markup, element, join
+from tablewright.presentation.hues import entity_hue
+from tablewright.presentation.keys import (
+    KeyPiece,
+    column_widths,
+    encode_cursor,
+    key_pieces,
+    kind_name,
+    kind_of,
+    unreadable,
+)
+from tablewright.presentation.values import size_text
+from tablewright.studio.items.reading import ItemPage
 from tablewright.studio.markup import item_parts, parts
-from tablewright.studio.markup.hues import entity_hue
 from tablewright.studio.markup.item_parts import key_line, short_value, value_class
 from tablewright.studio.markup.parts import NOTHING, faint
 from tablewright.studio.views.items_filter import AskedItems
@@ -129,7 +136,7 @@ class _Grid:
         inside = [
             element("a.kl", keys, href=href),
             join([item_parts.strip(hues), parts.spoken(names)]) if self.known else NOTHING,
-            element("span.faint.nowrap", f"{count} · {parts.size_text(size)}"),
+            element("span.faint.nowrap", f"{count} · {size_text(size)}"),
         ]
         columns = self.width + (2 if self.known else 1)
         shown = element("span.in", inside)

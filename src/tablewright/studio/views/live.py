@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from threading import BoundedSemaphore
 
 from tablewright.errors import InvalidValue
-from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.studio.items.key_parts import take_apart
-from tablewright.studio.items.kinds import side_of
+from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.keys import side_of, take_apart
+from tablewright.presentation.values import content
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.item_parts import key_line, key_url, kind_chip
 from tablewright.studio.markup.parts import NOTHING, faint, note
@@ -204,7 +204,7 @@ def _pair(name: str, value: Value | None) -> Markup:
 
 
 def _short(value: Value | None) -> str:
-    text = "" if value is None else parts.content(value)
+    text = "" if value is None else content(value)
     return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
 
 

@@ -12,27 +12,26 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.model.pattern import AccessPattern
 from tablewright.model.tenancy import Tenancy
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query
-from tablewright.publish.html.element import Child, Markup, element, join
+from tablewright.presentation.element import Child, Markup, element, join
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.form_parts import FormState, form_fields
 from tablewright.studio.markup.parts import NOTHING, note
-from tablewright.studio.markup.run_parts import code_tabs
-from tablewright.studio.patterns.code.partiql import keys_in, partiql_code
-from tablewright.studio.patterns.code.python import python_code
-from tablewright.studio.patterns.code.requests import boto3_code, cli_code
+from tablewright.studio.markup.result_parts import code_tabs
 from tablewright.studio.patterns.form_values import Submitted, read_form
 from tablewright.studio.patterns.forms import Field, call, fields_of
 from tablewright.studio.patterns.offers import first_values, offers
-from tablewright.studio.patterns.shapes import shape_of
+from tablewright.studio.patterns.partiql import keys_in, partiql_code
+from tablewright.studio.patterns.programs import boto3_code, cli_code, python_code
+from tablewright.studio.patterns.running import shape_of
 from tablewright.studio.web.http import Fields, url
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design
-from tablewright.verify.failure import describe_failure
+from tablewright.verify.design import describe_failure
 from tablewright.wire.operations import READS
 
 #: Short names of operations in the list.

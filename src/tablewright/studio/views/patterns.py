@@ -20,14 +20,19 @@ from tablewright.errors import TablewrightError, WriteRejected
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.inspection import entities_of
 from tablewright.plan.reads.page import Page
-from tablewright.publish.html.element import Child, Markup, element, join
+from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.values import content, plural
 from tablewright.studio.markup import preview_parts
-from tablewright.studio.markup.parts import NOTHING, button_link, content, heading, note, plural
+from tablewright.studio.markup.parts import NOTHING, button_link, heading, note
 from tablewright.studio.markup.preview_parts import not_written
-from tablewright.studio.markup.result_parts import plain_text, result_tree
-from tablewright.studio.markup.run_parts import key_conditions, measured, requests_made
-from tablewright.studio.patterns.running import Ran, run
-from tablewright.studio.patterns.shapes import shape_of
+from tablewright.studio.markup.result_parts import (
+    key_conditions,
+    measured,
+    plain_text,
+    requests_made,
+    result_tree,
+)
+from tablewright.studio.patterns.running import Ran, run, shape_of
 from tablewright.studio.views.design import shown_design
 from tablewright.studio.views.pattern_form import (
     AFTER,
@@ -37,9 +42,8 @@ from tablewright.studio.views.pattern_form import (
     overview,
     pattern_list,
 )
-from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.frame import MissingPage, WebPage
 from tablewright.studio.web.http import WebRequest, url
-from tablewright.studio.web.problems import MissingPage
 from tablewright.studio.workspace import Workspace
 from tablewright.studio.writes.applying import ApplyOutcome, apply
 from tablewright.studio.writes.preview import Preview, preview

@@ -28,9 +28,9 @@ from tablewright.cost.units import index_writes, written_size
 from tablewright.errors import CannotOpen, DynamoDBError, EndpointUnavailable, TablewrightError
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.plan.plan import Plan
-from tablewright.studio.items.kinds import kind_of
+from tablewright.presentation.keys import kind_of
 from tablewright.studio.markup.clauses import Clause, clauses
 from tablewright.studio.writes.overlay import (
     Overlay,
