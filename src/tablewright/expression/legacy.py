@@ -3,8 +3,8 @@
 Owns the rules and messages of Expected, ConditionalOperator, QueryFilter and ScanFilter,
 KeyConditions, AttributeUpdates and AttributesToGet, and the rule that a request must not have both
 these and expressions. Each is converted to the tree of the equivalent expression, so its meaning is
-defined once, in `evaluate`, `update`, `document` and `key`. Attribute names are not parsed: `a.b`
-is a name with a dot.
+defined once, in `evaluate`, `update`, `projection` and `key`. Attribute names are not parsed:
+`a.b` is a name with a dot.
 
     Expected {"a": {"Value": v}}            a = :0
     ScanFilter {"a": {"GT": [v]}}           a > :0
