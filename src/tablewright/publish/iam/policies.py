@@ -105,8 +105,8 @@ def roles(design: Design) -> dict[str, list[AccessPattern]]:
     patterns = design.patterns
     found: dict[str, list[AccessPattern]] = {
         "all": patterns,
-        "read": [pattern for pattern in patterns if not pattern.shape.writes],
-        "write": [pattern for pattern in patterns if pattern.shape.writes],
+        "read": [pattern for pattern in patterns if not pattern.shape.is_write],
+        "write": [pattern for pattern in patterns if pattern.shape.is_write],
     }
     reserved = {*found, "provision"}
     for pattern in patterns:
@@ -172,8 +172,7 @@ def _accesses(request: Shape) -> Iterator[RequestGrant]:
         for member in request.steps:
             yield from _accesses(member)
     else:
-        for kind in request.operation.split(" + "):
-            yield from _access(request, f"{kind.removesuffix('Item')}Item")
+        yield from _access(request, f"{request.operation.removesuffix('Item')}Item")
 
 
 def _access(request: Shape, action: str, index: str = "") -> Iterator[RequestGrant]:
