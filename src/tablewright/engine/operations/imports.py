@@ -48,7 +48,7 @@ from tablewright.errors import (
     invalid,
 )
 from tablewright.schema import TableSchema
-from tablewright.wire.exports import DescribeImportInput, ImportTableInput, ListImportsInput
+from tablewright.wire.archives import DescribeImportInput, ImportTableInput, ListImportsInput
 from tablewright.wire.requests import CreateTableInput
 
 MAX_LISTED_IMPORTS = 25
