@@ -34,7 +34,7 @@ from tablewright.encoding.items import dump, item_size
 from tablewright.encoding.keys import encode_component, end_of_prefix, partition
 from tablewright.engine import Engine, ReadStep
 from tablewright.engine.operations import find_operation
-from tablewright.server.authentication import OpenAuthenticator
+from tablewright.server.access.authentication import OpenAuthenticator
 from tablewright.server.limits import Limits
 from tablewright.server.preparation import parse_json
 from tablewright.server.request_parser import RequestParser
@@ -139,9 +139,7 @@ class Bench:
             elif operation == "Query":
                 value = request["ExpressionAttributeValues"][":p"]["S"]
                 first = partition(encode_component("S", value))
-                yield [
-                    (tree.range_sql(bounded=True, backwards=False), (first, end_of_prefix(first)))
-                ]
+                yield [(tree.range_sql[True, False], (first, end_of_prefix(first)))]
             else:
                 item = request["Item"]
                 size, body = item_size(item), dump(item)

@@ -36,11 +36,9 @@ RARE = {
     "tablewright.partiql",
     "tablewright.plan",
     "tablewright.policy",
-    "tablewright.server.accesslog",
-    "tablewright.server.credentials",
-    "tablewright.server.isolation",
-    "tablewright.server.monitor",
     "tablewright.server.telemetry",
+    "tablewright.server.access.credentials",
+    "tablewright.server.isolation",
     "tablewright.studio",
     "tablewright.templates",
 }

@@ -18,8 +18,8 @@ from tablewright.engine.realism import Realism
 from tablewright.errors import AccessDeniedException, InvalidValue
 from tablewright.policy import Principal
 from tablewright.server import Settings, isolation, serving
-from tablewright.server.authentication import SignatureAuthenticator
-from tablewright.server.credentials import Credentials
+from tablewright.server.access.authentication import SignatureAuthenticator
+from tablewright.server.access.credentials import Credentials
 from tablewright.server.isolation import IsolatedEngines, account_of
 from tests.engine.database import item, table_request, values
 from tests.server.test_stopping import served

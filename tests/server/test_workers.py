@@ -18,7 +18,8 @@ import boto3
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.server import credentials_edit, serving
+from tablewright.server import serving
+from tablewright.server.access import credentials_edit
 from tests.commands import run
 from tests.engine.streaming import enabled
 from tests.server.conftest import TABLE

@@ -46,7 +46,7 @@ def add(
     The output is shell commands that set the environment variables of the AWS SDKs and the AWS CLI:
     `eval "$(tablewright credentials add FILE NAME)"`.
     """
-    from tablewright.server import credentials_edit
+    from tablewright.server.access import credentials_edit
 
     tags = read_pairs("--tag", tag or ())
     secret = credentials_edit.new_secret() if access_key_id is None else read_secret()
@@ -66,7 +66,7 @@ def list_users(file: File) -> None:
     """List users and their keys, without secrets."""
     from datetime import UTC, datetime
 
-    from tablewright.server.credentials_file import read_file
+    from tablewright.server.access.credentials import read_file
 
     with failing_on(CredentialsRefused):
         entries = read_file(file, lambda _: None)
@@ -91,7 +91,7 @@ def remove(
     name: str = argument("NAME", "A user, or the access key id of one key."),
 ) -> None:
     """Remove a user with all its keys, or one key. A running server notices within a second."""
-    from tablewright.server import credentials_edit
+    from tablewright.server.access import credentials_edit
 
     with failing_on(CredentialsRefused):
         removed = credentials_edit.remove_user_or_key(file, name)

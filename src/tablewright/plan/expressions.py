@@ -40,11 +40,12 @@ Path: TypeAlias = tuple[str | int, ...]
 class Placeholders:
     """Collects the names and values that the expressions of one request refer to."""
 
-    __slots__ = ("_names", "_values")
+    __slots__ = ("_names", "values")
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}  # attribute -> placeholder
-        self._values: dict[str, Value] = {}  # placeholder -> value
+        #: The values by their placeholders.
+        self.values: dict[str, Value] = {}
 
     def name(self, attribute: str) -> str:
         """Return the placeholder of an attribute."""
@@ -64,8 +65,8 @@ class Placeholders:
 
     def value(self, value: Value) -> str:
         """Return a new placeholder for a value."""
-        mark = f":{len(self._values)}"
-        self._values[mark] = value
+        mark = f":{len(self.values)}"
+        self.values[mark] = value
         return mark
 
     def members(self) -> dict[str, Any]:
@@ -75,8 +76,8 @@ class Placeholders:
             members["ExpressionAttributeNames"] = {
                 mark: attribute for attribute, mark in self._names.items()
             }
-        if self._values:
-            members["ExpressionAttributeValues"] = self._values
+        if self.values:
+            members["ExpressionAttributeValues"] = self.values
         return members
 
 
@@ -96,12 +97,6 @@ class UpdateExpression:
 
     def remove(self, path: str) -> None:
         self.clauses["REMOVE"].append(path)
-
-    def add(self, path: str, value: str) -> None:
-        self.clauses["ADD"].append(f"{path} {value}")
-
-    def delete(self, path: str, value: str) -> None:
-        self.clauses["DELETE"].append(f"{path} {value}")
 
     def set_or_remove(self, attribute: str, value: Value | None) -> None:
         """Set an attribute to a stored value; None removes it."""

@@ -3,8 +3,7 @@
     JSON -> Policy; policies and a user -> Principal; Principal and AccessRequest -> Decision
 
     pattern     wildcards and policy variables
-    operators   StringLike, NumericLessThan, ...
-    condition   ForAllValues, IfExists, Null: one operator and key of a Condition
+    condition   one operator (StringLike, ...) and key of a Condition; ForAllValues, IfExists, Null
     document    statements and policies
     resource    policies of a table, which name their users
     principal   a user with policies: decides about access requests

@@ -31,9 +31,9 @@ from tablewright.engine.access.scope import AccountScope, ScopedEngine
 from tablewright.engine.realism import Realism
 from tablewright.errors import InvalidValue, LimitExceededException, ValidationException
 from tablewright.policy import Principal
-from tablewright.server.authentication import find_header
-from tablewright.server.canonical import query_parameters
-from tablewright.server.credentials_file import Caller
+from tablewright.server.access.authentication import find_header
+from tablewright.server.access.credentials import Caller
+from tablewright.sigv4 import query_parameters
 
 #: The number of regions and accounts of one server.
 MAX_SCOPES = 100

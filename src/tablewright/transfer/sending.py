@@ -23,9 +23,8 @@ from msgspec import Struct
 from tablewright.backoff import Backoff
 from tablewright.errors import Contention, DynamoDBError, EndpointUnavailable, TablewrightError
 from tablewright.transport import Response, Transport
-from tablewright.transport.faults import RetriesExhausted
 from tablewright.transport.retry import THROTTLING
-from tablewright.transport.steps import Steps, Wait
+from tablewright.transport.transport import RetriesExhausted, Steps, Wait
 
 #: About three minutes without any progress.
 THROTTLED = Backoff(attempts=80, first=0.1, longest=5.0)

@@ -27,7 +27,7 @@ from tablewright.wire import touches as forms
 from tablewright.wire.touches import Touch, Unclear
 
 if TYPE_CHECKING:
-    from tablewright.wire.members import Structure
+    from tablewright.wire.constraints import Structure
 
 
 class Access(Enum):
@@ -141,7 +141,7 @@ _ROWS = (
     Operation(
         "BatchExecuteStatement",
         STATEMENT,
-        "statements",
+        "partiql",
         "statements",
         touched=partial(forms.statements, "Statements"),
         is_batch=True,
@@ -149,14 +149,14 @@ _ROWS = (
     Operation(
         "ExecuteStatement",
         STATEMENT,
-        "statements",
+        "partiql",
         "statements",
         touched=partial(forms.statements, ""),
     ),
     Operation(
         "ExecuteTransaction",
         STATEMENT,
-        "statements",
+        "partiql",
         "statements",
         touched=partial(forms.statements, "TransactStatements"),
         is_transaction=True,
@@ -197,22 +197,22 @@ _ROWS = (
     Operation("UpdateGlobalTableSettings", CONTROL, _SETTINGS, _NONE_FOUND, _GLOBAL),
     Operation("UpdateTableReplicaAutoScaling", CONTROL, _SETTINGS, _REPLICAS),
     # -- backups, exports and imports
-    Operation("CreateBackup", CONTROL, "backups", "backups"),
-    Operation("DeleteBackup", CONTROL, "backups", "backups", _BACKUP),
-    Operation("DescribeBackup", DESCRIBE, "backups", "backups", _BACKUP),
-    Operation("DescribeContinuousBackups", DESCRIBE, "backups", "backups"),
+    Operation("CreateBackup", CONTROL, "exports", "backups"),
+    Operation("DeleteBackup", CONTROL, "exports", "backups", _BACKUP),
+    Operation("DescribeBackup", DESCRIBE, "exports", "backups", _BACKUP),
+    Operation("DescribeContinuousBackups", DESCRIBE, "exports", "backups"),
     Operation("DescribeExport", DESCRIBE, "exports", "exports", _EXPORT),
     Operation("DescribeImport", DESCRIBE, "exports", "imports", _IMPORT),
     Operation(
         "ExportTableToPointInTime", CONTROL, "exports", "exports", _EXPORTED, token=_JOB_TOKEN
     ),
     Operation("ImportTable", CONTROL, "exports", "imports", _IMPORTED, token=_JOB_TOKEN),
-    Operation("ListBackups", DESCRIBE, "backups", "backups", _ACCOUNT),
+    Operation("ListBackups", DESCRIBE, "exports", "backups", _ACCOUNT),
     Operation("ListExports", DESCRIBE, "exports", "exports", _ACCOUNT),
     Operation("ListImports", DESCRIBE, "exports", "imports", _ACCOUNT),
-    Operation("RestoreTableFromBackup", CONTROL, "backups", "restore_table", _BACKUP + _TARGET),
-    Operation("RestoreTableToPointInTime", CONTROL, "backups", "restore_table", _SOURCE + _TARGET),
-    Operation("UpdateContinuousBackups", CONTROL, "backups", "backups"),
+    Operation("RestoreTableFromBackup", CONTROL, "exports", "restore_table", _BACKUP + _TARGET),
+    Operation("RestoreTableToPointInTime", CONTROL, "exports", "restore_table", _SOURCE + _TARGET),
+    Operation("UpdateContinuousBackups", CONTROL, "exports", "backups"),
     # -- streams
     Operation("DescribeStream", STREAM, "streams", "streams", about=_STREAM),
     Operation("GetRecords", STREAM, "streams", "streams", about=_ITERATOR),
@@ -248,3 +248,13 @@ def touches(operation: str, request: object) -> Iterator[Touch]:
     if row is None or row.touched is None:
         raise Unclear
     return row.touched(request)
+
+
+def target_of(operation: str) -> str:
+    """Return the header of an operation.
+
+    >>> target_of("GetItem"), target_of("GetRecords")
+    ('DynamoDB_20120810.GetItem', 'DynamoDBStreams_20120810.GetRecords')
+    """
+    service = "DynamoDBStreams" if operation in STREAM_OPERATIONS else "DynamoDB"
+    return f"{service}_20120810.{operation}"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tablewright.engine import Engine
     from tablewright.server import Server, Settings
     from tablewright.server.isolation import IsolatedEngines
-    from tablewright.server.processes import Workers
+    from tablewright.server.workers.processes import Workers
     from tablewright.templates import DeclaredTable
 
 MEMORY = ":memory:"
@@ -78,7 +78,7 @@ def run_server(server: Server, options: ServeOptions) -> None:
     """Run a server until it is stopped; exit if it fails, or cannot listen."""
     import asyncio
 
-    from tablewright.server.server import run_until_stopped
+    from tablewright.server.running import run_until_stopped
 
     try:
         announce = partial(announce_server, options)
@@ -151,7 +151,7 @@ def start_workers(options: ServeOptions, settings: Settings) -> Workers | None:
         return None
     from msgspec.structs import replace
 
-    from tablewright.server.processes import fork_workers
+    from tablewright.server.workers.processes import fork_workers
 
     limits = settings.limits
     share = replace(limits, buffered_bytes=limits.buffered_bytes // workers)
@@ -165,7 +165,7 @@ def _run_worker(
     """Run a worker; return its exit code."""
     import asyncio
 
-    from tablewright.server.worker import WorkerEngine, WorkerServer
+    from tablewright.server.workers.worker import WorkerEngine, WorkerServer
 
     try:
         with WorkerEngine(
@@ -190,7 +190,7 @@ def make_server(
     if workers is None:
         return Server(engine, settings)
     from tablewright.engine import Engine
-    from tablewright.server.main_process import MainServer
+    from tablewright.server.workers.main_process import MainServer
 
     assert isinstance(engine, Engine)  # `check_workers` refuses other engines
     return MainServer(engine, settings, workers)

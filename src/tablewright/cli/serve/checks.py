@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tablewright.cli.serve.options import ServeOptions
     from tablewright.engine.realism import Realism
     from tablewright.server import Settings
-    from tablewright.server.authentication import Authenticator
+    from tablewright.server.access.authentication import Authenticator
     from tablewright.templates import DeclaredTable
 
 #: An Origin header as browsers send it: scheme, host and port in lower case, no path.
@@ -120,8 +120,8 @@ def read_credentials(credentials: Path | None, region: str | None) -> Authentica
         if region is not None:
             fail(f"--region {region}: add --credentials; without it, signatures are not verified")
         return None
-    from tablewright.server.authentication import SignatureAuthenticator
-    from tablewright.server.credentials import Credentials
+    from tablewright.server.access.authentication import SignatureAuthenticator
+    from tablewright.server.access.credentials import Credentials
 
     with failing_on(CredentialsRefused):
         known = Credentials(credentials)
@@ -138,7 +138,7 @@ def check_address(host: str, *, is_signed: bool, is_encrypted: bool, insecure: b
 
     With `insecure`, only print a warning.
     """
-    from tablewright.server.hosts import is_loopback
+    from tablewright.server.access.hosts import is_loopback
 
     if is_loopback(host.lower()) or (is_signed and is_encrypted):
         return
@@ -157,7 +157,7 @@ def check_address(host: str, *, is_signed: bool, is_encrypted: bool, insecure: b
 
 def check_hosts(names: Iterable[str], origins: Iterable[str]) -> None:
     """Refuse host names and origins that cannot match a request."""
-    from tablewright.server.hosts import host_name
+    from tablewright.server.access.hosts import host_name
 
     for name in names:
         header = f"[{name}]" if name.count(":") > 1 else name  # an IPv6 address

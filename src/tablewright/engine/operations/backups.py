@@ -37,7 +37,7 @@ from tablewright.errors import invalid
 from tablewright.limits import MAX_RECOVERY_DAYS
 from tablewright.schema import TableSchema
 from tablewright.table_description import write_keys
-from tablewright.wire.backups import (
+from tablewright.wire.exports import (
     CreateBackupInput,
     DeleteBackupInput,
     DescribeBackupInput,
@@ -165,6 +165,9 @@ def _describe_indexes(indexes: list[dict[str, Any]] | None) -> list[dict[str, An
         )
         for index in indexes
     ]
+
+
+# -- point-in-time recovery
 
 
 @reads

@@ -29,7 +29,7 @@ from tablewright.engine.tables.definition import check_encryption
 from tablewright.engine.tables.describe import describe, table_arn
 from tablewright.errors import InvalidRestoreTimeException, TableAlreadyExistsException, invalid
 from tablewright.schema import IndexSchema, OnDemand, RestoreOrigin, TableSchema, Throughput
-from tablewright.wire.backups import (
+from tablewright.wire.exports import (
     RestoreInput,
     RestoreTableFromBackupInput,
     RestoreTableToPointInTimeInput,

@@ -43,8 +43,8 @@ from tablewright.errors import (
 from tablewright.schema import IndexSchema, TableSchema
 from tablewright.wire import requests
 from tablewright.wire.operations import OPERATIONS
+from tablewright.wire.partiql import BatchExecuteStatementInput
 from tablewright.wire.responses import ConsumedCapacity
-from tablewright.wire.statements import BatchExecuteStatementInput
 
 Kind: TypeAlias = Literal["Read", "Write"]
 

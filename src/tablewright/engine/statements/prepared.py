@@ -39,10 +39,18 @@ from tablewright.engine.statements.where import (
 from tablewright.engine.tables.table import StoredIndex, StoredTable
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import CompiledProjection, tree
+from tablewright.expression.compiled import ConditionForm, UpdateForm
 from tablewright.expression.evaluate import compile_path
-from tablewright.expression.forms import ConditionForm, UpdateForm
 from tablewright.expression.rules import DELETE_TYPES
-from tablewright.partiql import Delete, Exists, Insert, ParsedStatement, Select, Update, parse
+from tablewright.partiql import (
+    DeleteStatement,
+    ExistsStatement,
+    InsertStatement,
+    ParsedStatement,
+    SelectStatement,
+    UpdateStatement,
+    parse,
+)
 from tablewright.values import Item, Value, tag_of
 from tablewright.wire.constraints import TableNameOrArn
 
@@ -50,9 +58,9 @@ Names: TypeAlias = Mapping[str, str]
 Values: TypeAlias = Mapping[str, Value]
 
 _OPERATIONS: dict[type, Literal["UpdateItem", "DeleteItem", "ConditionCheck"]] = {
-    Update: "UpdateItem",
-    Delete: "DeleteItem",
-    Select: "ConditionCheck",
+    UpdateStatement: "UpdateItem",
+    DeleteStatement: "DeleteItem",
+    SelectStatement: "ConditionCheck",
 }
 _CACHE_SIZE: Final = 1024
 #: A longer statement is not kept: its compiled form can take a megabyte.
@@ -66,7 +74,7 @@ class PreparedStatement:
         statement = parsed.statement
         self.parsed = parsed
         self.statement = statement
-        self.is_read = isinstance(statement, Select)
+        self.is_read = isinstance(statement, SelectStatement)
         self.table_name = statement.source.table
         self.index_name = statement.source.index
         names = {name: name for name in parsed.hash_names}
@@ -76,16 +84,16 @@ class PreparedStatement:
         self.projection: SelectedAttributes | None = None
         self.sets: tuple[tuple[str, str], ...] = ()  # functions, and their sets
         self.names = names
-        if isinstance(statement, Exists):
+        if isinstance(statement, ExistsStatement):
             statement = statement.select
-        if isinstance(statement, Select) and statement.paths:
+        if isinstance(statement, SelectStatement) and statement.paths:
             self.projection = SelectedAttributes(statement.paths)
-        if isinstance(statement, Update):
+        if isinstance(statement, UpdateStatement):
             self.update = UpdateForm(statement.actions, names)
             self.sets = tuple(_set_functions(statement.actions))
-        if not isinstance(statement, Insert) and statement.where is not None:
+        if not isinstance(statement, InsertStatement) and statement.where is not None:
             self.where = ConditionForm(statement.where, names)
-        if isinstance(statement, Delete) and statement.returning not in (None, "ALL OLD"):
+        if isinstance(statement, DeleteStatement) and statement.returning not in (None, "ALL OLD"):
             raise ValidationException(
                 f"Invalid returning clause: RETURNING {statement.returning} *. "
                 "Only RETURNING ALL OLD * is allowed in DELETE statements."
@@ -139,12 +147,12 @@ def _check_source(parsed: ParsedStatement) -> None:
     """Check the number of components of the table's path, and the name of the table."""
     statement = parsed.statement
     count = len(statement.source.components)
-    if isinstance(statement, Insert):
+    if isinstance(statement, InsertStatement):
         if count > 1:
             raise ValidationException("FROM clause may only contain a single table name")
     elif count > 2:
         raise ValidationException("A path may contain at most 2 components in the FROM clause")
-    elif count > 1 and isinstance(statement, Update | Delete):
+    elif count > 1 and isinstance(statement, UpdateStatement | DeleteStatement):
         raise ValidationException("This operation is not supported on an index")
     if TableNameOrArn().violation(statement.source.table):
         # The text of DynamoDB Local.
@@ -157,9 +165,9 @@ def _check_source(parsed: ParsedStatement) -> None:
 def _set_functions(actions: Sequence[tree.Action]) -> list[tuple[str, str]]:
     """Return the functions on sets with the names of their second operands."""
     return [
-        ("SET_ADD" if isinstance(action, tree.Add) else "SET_DELETE", action.value.name)
+        ("SET_ADD" if isinstance(action, tree.AddAction) else "SET_DELETE", action.value.name)
         for action in actions
-        if isinstance(action, tree.Add | tree.Delete)
+        if isinstance(action, tree.AddAction | tree.DeleteAction)
     ]
 
 
@@ -253,7 +261,7 @@ def plan_select(
 ) -> SelectPlan:
     """Plan a SELECT; raise a fault for an unknown index or an ORDER BY that is not possible."""
     select = parsed.statement
-    assert isinstance(select, Select)
+    assert isinstance(select, SelectStatement)
     source = RowSource(table, _find_index(table, select.source.index))
     keys = source.keys
     found = find_branches(select.where, keys.partition_names, keys.sort_names)
@@ -288,25 +296,25 @@ def plan_select(
 def plan_write(parsed: ParsedStatement, table: StoredTable, names: Names) -> WritePlan:
     """Plan a statement that writes, or EXISTS; raise a fault if it has no equality on the key."""
     statement = parsed.statement
-    if isinstance(statement, Insert):
+    if isinstance(statement, InsertStatement):
         return WritePlan("PutItem", table)
-    if isinstance(statement, Exists):
+    if isinstance(statement, ExistsStatement):
         statement = statement.select
     try:
         key, rest = find_key(statement.where, table.key_names)
     except ValidationException:
-        if isinstance(statement, Select):
+        if isinstance(statement, SelectStatement):
             raise _incomplete_exists() from None
         raise
     partition = tree.Path((table.keys.partition_names[0],))
     exists = tree.Call("attribute_exists", (partition,))
     missing = tree.Call("attribute_not_exists", (partition,))
     condition: tree.Condition | None
-    if isinstance(statement, Delete):
+    if isinstance(statement, DeleteStatement):
         condition = tree.Or((missing, rest)) if rest else None
     else:
         condition = tree.And((exists, rest)) if rest else exists
-    if isinstance(statement, Select):
+    if isinstance(statement, SelectStatement):
         if rest is None:
             raise _incomplete_exists()
         returning = None
@@ -323,7 +331,7 @@ def plan_write(parsed: ParsedStatement, table: StoredTable, names: Names) -> Wri
     )
 
 
-def returned_values(statement: Update | Delete) -> str | None:
+def returned_values(statement: UpdateStatement | DeleteStatement) -> str | None:
     """Return the RETURNING clause as ReturnValues: `MODIFIED NEW` is UPDATED_NEW."""
     if statement.returning is None:
         return None
@@ -359,7 +367,7 @@ def _is_whole_key(branch: Branch, names: tuple[str, ...]) -> bool:
     return len(branch.key) == len(names) and all(test.operator == "=" for test in branch.key)
 
 
-def _check_order(select: Select, source: RowSource, branches: tuple[Branch, ...]) -> None:
+def _check_order(select: SelectStatement, source: RowSource, branches: tuple[Branch, ...]) -> None:
     """Check ORDER BY: key attributes, and a WHERE clause that determines the partition key."""
     if not select.order:
         return
@@ -384,7 +392,7 @@ def _check_order(select: Select, source: RowSource, branches: tuple[Branch, ...]
 
 
 def _partition_order(
-    select: Select, names: tuple[str, ...]
+    select: SelectStatement, names: tuple[str, ...]
 ) -> Literal["none", "ascending", "descending"]:
     for term in select.order:
         if term.name in names:

@@ -42,8 +42,8 @@ from tablewright.errors import DynamoDBError, ValidationException
 from tablewright.expression.key import KeyTerm, select
 from tablewright.limits import MAX_PAGE_PARTITIONS, MAX_PAGE_SIZE
 from tablewright.values import Item, Value, sort_key
+from tablewright.wire.partiql import ExecuteStatementInput, ExecuteStatementOutput
 from tablewright.wire.responses import ItemOut
-from tablewright.wire.statements import ExecuteStatementInput, ExecuteStatementOutput
 from tablewright.wire.values import read_values
 
 

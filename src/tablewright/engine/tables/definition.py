@@ -24,11 +24,11 @@ from tablewright.limits import (
     MAX_TAGS,
 )
 from tablewright.schema import (
-    IndexProjection,
     IndexSchema,
     KeyAttribute,
     KeySchema,
     OnDemand,
+    ProjectedAttributes,
     Throughput,
     WarmUnits,
 )
@@ -142,7 +142,7 @@ def _build_key_schema(
     return KeySchema(of("HASH"), of("RANGE"))
 
 
-def build_projection(shape: requests.Projection) -> IndexProjection:
+def build_projection(shape: requests.IndexProjection) -> ProjectedAttributes:
     kind, names = shape.projection_type, shape.non_key_attributes
     if kind is None:
         raise invalid("Unknown ProjectionType: null")
@@ -152,7 +152,7 @@ def build_projection(shape: requests.Projection) -> IndexProjection:
         raise invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
     if len(set(names or ())) < len(names or ()):  # the text is not known for certain
         raise invalid(f"NonKeyAttributes contains duplicates: [{join_truncated(names or ())}]")
-    return IndexProjection(kind, tuple(names or ()))
+    return ProjectedAttributes(kind, tuple(names or ()))
 
 
 def build_local_index(
@@ -333,7 +333,7 @@ def refuse_unsupported(request: requests.CreateTableInput | requests.UpdateTable
 
 
 def build_warm_throughput(
-    shape: requests.WarmThroughput | None,
+    shape: requests.RequestedWarmThroughput | None,
     billing: str,
     throughput: Throughput,
     index: str | None = None,
@@ -351,7 +351,7 @@ def build_warm_throughput(
 
 
 def change_warm_throughput(
-    shape: requests.WarmThroughput | None,
+    shape: requests.RequestedWarmThroughput | None,
     billing: str,
     throughput: Throughput,
     warm: WarmUnits,
@@ -367,7 +367,7 @@ def change_warm_throughput(
 
 
 def _build_at_least(
-    shape: requests.WarmThroughput | None,
+    shape: requests.RequestedWarmThroughput | None,
     least: tuple[int, int],
     index: str | None,
     problems: list[str],

@@ -16,22 +16,21 @@ This module must not know where descriptions are kept, or what follows from a di
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from itertools import count
 from typing import Any
 
 from tablewright.errors import InvalidValue
+from tablewright.expression import tree
+from tablewright.expression.printing import EXPRESSION
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexKeys, KeyMap, places_of
 from tablewright.mapping.template import Template
 from tablewright.plan.condition import (
-    All,
-    Call,
-    Compare,
     Condition,
-    Either,
-    Not,
+    Encode,
     Operand,
+    ShownLeaves,
+    show,
     show_value,
 )
 from tablewright.plan.reference import Ref
@@ -52,7 +51,7 @@ def _describe(entity: EntityMap, key: KeyMap) -> str:
     if not isinstance(key.when, Condition):
         return text
     stored = {name: each.stored for name, each in entity.attributes.items()} | names
-    return f"{text} when {_condition(key.when, lambda operand: stored[operand.name], entity)}"
+    return f"{text} when {show(_sorted(key.when.to_tree(_StoredLeaves(entity, stored))))}"
 
 
 def _stored_names(entity: EntityMap, key: KeyMap) -> dict[str, str]:
@@ -80,25 +79,31 @@ def _template(template: Template, names: Mapping[str, str]) -> str:
     return f"{text} (delimiter {delimiter.text!r}{escaping})"
 
 
-def _condition(condition: Condition[Any], name: Callable[[Operand], str], entity: EntityMap) -> str:
-    """Return a condition with stored names; operands whose order has no meaning are sorted."""
-    match condition:
-        case Either(conditions=members):
-            return f"({' OR '.join(sorted(_condition(each, name, entity) for each in members))})"
-        case All(conditions=members):
-            return " AND ".join(sorted(_condition(each, name, entity) for each in members))
-        case Not(condition=negated):
-            return f"NOT ({_condition(negated, name, entity)})"
-        case Call(function=function, operand=operand, check=check, values=values):
-            ref: Ref[Any, Any] = Ref(operand.name, entity.attributes[operand.name])
-            is_part = function in ("contains", "begins_with")
-            show = partial(_stored, ref.encode_member if is_part else ref.encode_bound)
-            ordered = sorted(values, key=show) if function == "IN" else values
-            return Call(function, operand, check, *ordered).show(name, show)
-        case Compare(operand=operand):
-            attribute = entity.attributes[operand.name]
-            return condition.show(name, partial(_stored, attribute.converter.bound))
-    return condition.show(name)
+class _StoredLeaves(ShownLeaves):
+    """Leaves with the stored names and values of an entity."""
+
+    __slots__ = ("_entity",)
+
+    def __init__(self, entity: EntityMap, names: Mapping[str, str]) -> None:
+        super().__init__(lambda operand: names[operand.name])
+        self._entity = entity
+
+    def value(self, operand: Operand, encode: Encode, value: Any) -> tree.Value:
+        ref: Ref[Any, Any] = Ref(operand.name, self._entity.attributes[operand.name])
+        exact = ref.encode_member if encode == "encode_member" else ref.encode_bound
+        return tree.Value(_stored(exact, value))
+
+
+def _sorted(node: Any) -> Any:
+    """Return a condition with its members sorted where their order has no meaning."""
+    match node:
+        case tree.And(members) | tree.Or(members):
+            return type(node)(tuple(sorted(map(_sorted, members), key=show)))
+        case tree.Not(negated):
+            return tree.Not(_sorted(negated))
+        case tree.In(operand, options):
+            return tree.In(operand, tuple(sorted(options, key=EXPRESSION.operand)))
+    return node
 
 
 def _stored(encode: Callable[[Any], Value], value: Any) -> str:

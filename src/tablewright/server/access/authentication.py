@@ -15,8 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from tablewright.errors import MissingAuthenticationTokenException, UnrecognizedClientException
-from tablewright.server.canonical import query_parameters
-from tablewright.server.signature import (
+from tablewright.server.access.signature import (
     NO_TOKEN,
     PARTS,
     SIGNATURE_SIZE,
@@ -26,10 +25,11 @@ from tablewright.server.signature import (
     check_query,
     incomplete_signature,
 )
+from tablewright.sigv4 import query_parameters
 
 if TYPE_CHECKING:
     from tablewright.policy import Principal
-    from tablewright.server.credentials import Caller, Credentials
+    from tablewright.server.access.credentials import Caller, Credentials
 
 #: OpenAuthenticator caches this many signers, each of at most this many bytes.
 MAX_SIGNERS = 1024

@@ -28,16 +28,22 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from tablewright.engine import Engine, Step
-from tablewright.server.authentication import SignatureAuthenticator
+from tablewright.server.access.authentication import SignatureAuthenticator
 from tablewright.server.preparation import parse_json
-from tablewright.server.processes import WorkerProcess, Workers
-from tablewright.server.relay import Alone, CloseIdle, Relayed, Released, WorkerReport
-from tablewright.server.relay_writer import RelayWriter
 from tablewright.server.server import GRACE_SECONDS, IDLE_GRACE_SECONDS, Server, Settings
 from tablewright.server.telemetry import Latency
+from tablewright.server.workers.processes import WorkerProcess, Workers
+from tablewright.server.workers.relay import (
+    Alone,
+    CloseIdle,
+    Relayed,
+    RelayWriter,
+    Released,
+    WorkerReport,
+)
 
 
-class Member:
+class WorkerHandle:
     """A worker as the main process sees it."""
 
     def __init__(self, process: WorkerProcess) -> None:
@@ -57,11 +63,11 @@ class MainServer(Server):
         # Workers log their own requests.
         super().__init__(engine, replace(settings, access_log=None, logs_requests=False))
         self._workers = workers
-        self._members = [Member(process) for process in workers.processes]
+        self._members = [WorkerHandle(process) for process in workers.processes]
         #: The last reports of workers that were replaced.
         self._past_reports: list[WorkerReport] = []
         #: The worker that has been told that it has the only connection.
-        self._alone: Member | None = None
+        self._alone: WorkerHandle | None = None
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
         """Listen, start the workers, and return the URL when all of them are ready."""
@@ -116,7 +122,7 @@ class MainServer(Server):
 
     # --- called by the event loop --------------------------------------------------------------
 
-    def _receive(self, member: Member, message: Released | WorkerReport | None) -> None:
+    def _receive(self, member: WorkerHandle, message: Released | WorkerReport | None) -> None:
         """Handle a message of a worker; None: it has ended."""
         if message is None:
             self._end(member)
@@ -130,7 +136,7 @@ class MainServer(Server):
             if self.telemetry is not None:
                 self._add_up()
 
-    def _end(self, member: Member) -> None:
+    def _end(self, member: WorkerHandle) -> None:
         """Replace a worker that has ended, or stop the server, unless it is stopping."""
         member.has_ended.set()
         was_ready = member.is_ready.is_set()
@@ -145,10 +151,10 @@ class MainServer(Server):
                 return
         self._fail(ChildProcessError(f"the server stopped because a worker {outcome}"))
 
-    def _replace(self, ended: Member, process: WorkerProcess) -> None:
+    def _replace(self, ended: WorkerHandle, process: WorkerProcess) -> None:
         """Give the place of a worker to another one."""
         number = self._members.index(ended)
-        self._members[number] = Member(process)
+        self._members[number] = WorkerHandle(process)
         self._past_reports.append(
             replace(ended.report, connections=0, buffered_bytes=0, waiting_bodies=0)
         )

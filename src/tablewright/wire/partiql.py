@@ -11,8 +11,13 @@ from msgspec import field
 
 from tablewright.limits import MAX_BATCH_STATEMENTS, MAX_STATEMENT_LENGTH, MAX_TRANSACTION_ACTIONS
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import Length, NumberRange
-from tablewright.wire.members import ReturnCapacity, ReturnOnFailure, Structure
+from tablewright.wire.constraints import (
+    Length,
+    NumberRange,
+    ReturnCapacity,
+    ReturnOnFailure,
+    Structure,
+)
 from tablewright.wire.responses import ConsumedCapacity, ItemOut, Output
 
 StatementText = Annotated[str, Length(1, MAX_STATEMENT_LENGTH)]

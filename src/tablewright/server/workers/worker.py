@@ -34,7 +34,8 @@ from tablewright.policy import Principal
 from tablewright.server.connection import Connection
 from tablewright.server.failures import FileWatch
 from tablewright.server.listener import MAX_ACCEPTED
-from tablewright.server.relay import (
+from tablewright.server.server import Server, Settings
+from tablewright.server.workers.relay import (
     Alone,
     Relayed,
     Released,
@@ -43,7 +44,6 @@ from tablewright.server.relay import (
     WorkerChannel,
     WorkerReport,
 )
-from tablewright.server.server import Server, Settings
 from tablewright.wire.operations import WRITES
 
 _encode = msgspec.json.Encoder().encode

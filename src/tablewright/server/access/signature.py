@@ -48,27 +48,25 @@ from tablewright.errors import (
     MissingAuthenticationTokenException,
     UnrecognizedClientException,
 )
-from tablewright.server.canonical import (
-    canonical_headers,
-    canonical_query,
-    format_duration,
-    query_parameters,
-    read_date,
-    split_target,
-    to_iso_basic,
-)
 from tablewright.sigv4 import (
     ALGORITHM,
     SERVICE,
     TERMINATOR,
+    canonical_headers,
+    canonical_query,
     canonical_request,
+    format_duration,
+    query_parameters,
+    read_date,
     scope_of,
     signing_key,
+    split_target,
     string_to_sign,
+    to_iso_basic,
 )
 
 if TYPE_CHECKING:
-    from tablewright.server.credentials import Caller
+    from tablewright.server.access.credentials import Caller
 
 #: The maximum difference between a signature's date and the server's clock, as on AWS.
 WINDOW_SECONDS = 15 * 60
@@ -94,7 +92,7 @@ MISMATCH = (
 )
 
 
-class Claim(NamedTuple):
+class SignatureClaim(NamedTuple):
     """The parts of an authorization, except the signature."""
 
     algorithm: str
@@ -103,7 +101,7 @@ class Claim(NamedTuple):
     signed: tuple[bytes, ...]  # names of headers in lower case, in order
 
     @classmethod
-    def of(cls, algorithm: str, credential: str, signed: str) -> Claim:
+    def of(cls, algorithm: str, credential: str, signed: str) -> SignatureClaim:
         names = sorted(signed.encode("latin-1").lower().split(b";"))
         return cls(algorithm, credential, tuple(credential.rstrip("/").split("/")), tuple(names))
 
@@ -111,7 +109,7 @@ class Claim(NamedTuple):
 class SignedRequest(NamedTuple):
     """A signature, and the values it depends on, except the headers and the body."""
 
-    claim: Claim
+    claim: SignatureClaim
     signature: bytes
     date: str
     required: tuple[bytes, ...]  # headers that must be signed if the request has them
@@ -138,7 +136,7 @@ class Verifier:
         self._clock = clock
         self._region = region
         self._window = window_seconds
-        self._claims: dict[bytes, Claim] = {}  # by the authorization without the signature
+        self._claims: dict[bytes, SignatureClaim] = {}  # by the authorization without the signature
 
     def verify(
         self,
@@ -231,7 +229,7 @@ class Verifier:
         window = min(self._window, read_expires(given.get(b"X-Amz-Expires")))
         token = given.get(b"X-Amz-Security-Token")
         return SignedRequest(
-            Claim.of(
+            SignatureClaim.of(
                 given[b"X-Amz-Algorithm"],
                 given[b"X-Amz-Credential"],
                 given[b"X-Amz-SignedHeaders"],
@@ -261,7 +259,7 @@ class Verifier:
             )
         return moment
 
-    def _check_scope(self, claim: Claim, moment: str) -> None:
+    def _check_scope(self, claim: SignatureClaim, moment: str) -> None:
         if claim.algorithm != ALGORITHM:
             raise IncompleteSignatureException(
                 f"Unsupported AWS 'algorithm': '{claim.algorithm}' (only {ALGORITHM} for now). "
@@ -292,7 +290,7 @@ class Verifier:
         if wrong:
             raise InvalidSignatureException("".join(wrong))
 
-    def _cache_claim(self, authorization: bytes, claim: Claim) -> None:
+    def _cache_claim(self, authorization: bytes, claim: SignatureClaim) -> None:
         """Cache a claim for the client's next requests: it is the same all day."""
         head = authorization[:-SIGNATURE_SIZE]
         if head not in self._claims and head.endswith(b"Signature="):
@@ -304,7 +302,7 @@ class Verifier:
 # --- the parts of a request ------------------------------------------------------------------
 
 
-def read_authorization(authorization: bytes, *, has_date: bool) -> tuple[Claim, bytes]:
+def read_authorization(authorization: bytes, *, has_date: bool) -> tuple[SignatureClaim, bytes]:
     """Parse an Authorization header into a claim and a signature. Checks 2 and 3."""
     text = authorization.decode("latin-1").strip()
     if not text.startswith("AWS4-"):
@@ -326,7 +324,7 @@ def read_authorization(authorization: bytes, *, has_date: bool) -> tuple[Claim, 
     missing = [name for name in PARTS if name not in given]
     if missing or not has_date:
         raise incomplete_signature(missing, text, has_date=has_date)
-    claim = Claim.of(algorithm, given["Credential"], given["SignedHeaders"])
+    claim = SignatureClaim.of(algorithm, given["Credential"], given["SignedHeaders"])
     return claim, given["Signature"].encode("latin-1")
 
 

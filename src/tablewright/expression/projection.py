@@ -1,4 +1,4 @@
-"""Document paths: follow many paths through an item at once, as a tree of branches.
+"""Projections: follow many paths through an item at once, as a tree of branches.
 
 Owns projections (`compile_projection`) and `Branches`, which updates use too: paths with a common
 prefix share a branch, so each map and list on the way is visited, and for updates copied, once.
@@ -17,10 +17,10 @@ from tablewright.values import Item, Value
 
 Leaf = TypeVar("Leaf")
 #: A level of the tree: all keys are names, or all are positions in ascending order.
-Branches: TypeAlias = dict[str | int, "Branch[Leaf]"]
+Branches: TypeAlias = dict[str | int, "PathBranch[Leaf]"]
 
 
-class Branch(Generic[Leaf]):
+class PathBranch(Generic[Leaf]):
     """The end of a path (`leaf`) or its continuation (`below`). One of them is None."""
 
     __slots__ = ("below", "leaf")
@@ -42,7 +42,7 @@ def build_branches(leaves: Iterable[tuple[tuple[str | int, ...], Leaf]]) -> Bran
     for first in order:
         rest = by_first[first]
         parts, leaf = rest[0]
-        found[first] = Branch(None, build_branches(rest)) if parts else Branch(leaf, None)
+        found[first] = PathBranch(None, build_branches(rest)) if parts else PathBranch(leaf, None)
     return found
 
 

@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tablewright.errors import CredentialsRefused
-from tablewright.server.credentials_file import UserEntry, parse_text, read_private_file
+from tablewright.server.access.credentials import UserEntry, parse_text, read_private_file
 from tablewright.whole_file import replace_whole
 
 HEADER = re.compile(r"\s*\[")
