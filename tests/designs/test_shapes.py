@@ -34,10 +34,9 @@ def stated(shape: Shape) -> Iterator[Access]:
 
 
 def _stated(part: Shape) -> Iterator[Access]:
-    for kind in part.operation.split(" + "):
-        index = part.index if kind in ("Query", "Scan") else None
-        for key in part.keys:
-            yield Access(kind_of(kind), part.table, index, key)
+    index = part.index if part.operation in ("Query", "Scan") else None
+    for key in part.keys:
+        yield Access(kind_of(part.operation), part.table, index, key)
     for fact in part.assignments:
         if isinstance(fact, WrittenEvent):
             yield Access("Put", part.table, None, fact.history.event.primary.symbolic())

@@ -139,8 +139,8 @@ def _print_request(console: Console, request: Shape, mark: str, indent: str) -> 
         ("index", request.index or ""),
         ("key", request.condition),
         ("order", request.order),
-        ("page", "" if request.writes else request.page),
-        ("filter", "" if request.writes else request.filter),
+        ("page", "" if request.is_write else request.page),
+        ("filter", "" if request.is_write else request.filter),
         ("sets", "\n".join(request.sets)),
         ("requires", "\n".join(request.requires)),
     ]

@@ -204,7 +204,7 @@ def _confirm_writes(plan: Plan[Any], target: str, *, yes: bool) -> None:
     from tablewright.plan.inspection import name_of
 
     shape = explain(plan)
-    if not shape.writes or yes:
+    if not shape.is_write or yes:
         return
     if target == MEMORY:
         say("in memory, on the sample data of the design; nothing is kept")

@@ -18,7 +18,7 @@ from tablewright.presentation.terminal import (
 )
 
 if TYPE_CHECKING:
-    from tablewright.schema import IndexProjection, KeySchema
+    from tablewright.schema import KeySchema, ProjectedAttributes
     from tablewright.table_description import TableDescription
 
 
@@ -191,7 +191,7 @@ def _print_description(found: TableDescription, ttl: str | None) -> None:
         print_columns(console, columns, ("items",))
 
 
-def _format_projection(projection: IndexProjection) -> str:
+def _format_projection(projection: ProjectedAttributes) -> str:
     kind = {"ALL": "all", "KEYS_ONLY": "keys only"}.get(projection.type)
     return kind or ", ".join(projection.include)
 

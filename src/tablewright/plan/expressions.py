@@ -98,12 +98,6 @@ class UpdateExpression:
     def remove(self, path: str) -> None:
         self.clauses["REMOVE"].append(path)
 
-    def add(self, path: str, value: str) -> None:
-        self.clauses["ADD"].append(f"{path} {value}")
-
-    def delete(self, path: str, value: str) -> None:
-        self.clauses["DELETE"].append(f"{path} {value}")
-
     def set_or_remove(self, attribute: str, value: Value | None) -> None:
         """Set an attribute to a stored value; None removes it."""
         if value is None:

@@ -62,7 +62,7 @@ PartName: TypeAlias = Literal["shard", "segment"]
 
 
 class Parts(Struct, frozen=True):
-    """The parts in which a range is read, of which the key condition is that of the first."""
+    """The parts in which a range is read; the shape has the key condition of the first."""
 
     count: int
     name: PartName
@@ -272,11 +272,6 @@ def total(ranges: Iterable[UnitRange]) -> UnitRange:
 def all_read(*, consistent: bool, requests: int = 1) -> UnitRange:
     """Return the units of reading all items of a range; a request without items costs a minimum."""
     return UnitRange(1, requests, ITEM_READ) * (1 if consistent else 0.5)
-
-
-def item_read(*, consistent: bool) -> UnitRange:
-    """Return the units of a read of one item."""
-    return UnitRange(1, ITEM_READ) * (1 if consistent else 0.5)
 
 
 def items_read(count: int, *, consistent: bool) -> UnitRange:

@@ -1,8 +1,8 @@
-"""What a plan says about itself, for the packages above: its name, its entities, its writes.
+"""Inspection: the name, the entities and the writes of a plan, for the packages above.
 
-Plans are values of users' programs, so these are functions, and no methods beside those that make
-further plans. What a plan asks of DynamoDB is its shape: see `tablewright.explain`. What a shape
-does not say is how a plan was declared:
+These are functions, so that the methods of a plan are only those that users call. What a plan asks
+of DynamoDB is its shape: see `tablewright.explain`. What a shape does not say is how a plan was
+declared:
 
     plans_in       the plans that a plan is made of
     ranges_in      the parts of keys by which its queries and aggregates select items

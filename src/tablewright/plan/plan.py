@@ -20,7 +20,7 @@ import time
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import Any, Generic, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -61,7 +61,7 @@ SendAsync: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Response]]
 
 
 class Unready(Struct, frozen=True):
-    """What of one table cannot be relied on: indexes, or keys and unique values of some items."""
+    """The indexes and unique values of one table that are not ready to be used."""
 
     #: Why an index cannot be read at all, by its name: "does not exist", "is CREATING".
     indexes: Mapping[str, str]
@@ -164,27 +164,29 @@ class _DeclaredNames(dict[TableMap, str]):
         return table.name
 
 
-#: The context of plans that are only asked for their requests.
+#: The context for plans whose requests are made, but not sent.
 DECLARED = Context(_DeclaredNames(), b"")
 
 
 class Plan(Generic[T_co]):
     """What a database can run; `db.run(plan)` returns its result."""
 
+    #: The name of the type of plan, as callers know it.
+    _type_name: ClassVar[str]
     #: The pattern that made this plan, if one did.
     _pattern: str = ""
     #: The entity that it reads or writes.
     _entity: EntityMap
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "_type_name" not in vars(cls):
+            cls._type_name = cls.__name__
+
     @property
     def _name(self) -> str:
         """The name of the pattern, or of the type of plan."""
         return self._pattern.rpartition(".")[2] or self._type_name
-
-    @property
-    def _type_name(self) -> str:
-        """The name of the type of plan, as callers know it."""
-        return type(self).__name__
 
     def _entities(self) -> tuple[EntityMap, ...]:
         """Return every entity that the plan reads or writes."""
@@ -266,13 +268,9 @@ def _perform(
     request = step if context.guard is None else context.guard(step)  # without a call: quicker
     if context.observe is None:
         return send(request.operation, request.body).body
-    timer = RequestTimer(context.observe, request.operation, request.body, whole._name)
-    try:
-        response = send(request.operation, add_capacity(request.operation, request.body))
-    except Exception as error:
-        timer.report_failure(error)
-        raise
-    timer.report(response)
+    with RequestTimer(context.observe, request.operation, request.body, whole._name) as timer:
+        asking = add_capacity(request.operation, request.body)
+        timer.response = response = send(request.operation, asking)
     return response.body
 
 
@@ -313,11 +311,7 @@ async def _perform_async(
     request = step if context.guard is None else context.guard(step)  # without a call: quicker
     if context.observe is None:
         return (await send(request.operation, request.body)).body
-    timer = RequestTimer(context.observe, request.operation, request.body, whole._name)
-    try:
-        response = await send(request.operation, add_capacity(request.operation, request.body))
-    except Exception as error:
-        timer.report_failure(error)
-        raise
-    timer.report(response)
+    with RequestTimer(context.observe, request.operation, request.body, whole._name) as timer:
+        asking = add_capacity(request.operation, request.body)
+        timer.response = response = await send(request.operation, asking)
     return response.body

@@ -58,7 +58,9 @@ def result_node(value: Any) -> ResultNode:
 
     title = type(value).__name__
     if hasattr(type(value), "__aggregate__"):
-        members = tuple((name, result_node(each)) for name, each in vars(value).items())
+        members = tuple(
+            (name, result_node(getattr(value, name))) for name in type(value).__members__
+        )
         return ResultNode("aggregate", title, members=members)
     if is_rows(value) or (isinstance(value, tuple) and not hasattr(value, "_fields")):
         problems = tuple(map(str, getattr(value, "unreadable", ())))

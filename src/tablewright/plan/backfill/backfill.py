@@ -19,6 +19,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -29,51 +30,25 @@ from tablewright.errors import (
     ConditionalCheckFailedException,
     Contention,
     DeclarationError,
-    DuplicateValue,
     DuplicateValues,
     InvalidValue,
     UnreadableItem,
     ValidationException,
 )
 from tablewright.hints import did_you_mean
+from tablewright.limits import MAX_BATCH_GET_KEYS
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.item_kind import content_of
-from tablewright.mapping.keys import IndexKeys
 from tablewright.mapping.table import TableMap
-from tablewright.plan.backfill.index_record import (
-    PRIMARY_KEY,
-    BackfillPosition,
-    IndexRecord,
-    add_complete,
-    begin_record,
-    describe,
-    read_record,
-    refuse_differences,
-    replace_descriptions,
-    save_position,
-    stop_awaiting,
-)
+from tablewright.plan import facts
+from tablewright.plan.backfill import index_record
 from tablewright.plan.backfill.reservations import Claim, Reservations, claims_of
-from tablewright.plan.backfill.throttling import Pace, retry_throttled
+from tablewright.plan.backfill.throttling import Pace, Paced, retry_throttled
 from tablewright.plan.expressions import QueryRequest, Selection
-from tablewright.plan.facts import (
-    ITEM_WRITE,
-    Actions,
-    AllPages,
-    Repeats,
-    UnitRange,
-    WholeScan,
-    all_read,
-    item_read,
-    item_write,
-    total,
-)
 from tablewright.plan.plan import DECLARED, Context, Plan, Request, Steps, Together
-from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.scan import Scan
-from tablewright.plan.reads.single import in_turn, read_item
-from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape
-from tablewright.plan.writes.guard import WriteExpressions, snapshot
+from tablewright.plan.reads.single import decode_page, read_item
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, in_turn, read_shape
+from tablewright.plan.writes.guard import WriteExpressions, key_text, snapshot
 from tablewright.plan.writes.write import side_shapes, write_units
 from tablewright.transport.tables import describe_table
 from tablewright.values import Item
@@ -107,7 +82,11 @@ class _EntityKeys:
 
     def __init__(self, entity: EntityMap, indexes: Collection[str] | None) -> None:
         self.entity = entity
-        chosen = [each for each in entity.index_keys if indexes is None or _name(each) in indexes]
+        chosen = [
+            each
+            for each in entity.index_keys
+            if indexes is None or (each.index is not None and each.index.name in indexes)
+        ]
         self._names = sorted({name for each in chosen for name in each.composed})
         #: What must not change between the read and the write.
         self._watched = sorted(
@@ -124,7 +103,9 @@ class _EntityKeys:
             - {*entity.table.attributes}
         )
         #: The keys as texts: a backfill with other keys cannot continue this one.
-        self.texts = [f"{name}: {text}" for name, text in describe(entity, indexes).items()]
+        self.texts = [
+            f"{name}: {text}" for name, text in index_record.describe(entity, indexes).items()
+        ]
 
     def changes(self, item: Item) -> Item | None:
         """Return the keys that the values of an item give; None if it has them."""
@@ -133,9 +114,12 @@ class _EntityKeys:
         try:
             wanted = self.entity.rekey(item)
         except (InvalidValue, UnreadableItem) as error:
-            raise UnreadableItem(f"{error} ({_shown_key(self, item)})", item=item) from None
+            raise UnreadableItem(f"{error} ({self.shown(item)})", item=item) from None
         keys = {name: wanted[name] for name in self._names if name in wanted}
         return None if keys == {n: item[n] for n in self._names if n in item} else keys
+
+    def shown(self, item: Item) -> str:
+        return f"the item with {key_text(self.entity.table.key(item))}"
 
     def request(self, item: Item, keys: Item, table: str) -> Request:
         """Return the write of the keys, if the item is still as it was read."""
@@ -148,18 +132,18 @@ class _EntityKeys:
         return Request("UpdateItem", expressions.add_to(body))
 
 
-class _WriteKeys(Plan[int]):
+@lru_cache(maxsize=1024)
+def _entity_keys(entity: EntityMap, indexes: frozenset[str] | None) -> _EntityKeys:
+    return _EntityKeys(entity, indexes)
+
+
+class _WriteKeys(Paced[int]):
     """Write the keys of one item; return how many items were changed, 0 or 1."""
 
     def __init__(self, keys: _EntityKeys, item: Item, pace: Pace, name: str) -> None:
-        self._entity = keys.entity
+        super().__init__(keys.entity, pace, name)
         self._keys = keys
         self._item = item
-        self._pace = pace
-        self._pattern = name
-
-    def _steps(self, context: Context) -> Steps[int]:
-        return (yield from retry_throttled(self._write(context), self._pace))
 
     def _write(self, context: Context) -> Steps[int]:
         table = self._entity.table
@@ -176,12 +160,12 @@ class _WriteKeys(Plan[int]):
                 item = yield from read_item(context, self._entity, table.key(item))
             except ValidationException as fault:  # a key, or the item with its keys, is too large
                 raise InvalidValue(
-                    f"backfill: the keys of {_shown_key(self._keys, item)}: {fault.message}"
+                    f"backfill: the keys of {self._keys.shown(item)}: {fault.message}"
                 ) from fault
             else:
                 return 1
         raise Contention(
-            f"backfill: other writers changed {_shown_key(self._keys, self._item)} {MAX_ATTEMPTS} "
+            f"backfill: other writers changed {self._keys.shown(self._item)} {MAX_ATTEMPTS} "
             "times in a row; run it again"
         )
 
@@ -221,17 +205,18 @@ class Backfill(Plan[int]):
 
     def _run(self, context: Context, pace: Pace) -> Steps[int]:
         name = context.name_of(self._table)
-        keys: dict[EntityMap, _EntityKeys] = {}
         request = self._request(context)
-        texts = [text for each in self._members for text in self._keys_of(each, keys).texts]
+        texts = [text for each in self._members for text in _entity_keys(each, self._indexes).texts]
         items = changed = reserved = 0
         reservations = Reservations(self._name, pace, dry_run=self._dry_run)
-        record = yield from read_record(self._table, name)
+        record = yield from index_record.read_record(self._table, name)
         if record is not None:
             yield from self._replace_descriptions(name, record)
         position = self._position(record, texts)
         if position is None and record is not None and record.position and not self._dry_run:
-            yield from save_position(self._table, name, None)  # nothing continues that run
+            yield from index_record.save_position(
+                self._table, name, None
+            )  # nothing continues that run
         if position is not None:
             request, items = request.next_page(position.last), position.items
         found = yield from describe_table(name)
@@ -241,7 +226,7 @@ class Backfill(Plan[int]):
             writes = [
                 _WriteKeys(of, item, pace, self._name)
                 for item in page.items
-                if (of := self._differing(item, keys)) is not None
+                if (of := self._differing(item)) is not None
             ]
             items += page.scanned_count
             changed += len(writes) if self._dry_run else sum((yield from _run_all(writes, pace)))
@@ -252,13 +237,19 @@ class Backfill(Plan[int]):
             if page.last_evaluated_key is None:
                 break
             if not self._dry_run and reservations.can_continue:
-                position = BackfillPosition(texts, page.last_evaluated_key, items)
-                yield from save_position(self._table, name, position)
+                position = index_record.BackfillPosition(texts, page.last_evaluated_key, items)
+                yield from index_record.save_position(self._table, name, position)
             request = request.next_page(page.last_evaluated_key)
         if reservations.duplicates:
             if not self._dry_run:
-                yield from save_position(self._table, name, None)
-            raise _duplicate_values(name, reservations.duplicates)
+                yield from index_record.save_position(self._table, name, None)
+            listed = "\n  ".join(map(str, reservations.duplicates))
+            raise DuplicateValues(
+                f"items of the table {name!r} share values that must be unique:\n  {listed}\n"
+                "Delete some of them, or change their values with a program that does not declare "
+                "the values as unique; then run the backfill again",
+                tuple(reservations.duplicates),
+            )
         if not self._dry_run:
             present = set() if found is None else set(found.index_names)
             yield from self._record(name, present)
@@ -270,18 +261,20 @@ class Backfill(Plan[int]):
         members = {"TableName": context.name_of(self._table), "ConsistentRead": True}
         return QueryRequest("Scan", members, Selection(None))
 
-    def _replace_descriptions(self, name: str, record: IndexRecord) -> Steps[None]:
+    def _replace_descriptions(self, name: str, record: index_record.IndexRecord) -> Steps[None]:
         """Record the changed keys: programs of the old design can no longer connect.
 
         Raise DesignMismatch for a changed primary key: an item cannot get another one.
         """
         differences = record.differences(self._members, self._indexes)
-        primary = [each for each in differences.values() if each.key == PRIMARY_KEY]
-        refuse_differences(name, primary)
+        primary = [each for each in differences.values() if each.key == index_record.PRIMARY_KEY]
+        index_record.refuse_differences(name, primary)
         if differences and not self._dry_run:
-            yield from replace_descriptions(self._table, name, differences)
+            yield from index_record.replace_descriptions(self._table, name, differences)
 
-    def _position(self, record: IndexRecord | None, texts: list[str]) -> BackfillPosition | None:
+    def _position(
+        self, record: index_record.IndexRecord | None, texts: list[str]
+    ) -> index_record.BackfillPosition | None:
         """Return how far an earlier run is that this one continues."""
         if record is None or self._dry_run or self._restart:
             return None
@@ -290,11 +283,6 @@ class Backfill(Plan[int]):
         # A backfill of another design may have changed the keys since.
         return None if record.differences(self._members, self._indexes) else record.position
 
-    def _keys_of(self, entity: EntityMap, keys: dict[EntityMap, _EntityKeys]) -> _EntityKeys:
-        if entity not in keys:
-            keys[entity] = _EntityKeys(entity, self._indexes)
-        return keys[entity]
-
     def _member_of(self, item: Item) -> EntityMap | None:
         """Return the entity of an item, if the backfill is for it."""
         entity = self._table.entity_of(item)
@@ -302,12 +290,12 @@ class Backfill(Plan[int]):
             return None
         return entity.kind_of(item)
 
-    def _differing(self, item: Item, keys: dict[EntityMap, _EntityKeys]) -> _EntityKeys | None:
+    def _differing(self, item: Item) -> _EntityKeys | None:
         """Return the keys of the entity of an item, if the item does not have them."""
         entity = self._member_of(item)
         if entity is None:
             return None
-        found = self._keys_of(entity, keys)
+        found = _entity_keys(entity, self._indexes)
         return None if found.changes(item) is None else found
 
     def _claims(self, items: Iterable[Item]) -> Iterator[Claim]:
@@ -325,59 +313,71 @@ class Backfill(Plan[int]):
         same is true of the unique values of an entity whose keys the record does not describe, if
         only indexes were backfilled.
         """
-        record = yield from read_record(self._table, name)
+        record = yield from index_record.read_record(self._table, name)
         if record is None or not record.complete:
-            record = yield from begin_record(self._table, name, present)
+            record = yield from index_record.begin_record(self._table, name, present)
         for entity in self._members:
             indexes, uniques = self._indexes, True
             if record.describes(entity):
                 uniques = indexes is None
             elif indexes is not None and not record.knows(entity):
                 indexes |= present
-            yield from add_complete(self._table, name, entity, indexes, uniques=uniques)
-        yield from stop_awaiting(self._table, name, record.awaited & present)
+            yield from index_record.add_complete(
+                self._table, name, entity, indexes, uniques=uniques
+            )
+        yield from index_record.stop_awaiting(self._table, name, record.awaited & present)
 
     def _shape(self) -> Shape:
         entity = max(self._members, key=lambda each: each.index_rows)
         targets = self._members if self._scan is None else (self._entity,)
         read = replace(
             read_shape(self._request(DECLARED), targets, [self._table]),
-            keys=(WholeScan("backfill"),),
-            extent=AllPages(),
+            keys=(facts.WholeScan("backfill"),),
+            extent=facts.AllPages(),
             read_units=128,
-            read_range=all_read(consistent=True),
+            read_range=facts.all_read(consistent=True),
         )
         update = Shape(
             operation="UpdateItem",
             tables=read.tables,
             targets=read.targets,
             keys=(entity.primary.symbolic(),),
-            extent=Actions(1, Repeats.EACH_DIFFERING_ITEM),
+            extent=facts.Actions(1, facts.Repeats.EACH_DIFFERING_ITEM),
             write_units=write_units(entity) * TYPICAL_PAGE,
-            write_range=item_write(entity.index_rows).for_each(),
+            write_range=facts.item_write(entity.index_rows).for_each(),
         )
         reservations = [
-            self._shape_of_reservations(each)
+            shape
             for each in self._members
             if each.uniques and self._indexes is None
+            for shape in self._shapes_of_reservations(each)
         ]
         return replace(in_turn(read, update, *reservations), keys=read.keys)
 
-    def _shape_of_reservations(self, entity: EntityMap) -> Shape:
+    def _shapes_of_reservations(self, entity: EntityMap) -> tuple[Shape, Shape]:
+        """Return the reads of sentinels, and the transactions that write them."""
         puts = side_shapes(entity, entity.uniques, "Put")
         checks = len(puts) * TRANSACTION_FACTOR
-        most = total(each.write_range for each in puts) + UnitRange(0, checks * ITEM_WRITE)
-        return Shape(
-            operation="BatchGetItem + TransactWriteItems",
+        most = facts.total(each.write_range for each in puts)
+        read = Shape(
+            operation="BatchGetItem",
             tables=(self._table,),
             targets=(entity,),
             keys=tuple(key for each in puts for key in each.keys),
-            extent=Actions(1, Repeats.EACH_VALUE),
+            extent=facts.Batches(MAX_BATCH_GET_KEYS),
             read_units=len(puts) * TYPICAL_PAGE,
-            write_units=(sum(each.write_units for each in puts) + checks) * TYPICAL_PAGE,
-            read_range=(item_read(consistent=True) * len(puts)).for_each(),
-            write_range=most.for_each(),
+            read_range=(facts.items_read(1, consistent=True) * len(puts)).for_each(),
         )
+        write = Shape(
+            operation="TransactWriteItems",
+            tables=read.tables,
+            targets=read.targets,
+            keys=read.keys,
+            extent=facts.Actions(1, facts.Repeats.EACH_VALUE),
+            write_units=(sum(each.write_units for each in puts) + checks) * TYPICAL_PAGE,
+            write_range=(most + facts.UnitRange(0, checks * facts.ITEM_WRITE)).for_each(),
+        )
+        return read, write
 
 
 def _run_all(plans: Sequence[Plan[T]], pace: Pace) -> Steps[list[T]]:
@@ -390,26 +390,6 @@ def _run_all(plans: Sequence[Plan[T]], pace: Pace) -> Steps[list[T]]:
         results += step.results
         pace.adjust()
     return results
-
-
-def _duplicate_values(table: str, duplicates: list[DuplicateValue]) -> DuplicateValues:
-    listed = "\n  ".join(map(str, duplicates))
-    return DuplicateValues(
-        f"items of the table {table!r} share values that must be unique:\n  {listed}\nDelete some "
-        "of them, or change their values with a program that does not declare the values as "
-        "unique; then run the backfill again",
-        tuple(duplicates),
-    )
-
-
-def _name(keys: IndexKeys) -> str:
-    assert keys.index is not None
-    return keys.index.name
-
-
-def _shown_key(keys: _EntityKeys, item: Item) -> str:
-    names = keys.entity.table.key(item)
-    return "the item with " + ", ".join(f'{name}="{content_of(item, name)}"' for name in names)
 
 
 def backfill(

@@ -37,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from itertools import islice
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -49,16 +50,12 @@ from tablewright.errors import (
 )
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import RECORD_NAME, record_key
+from tablewright.mapping.keys import IndexKeys
 from tablewright.mapping.table import TableMap
 from tablewright.plan.backfill.key_description import describe_keys
 from tablewright.plan.plan import Request, Steps
 from tablewright.plan.writes.guard import WriteExpressions
-from tablewright.values import Item
-
-#: An index of the table, and the type of the items in it.
-IndexPlace = tuple[str, str]
-#: A unique value, by the type of its sentinels, and the type of the items that have it.
-UniquePlace = tuple[str, str]
+from tablewright.values import Item, Value
 
 #: What messages call the primary key.
 PRIMARY_KEY = "the primary key"
@@ -95,39 +92,39 @@ class IndexRecord(Struct, frozen=True):
     position: BackfillPosition | None = None
 
     def knows(self, entity: EntityMap) -> bool:
-        return _entity_name(entity) in self.complete
+        return _name("entity", entity) in self.complete
 
     def describes(self, entity: EntityMap) -> bool:
         """Return whether it is known what the keys of an entity are made of."""
-        return _key_name(entity) in self.descriptions
+        return _name("key", entity) in self.descriptions
 
-    def incomplete(self, table: TableMap) -> frozenset[IndexPlace]:
-        """Return the composed places that stored items may lack."""
+    def incomplete(self, table: TableMap) -> frozenset[tuple[str, str]]:
+        """Return the composed indexes that stored items may lack, each with the type of items."""
         return frozenset(
-            place
+            (index, entity.type_name)
             for entity in table.entities
             if self.knows(entity)
-            for place in composed_places(entity)
-            if _place_name(place) not in self.complete
+            for index in _composed_indexes(entity)
+            if _name("index", entity, index) not in self.complete
         )
 
-    def unreserved(self, table: TableMap) -> frozenset[UniquePlace]:
-        """Return the unique values that stored items may not have reserved."""
+    def unreserved(self, table: TableMap) -> frozenset[tuple[str, str]]:
+        """Return the unique values that stored items may not have reserved, each with a type."""
         return frozenset(
-            place
+            (unique.type_name, entity.type_name)
             for entity in table.entities
             if self.describes(entity)
-            for place in unique_places(entity)
-            if not self._is_reserved(place, entity)
+            for unique in entity.uniques
+            if not self._is_reserved(_name("unique", entity, unique.type_name), entity)
         )
 
-    def _is_reserved(self, place: UniquePlace, entity: EntityMap) -> bool:
+    def _is_reserved(self, unique: str, entity: EntityMap) -> bool:
         """Return whether a unique value is listed, perhaps under the name that it had before."""
-        text, owner = describe(entity)[_unique_name(place)], place[1]
-        return _unique_name(place) in self.complete or any(
+        text = describe(entity)[unique]
+        return unique in self.complete or any(
             described == text and name in self.complete
             for name, described in self.descriptions.items()
-            if name.startswith("unique ") and name.endswith(f" {owner}")
+            if name.startswith("unique ") and name.endswith(f" {entity.type_name}")
         )
 
     def differences(
@@ -150,15 +147,12 @@ def describe(entity: EntityMap, indexes: Collection[str] | None = None) -> dict[
 
     With `indexes`, only of the primary key and of the places in these indexes.
     """
-    texts = {_key_name(entity): describe_keys(entity, entity.primary)}
-    for keys in entity.index_keys:
-        if keys.composed and keys.index and (indexes is None or keys.index.name in indexes):
-            place = (keys.index.name, entity.type_name)
-            texts[_place_name(place)] = describe_keys(entity, keys)
-    if indexes is None:
-        for unique in entity.uniques:
-            place = (unique.type_name, entity.type_name)
-            texts[_unique_name(place)] = describe_keys(entity, unique.key)
+    texts = {_name("key", entity): describe_keys(entity, entity.primary)}
+    for index, keys in _composed_indexes(entity).items():
+        if indexes is None or index in indexes:
+            texts[_name("index", entity, index)] = describe_keys(entity, keys)
+    for unique in entity.uniques if indexes is None else ():
+        texts[_name("unique", entity, unique.type_name)] = describe_keys(entity, unique.key)
     return texts
 
 
@@ -175,17 +169,13 @@ def complete_record(descriptions: Mapping[str, str]) -> IndexRecord:
     return IndexRecord(frozenset(listed.union(descriptions)), descriptions)
 
 
-def composed_places(entity: EntityMap) -> list[IndexPlace]:
+def _composed_indexes(entity: EntityMap) -> dict[str, IndexKeys]:
     """Return the indexes for which an entity composes keys; DynamoDB fills the others itself."""
-    return [
-        (each.index.name, entity.type_name)
+    return {
+        each.index.name: each
         for each in entity.index_keys
         if each.composed and each.index is not None
-    ]
-
-
-def unique_places(entity: EntityMap) -> list[UniquePlace]:
-    return [(unique.type_name, entity.type_name) for unique in entity.uniques]
+    }
 
 
 def refuse_differences(table: str, differences: Collection[KeyDifference]) -> None:
@@ -263,24 +253,23 @@ def add_complete(
     """
     complete = _complete_names(entity, indexes, uniques=uniques)
     texts = describe(entity)
-    required = {n: t for n, t in texts.items() if n in (*complete, _key_name(entity))}
+    required = {n: t for n, t in texts.items() if n in (*complete, _name("key", entity))}
     while True:
-        expressions = _expressions(table)
-        expressions.require_absent_or_equal({f"${n}": {"S": t} for n, t in required.items()})
-        update, marks = expressions.update, expressions.update.marks
-        update.add(marks.name(_COMPLETE), marks.value({"SS": sorted(complete)}))
-        update.set_or_remove(_POSITION, None)
-        _add_descriptions(expressions, texts.items())
+        update = _Update(table, name)
+        update.expressions.require_absent_or_equal({f"${n}": {"S": t} for n, t in required.items()})
+        update.change_names("ADD", _COMPLETE, complete)
+        update.set(_POSITION, None)
+        update.add_descriptions(texts.items())
         with suppress(ConditionalCheckFailedException):
-            yield _update(table, name, expressions)
+            yield update.request()
             return
         record = (yield from read_record(table, name)) or IndexRecord(frozenset())
         found = record.differences([entity])
         differences = {n: found[n] for n in required if n in found}
         if differences:
-            expressions = _expressions(table)
-            _remove_complete(expressions, differences)
-            yield _update(table, name, expressions)
+            update = _Update(table, name)
+            update.change_names("DELETE", _COMPLETE, differences)
+            yield update.request()
             refuse_differences(name, differences.values())
 
 
@@ -288,39 +277,38 @@ def replace_descriptions(
     table: TableMap, name: str, differences: Mapping[str, KeyDifference]
 ) -> Steps[None]:
     """Record that keys are made in another way from now on, which stored items may not have yet."""
-    expressions = _expressions(table)
+    update = _Update(table, name)
     for each, difference in differences.items():
-        expressions.update.set_or_remove(f"${each}", {"S": difference.declared})
-    _remove_complete(expressions, differences)
-    yield _update(table, name, expressions)
+        update.set(f"${each}", {"S": difference.declared})
+    update.change_names("DELETE", _COMPLETE, differences)
+    yield update.request()
 
 
 def await_indexes(table: TableMap, name: str, indexes: Collection[str]) -> Steps[None]:
     """Record that the table may lack these indexes, until they are created."""
-    if indexes:
-        yield _change_awaited(table, name, "ADD", indexes)
+    yield from _change_awaited(table, name, "ADD", indexes)
 
 
 def stop_awaiting(table: TableMap, name: str, indexes: Collection[str]) -> Steps[None]:
     """Record that the table has these indexes."""
+    yield from _change_awaited(table, name, "DELETE", indexes)
+
+
+def _change_awaited(
+    table: TableMap, name: str, clause: Literal["ADD", "DELETE"], indexes: Collection[str]
+) -> Steps[None]:
     if indexes:
-        yield _change_awaited(table, name, "DELETE", indexes)
-
-
-def _change_awaited(table: TableMap, name: str, clause: str, indexes: Collection[str]) -> Request:
-    expressions = _expressions(table)
-    marks = expressions.update.marks
-    action = f"{marks.name(_AWAITED)} {marks.value({'SS': sorted(indexes)})}"
-    expressions.update.clauses[clause].append(action)
-    return _update(table, name, expressions)
+        update = _Update(table, name)
+        update.change_names(clause, _AWAITED, indexes)
+        yield update.request()
 
 
 def save_position(table: TableMap, name: str, position: BackfillPosition | None) -> Steps[None]:
     """Keep how far a backfill is; None: the next one begins with the first item."""
-    expressions = _expressions(table)
+    update = _Update(table, name)
     text = None if position is None else {"S": msgspec.json.encode(position).decode()}
-    expressions.update.set_or_remove(_POSITION, text)
-    yield _update(table, name, expressions)
+    update.set(_POSITION, text)
+    yield update.request()
 
 
 def _write(
@@ -336,46 +324,53 @@ def _write(
     The names are added first: without its description, nothing of an entity is refused.
     """
     remaining = iter(descriptions.items())
-    expressions = _expressions(table)
-    update, marks = expressions.update, expressions.update.marks
+    update = _Update(table, name)
     if complete:
-        update.add(marks.name(_COMPLETE), marks.value({"SS": sorted(complete)}))
+        update.change_names("ADD", _COMPLETE, complete)
     if is_new:
-        expressions.require_unchanged({_COMPLETE: None})
-    answer = yield _update(table, name, expressions)
+        update.expressions.require_unchanged({_COMPLETE: None})
+    answer = yield update.request()
     while batch := list(islice(remaining, _DESCRIPTIONS)):
-        expressions = _expressions(table)
-        _add_descriptions(expressions, batch)
-        answer = yield _update(table, name, expressions)
+        update = _Update(table, name)
+        update.add_descriptions(batch)
+        answer = yield update.request()
     return _record(msgspec.json.decode(answer)["Attributes"])
 
 
-def _add_descriptions(
-    expressions: WriteExpressions, descriptions: Iterable[tuple[str, str]]
-) -> None:
-    """Add the descriptions that the record lacks."""
-    update, marks = expressions.update, expressions.update.marks
-    for each, text in descriptions:
-        path = marks.name(f"${each}")
-        update.set(path, f"if_not_exists({path}, {marks.value({'S': text})})")
+class _Update:
+    """An update of the record of a table."""
 
+    def __init__(self, table: TableMap, name: str) -> None:
+        check_record(table)
+        self._table = table
+        self._name = name
+        self.expressions = WriteExpressions()
+        if table.type_attribute is not None:
+            self.set(table.type_attribute, table.type_value(RECORD_NAME))
 
-def _remove_complete(expressions: WriteExpressions, names: Collection[str]) -> None:
-    update, marks = expressions.update, expressions.update.marks
-    update.delete(marks.name(_COMPLETE), marks.value({"SS": sorted(names)}))
+    def set(self, attribute: str, value: Value | None) -> None:
+        """Set an attribute; None removes it."""
+        self.expressions.update.set_or_remove(attribute, value)
 
+    def change_names(
+        self, clause: Literal["ADD", "DELETE"], attribute: str, names: Iterable[str]
+    ) -> None:
+        """Add names to a set, or remove them."""
+        update, marks = self.expressions.update, self.expressions.update.marks
+        action = f"{marks.name(attribute)} {marks.value({'SS': sorted(names)})}"
+        update.clauses[clause].append(action)
 
-def _expressions(table: TableMap) -> WriteExpressions:
-    check_record(table)
-    expressions = WriteExpressions()
-    if table.type_attribute is not None:
-        expressions.update.set_or_remove(table.type_attribute, table.type_value(RECORD_NAME))
-    return expressions
+    def add_descriptions(self, descriptions: Iterable[tuple[str, str]]) -> None:
+        """Add the descriptions that the record lacks."""
+        update, marks = self.expressions.update, self.expressions.update.marks
+        for each, text in descriptions:
+            path = marks.name(f"${each}")
+            update.set(path, f"if_not_exists({path}, {marks.value({'S': text})})")
 
-
-def _update(table: TableMap, name: str, expressions: WriteExpressions) -> Request:
-    body = {"TableName": name, "Key": record_key(table), "ReturnValues": "ALL_NEW"}
-    return Request("UpdateItem", expressions.add_to(body))
+    def request(self) -> Request:
+        key = record_key(self._table)
+        body = {"TableName": self._name, "Key": key, "ReturnValues": "ALL_NEW"}
+        return Request("UpdateItem", self.expressions.add_to(body))
 
 
 def _record(item: Item) -> IndexRecord:
@@ -403,33 +398,17 @@ def _complete_names(
     entity: EntityMap, indexes: Collection[str] | None, *, uniques: bool = True
 ) -> list[str]:
     """Return the names for an entity with all keys of these indexes, or of all its indexes."""
-    places = composed_places(entity)
+    places = [each for each in _composed_indexes(entity) if indexes is None or each in indexes]
     return [
-        _entity_name(entity),
-        *(_place_name(each) for each in places if indexes is None or each[0] in indexes),
-        *(_unique_name(each) for each in unique_places(entity) if uniques),
+        _name("entity", entity),
+        *(_name("index", entity, each) for each in places),
+        *(_name("unique", entity, each.type_name) for each in entity.uniques if uniques),
     ]
 
 
-# -- the names in the record ---------------------------------------------------------------------
-
-
-def _entity_name(entity: EntityMap) -> str:
-    return f"entity {entity.type_name}"
-
-
-def _key_name(entity: EntityMap) -> str:
-    return f"key {entity.type_name}"
-
-
-def _place_name(place: IndexPlace) -> str:
-    index, kind = place
-    return f"index {index} {kind}"
-
-
-def _unique_name(place: UniquePlace) -> str:
-    unique, kind = place
-    return f"unique {unique} {kind}"
+def _name(kind: Literal["entity", "key", "index", "unique"], entity: EntityMap, *of: str) -> str:
+    """Return what the record calls an entity, or one of its keys: `index gsi1 Order`."""
+    return " ".join((kind, *of, entity.type_name))
 
 
 def _shown(name: str, entity: EntityMap) -> str:

@@ -26,18 +26,23 @@ from msgspec import Struct
 from tablewright.errors import DuplicateValue, InvalidValue, UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import UniqueMap
-from tablewright.plan.backfill.throttling import Pace, retry_throttled
+from tablewright.plan.backfill.throttling import Pace, Paced
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.several import item_identity, read_batch
 from tablewright.plan.reads.single import read_item
 from tablewright.plan.writes.action import (
     Action,
     RetryWrite,
-    SentinelAction,
     always_retry,
     send_or_retry,
 )
-from tablewright.plan.writes.effect import oversized_key, read_values, sentinel, unique_names
+from tablewright.plan.writes.effect import (
+    named_key,
+    oversized_key,
+    read_values,
+    sentinel,
+    unique_names,
+)
 from tablewright.plan.writes.guard import WriteExpressions, key_text, snapshot
 from tablewright.plan.writes.write import wait_for_writers
 from tablewright.values import Item
@@ -163,24 +168,18 @@ def _read_sentinels(claims: Iterable[Claim], context: Context) -> Steps[dict[byt
     return {identity: item for (_, identity), item in found.items()}
 
 
-class _Reserve(Plan[Outcome]):
-    """Reserve a unique value for a stored item."""
+class _Reserve(Paced[Outcome]):
+    """Reserve a unique value for a stored item; `found` is the stored sentinel."""
 
     def __init__(
         self, claim: Claim, found: Item | None, pace: Pace, name: str, dry_run: bool
     ) -> None:
-        self._entity = claim.entity
+        super().__init__(claim.entity, pace, name)
         self._claim = claim
-        #: The stored sentinel.
         self._found = found
-        self._pace = pace
-        self._pattern = name
         self._dry_run = dry_run
 
-    def _steps(self, context: Context) -> Steps[Outcome]:
-        return (yield from retry_throttled(self._reserve(context), self._pace))
-
-    def _reserve(self, context: Context) -> Steps[Outcome]:
+    def _write(self, context: Context) -> Steps[Outcome]:
         claim, found, attempt = self._claim, self._found, 0
         while True:
             if found is not None and claim.owns(found):
@@ -223,7 +222,7 @@ def _actions(claim: Claim, found: Item | None) -> list[Action]:
     check = expressions.add_to({"Key": claim.key})
     put: dict[str, Any] = {"Item": claim.sentinel}
     return [
-        SentinelAction("Put", table, put, always_retry, owners=owners, is_optional=False),
+        Action("Put", table, put, always_retry, owners=owners),
         Action("ConditionCheck", table, check, always_retry),
     ]
 
@@ -236,11 +235,7 @@ def _owner(claim: Claim, found: Item, context: Context) -> Steps[str | None]:
     if not claim.names_owner:
         return f"unknown item (the sentinel {key_text(claim.sentinel_key)} does not name it)"
     try:
-        kept = {
-            attribute.name: attribute.converter.read(found, attribute.stored)
-            for attribute in claim.unique.owned_by
-        }
-        key = entity.key_of(kept)
+        key = named_key(entity, claim.unique, found)
     except (InvalidValue, UnreadableItem):
         return f"unreadable item (named by the sentinel {key_text(claim.sentinel_key)})"
     if key == claim.key:

@@ -6,12 +6,13 @@ longer; a long plan continues when there is capacity again, with fewer requests 
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from tablewright.backoff import Backoff
 from tablewright.errors import DynamoDBError, TransactionCanceledException
+from tablewright.mapping.entity import EntityMap
 from tablewright.plan.expressions import QueryRequest
-from tablewright.plan.plan import Request, Steps, Wait
+from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
 from tablewright.transport.retry import THROTTLING
 from tablewright.transport.transport import RetriesExhausted
 
@@ -41,6 +42,21 @@ class Pace:
         self.threads = max(1, self.threads // 2) if self._is_throttled else self.threads + 1
         self.threads = min(MAX_THREADS, self.threads)
         self._is_throttled = False
+
+
+class Paced(Plan[T], Generic[T]):
+    """A plan that is sent again while it is throttled; `name` is that of the whole plan."""
+
+    def __init__(self, entity: EntityMap, pace: Pace, name: str) -> None:
+        self._entity = entity
+        self._pace = pace
+        self._pattern = name
+
+    def _write(self, context: Context) -> Steps[T]:
+        raise NotImplementedError
+
+    def _steps(self, context: Context) -> Steps[T]:
+        return (yield from retry_throttled(self._write(context), self._pace))
 
 
 def retry_throttled(steps: Steps[T], pace: Pace) -> Steps[T]:

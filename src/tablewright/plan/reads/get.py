@@ -15,24 +15,21 @@ from typing import Any, Generic, Self, TypeVar
 
 from msgspec.structs import replace
 
-from tablewright.capacity import read_units
 from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.members import UniqueMap
 from tablewright.plan.change import Change
-from tablewright.plan.facts import Paging, item_read
-from tablewright.plan.plan import DECLARED, Context, Request, Steps
-from tablewright.plan.reads.single import Single, in_turn, item_shape, key_from, read_item
-from tablewright.plan.shape import Shape, read_shape, typical_size
+from tablewright.plan.plan import Context, Steps
+from tablewright.plan.reads.single import Single, item_request, item_shape, key_from, read_item
+from tablewright.plan.shape import Shape, in_turn
 from tablewright.plan.writes.delete import Delete
+from tablewright.plan.writes.effect import named_key
 from tablewright.plan.writes.move import update_item
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.upsert import Upsert
-from tablewright.plan.writes.write import IsRewritable, refuse_undeletable
-from tablewright.values import Item
+from tablewright.plan.writes.write import Rewritable, refuse_undeletable
 
 E = TypeVar("E")
-Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
 class Get(Single[E], Generic[E]):
@@ -71,22 +68,13 @@ class Get(Single[E], Generic[E]):
         return Delete(self._entity, self._key)
 
     def _steps(self, context: Context) -> Steps[E | None]:
-        found: E | None = self._entity.decode_get((yield self._request(context)))
+        entity = self._entity
+        request = item_request(context, entity, self._key, consistent=self._is_consistent)
+        found: E | None = entity.decode_get((yield request))
         return found
 
-    def _request(self, context: Context) -> Request:
-        body: dict[str, Any] = {"TableName": context.name_of(self._entity.table), "Key": self._key}
-        if self._is_consistent:
-            body["ConsistentRead"] = True
-        return Request("GetItem", body)
-
     def _shape(self) -> Shape:
-        return replace(
-            read_shape(self._request(DECLARED), [self._entity], [self._entity.table]),
-            extent=Paging(1),
-            read_units=read_units(typical_size(self._entity), consistent=self._is_consistent),
-            read_range=item_read(consistent=self._is_consistent),
-        )
+        return item_shape(self._entity, self._key, consistent=self._is_consistent)
 
 
 class GetByUnique(Single[E], Generic[E]):
@@ -110,27 +98,18 @@ class GetByUnique(Single[E], Generic[E]):
         sentinel = yield from read_item(context, entity, self._key)
         if sentinel is None:
             return None
-        item = yield from read_item(context, entity, entity.key_of(self._kept(sentinel)))
+        try:
+            key = named_key(entity, self._unique, sentinel)
+        except UnreadableItem as error:
+            raise entity.table.unreadable(str(error), sentinel) from None
+        item = yield from read_item(context, entity, key)
         if item is None or not entity.is_kind_of(item):
             return None
         found: E = entity.decode(item)
         # It may have released the value between the two reads.
-        return found if self._key_now(item) == self._key else None
-
-    def _kept(self, sentinel: Item) -> Values:
-        """Return the values that a sentinel keeps."""
-        try:
-            return {
-                attribute.name: attribute.converter.read(sentinel, attribute.stored)
-                for attribute in self._unique.keeps
-            }
-        except UnreadableItem as error:
-            raise self._entity.table.unreadable(str(error), sentinel) from None
-
-    def _key_now(self, item: Item) -> Item:
-        """Return the key of the sentinel that the entity has now."""
-        composed = self._unique.key.compose(self._entity.values(item)) or {}
-        return {name: composed.get(name) or item.get(name, {}) for name in self._key}
+        composed = self._unique.key.compose(entity.values(item)) or {}
+        now = {name: composed.get(name) or item.get(name, {}) for name in self._key}
+        return found if now == self._key else None
 
     def _shape(self) -> Shape:
         entity = self._entity

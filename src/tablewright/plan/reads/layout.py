@@ -181,7 +181,8 @@ def layout_of(kind: AggregateMap, key: KeyMap, given: int, entities: int) -> Lay
         spans, root_span, others = span_of, span_of(root), beside
     members = tuple(
         MemberPlace(member.entity.name, own.sort, spans(own.sort), member, own)
-        for member, own in _member_keys(kind, key)
+        for member in kind.leaves()[1:]
+        for own in _keys_beside(member, key)
     )
     whole = hull([root_span, *(place.span for place in members)])
     places = tuple(RowPlace(name, sort, spans(sort)) for name, sort in others)
@@ -198,11 +199,6 @@ def layout_of(kind: AggregateMap, key: KeyMap, given: int, entities: int) -> Lay
         # Several rows of an index can have the key of the root.
         and (key.index is not None or _has_rows_between(root, [sort for _, sort in beside])),
     )
-
-
-def _member_keys(kind: AggregateMap, key: KeyMap) -> list[tuple[Member, KeyMap]]:
-    """Return the keys that the members have in the partitions of a key of the root."""
-    return [(member, own) for member in kind.leaves()[1:] for own in _keys_beside(member, key)]
 
 
 def _keys_beside(member: Member, key: KeyMap) -> list[KeyMap]:

@@ -42,11 +42,11 @@ from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.layout import MemberPlace, RowPlace, hull, literal_behind
 from tablewright.plan.reads.members import AggregateMap, Member, MemberRow
 from tablewright.plan.reads.page import Page, PageCursor
-from tablewright.plan.reads.pages import MAX_REQUESTS, PageItems, decode_page
+from tablewright.plan.reads.pages import MAX_REQUESTS, PageItems
 from tablewright.plan.reads.projection import ProjectionMap
 from tablewright.plan.reads.query import Query
-from tablewright.plan.reads.single import Single, in_turn
-from tablewright.plan.shape import Shape
+from tablewright.plan.reads.single import Single, decode_page
+from tablewright.plan.shape import Shape, in_turn
 from tablewright.symbol import Argument, expressed
 from tablewright.values import Item
 
@@ -61,6 +61,8 @@ def load_of(kind: AggregateMap, key: KeyMap, arguments: tuple[Any, ...]) -> Load
 
 class PagedLoad(Load[T], Generic[T]):
     """An aggregate with a page of one member, or None if its root does not exist."""
+
+    _type_name = "Load"
 
     def __init__(self, kind: AggregateMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
         super().__init__(kind, key, arguments)
@@ -83,10 +85,6 @@ class PagedLoad(Load[T], Generic[T]):
         self._root_sort: Template = key.sort
         self._member_key: KeyMap = theirs
         self._member_sort: Template = theirs.sort
-
-    @property
-    def _type_name(self) -> str:
-        return Load.__name__
 
     # -- where the rows are ------------------------------------------------------------------
 

@@ -116,14 +116,12 @@ class PartsPage:
 class PartsCount(Count):
     """The number of results in all parts."""
 
+    _type_name = "Count"
+
     def __init__(self, query: Pages[Any], parts: Sequence[Pages[Any]], name: PartName) -> None:
         super().__init__(query)
         self._parts = parts
         self._part_name: PartName = name
-
-    @property
-    def _type_name(self) -> str:
-        return Count.__name__
 
     def _steps(self, context: Context) -> Steps[int]:
         if self._query._skips_unreadable:

@@ -23,11 +23,11 @@ from tablewright.plan.expressions import Selection
 from tablewright.plan.facts import all_read
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.get import Get
-from tablewright.plan.reads.pages import Pages, decode_page
+from tablewright.plan.reads.pages import Pages
 from tablewright.plan.reads.projection import ProjectionRow, contains_whole, key_paths
-from tablewright.plan.reads.single import Single, in_turn
+from tablewright.plan.reads.single import Single, decode_page
 from tablewright.plan.reference import Ref, check_condition, check_reference
-from tablewright.plan.shape import Shape
+from tablewright.plan.shape import Shape, in_turn
 from tablewright.symbol import Symbol
 
 R = TypeVar("R")
@@ -41,10 +41,6 @@ Row = TypeVar("Row", bound=ProjectionRow)
 
 class Query(Pages[R], Generic[R]):
     """A page of results; `db.iterate` gives those of all pages."""
-
-    def desc(self) -> Self:
-        """Read from the highest sort key down."""
-        return self._replace(_descending=True)
 
     def asc(self) -> Self:
         """Read from the lowest sort key up, which is the default."""
@@ -81,14 +77,6 @@ class Query(Pages[R], Generic[R]):
                 f"{self._key.name}: filter({condition!r}): the index does not contain {stored!r}; "
                 "add it to the projection of the index"
             )
-
-    def consistent(self) -> Self:
-        """Read what was written last, at twice the units."""
-        if self._key.index is not None and self._key.index.kind == "global":
-            raise DeclarationError(
-                f"{self._key.name}: a global secondary index cannot be read consistently"
-            )
-        return self._replace(_is_consistent=True)
 
     def first(self) -> First[R]:
         """Return only the first result, or None.
@@ -182,9 +170,7 @@ class FirstByKey(First[R], Generic[R]):
     if it was deleted meanwhile.
     """
 
-    @property
-    def _type_name(self) -> str:
-        return First.__name__
+    _type_name = "First"
 
     def _steps(self, context: Context) -> Steps[R | None]:
         values: Any = yield from super()._steps(context)

@@ -79,13 +79,7 @@ class Scan(Query[R], Generic[R]):
         raise DeclarationError(f"{self._entity.name}: a scan has no order; query a key or an index")
 
     def _request(self, context: Context) -> tuple[QueryRequest, bool, SortCondition | None]:
-        members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
-        if self._key.index is not None:
-            members["IndexName"] = self._key.index.name
-            if context.unready:
-                context.require_ready(self._key, self._entities())
-        if self._is_consistent:
-            members["ConsistentRead"] = True
+        members = self._members(context)
         if self._segment is not None:
             members["Segment"], members["TotalSegments"] = self._segment
         selection = Selection(None, self._filters(), self._paths())

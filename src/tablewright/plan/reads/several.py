@@ -12,7 +12,7 @@ items; it is then sent again. Each read of it costs twice the units of a consist
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar, overload
 
 import msgspec
@@ -88,40 +88,49 @@ def batch_get(*gets: Any) -> Any:
     Takes the keys of one entity in a list, or those of several entities one by one.
     """
     if len(gets) > 1:
-        return BatchGetTuple(BatchGet(check_keys("batch_get()", gets)))
+        return BatchGetTuple(check_keys("batch_get()", gets))
     keys = next(iter(gets), None)
     if keys is None or isinstance(keys, Get):
         raise DeclarationError("batch_get() takes many keys: batch_get([Order.primary(…), …])")
     return BatchGet(check_keys("batch_get()", keys))
 
 
-class BatchGet(Plan[list[E | None]], Generic[E]):
-    """Items by their keys, in the order of the keys; None for those that do not exist."""
+class _Gets(Plan[T], Generic[T]):
+    """Several items by their keys."""
 
-    def __init__(self, gets: tuple[Get[E], ...]) -> None:
+    def __init__(self, gets: tuple[Get[Any], ...]) -> None:
         self._gets = gets
-        self._is_consistent = False
+
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return tuple(dict.fromkeys(get._entity for get in self._gets))
+
+    def _wanted(self, context: Context) -> dict[tuple[str, bytes], tuple[str, Item]]:
+        """Return the table and the key of each item, once, by what identifies the item."""
+        named = [(context.name_of(get._entity.table), get._key) for get in self._gets]
+        return {(name, item_identity(key)): (name, key) for name, key in named}
+
+    def _results(
+        self, found: Mapping[tuple[str, bytes], Item | None], context: Context
+    ) -> list[Any]:
+        """Return an entity for each key, in their order; None for one that does not exist."""
+        results = []
+        for get in self._gets:
+            item = found.get((context.name_of(get._entity.table), item_identity(get._key)))
+            results.append(None if item is None else get._entity.decode_kind(item))
+        return results
+
+
+class _Batch(_Gets[T], Generic[T]):
+    _is_consistent = False
 
     def consistent(self) -> Self:
         """Read what was written last, at twice the units."""
         return self._replace(_is_consistent=True)
 
-    def _steps(self, context: Context) -> Steps[list[E | None]]:
-        wanted: dict[tuple[str, bytes], tuple[str, Item]] = {}
-        for get in self._gets:
-            name = context.name_of(get._entity.table)
-            wanted[name, item_identity(get._key)] = (name, get._key)
-        found = yield from read_batch(
-            context, list(wanted.values()), consistent=self._is_consistent
-        )
-        return [self._decode(get, found, context.name_of(get._entity.table)) for get in self._gets]
-
-    def _entities(self) -> tuple[EntityMap, ...]:
-        return tuple(dict.fromkeys(get._entity for get in self._gets))
-
-    def _decode(self, get: Get[E], found: dict[tuple[str, bytes], Item], name: str) -> E | None:
-        item = found.get((name, item_identity(get._key)))
-        return None if item is None else get._entity.decode_kind(item)
+    def _read(self, context: Context) -> Steps[list[Any]]:
+        wanted = list(self._wanted(context).values())
+        found = yield from read_batch(context, wanted, consistent=self._is_consistent)
+        return self._results(found, context)
 
     def _shape(self) -> Shape:
         if not self._gets:
@@ -142,76 +151,82 @@ class BatchGet(Plan[list[E | None]], Generic[E]):
         )
 
 
-class BatchGetTuple(Plan[T], Generic[T]):
+class BatchGet(_Batch[list[E | None]], Generic[E]):
+    """Items by their keys, in the order of the keys; None for those that do not exist."""
+
+    def _steps(self, context: Context) -> Steps[list[E | None]]:
+        return (yield from self._read(context))
+
+
+class BatchGetTuple(_Batch[T], Generic[T]):
     """Items of several entities by their keys; a tuple in the order of the keys."""
 
-    def __init__(self, batch: BatchGet[Any]) -> None:
-        self._batch = batch
-
-    def consistent(self) -> Self:
-        """Read what was written last, at twice the units."""
-        return self._replace(_batch=self._batch.consistent())
-
-    def _entities(self) -> tuple[EntityMap, ...]:
-        return self._batch._entities()
-
     def _steps(self, context: Context) -> Steps[T]:
-        found: Any = yield from self._batch._steps(context)
+        found: Any = yield from self._read(context)
         return tuple(found)  # type: ignore[return-value]  # the overloads of batch_get() say which
-
-    def _shape(self) -> Shape:
-        return self._batch._shape()
 
 
 def read_batch(
     context: Context, queue: list[tuple[str, Item]], *, consistent: bool
 ) -> Steps[dict[tuple[str, bytes], Item]]:
     """Read items by the names of their tables and their keys; return those that exist."""
-    found: dict[tuple[str, bytes], Item] = {}
+    options = {"ConsistentRead": True} if consistent else {}
+    answers = yield from send_batches(
+        "BatchGetItem", queue, MAX_BATCH_GET_KEYS, lambda keys: {"Keys": keys, **options}, context
+    )
+    tables = {name: table for table, name in context.names.items()}
+    return {
+        (name, item_identity(tables[name].key(item))): item
+        for answer in answers
+        for name, items in answer["Responses"].items()
+        for item in items
+    }
+
+
+def send_batches(
+    operation: str,
+    queue: list[tuple[str, dict[str, Any]]],
+    size: int,
+    make: Callable[[list[dict[str, Any]]], Any],
+    context: Context,
+) -> Steps[list[dict[str, Any]]]:
+    """Send what is queued, by table, in batches until all of it is processed; return the answers.
+
+    `make` returns the part of a request for one table. Nothing is sent if the guard of the
+    database refuses a part of it. Raise Contention if DynamoDB keeps processing nothing.
+    """
+
+    def request(queued: list[tuple[str, dict[str, Any]]]) -> Request:
+        tables: dict[str, list[dict[str, Any]]] = {}
+        for name, each in queued:
+            tables.setdefault(name, []).append(each)
+        items = {name: make(parts) for name, parts in tables.items()}
+        return Request(operation, {"RequestItems": items})
+
+    answers: list[dict[str, Any]] = []
     failures = 0
     if queue:
-        context.check(_request(queue, consistent=consistent))
+        context.check(request(queue))
     while queue:
-        sent, queue = queue[:MAX_BATCH_GET_KEYS], queue[MAX_BATCH_GET_KEYS:]
-        answer = msgspec.json.decode((yield _request(sent, consistent=consistent)))
-        for name, items in answer["Responses"].items():
-            table = next(table for table in context.names if context.names[table] == name)
-            for item in items:
-                found[name, item_identity(table.key(item))] = item
+        sent, queue = queue[:size], queue[size:]
+        answers.append(answer := msgspec.json.decode((yield request(sent))))
+        left = answer.get("UnprocessedKeys") or answer.get("UnprocessedItems") or {}
         unprocessed = [
-            (name, key) for name, keys in answer["UnprocessedKeys"].items() for key in keys["Keys"]
+            (name, each)
+            for name, part in left.items()
+            for each in (part["Keys"] if isinstance(part, dict) else part)
         ]
-        if unprocessed:
-            queue += unprocessed
-            failures = 0 if len(unprocessed) < len(sent) else failures + 1
-            yield from wait_for_capacity("BatchGetItem", failures)
-    return found
-
-
-def _request(keys: list[tuple[str, Item]], *, consistent: bool) -> Request:
-    tables: dict[str, dict[str, Any]] = {}
-    for name, key in keys:
-        tables.setdefault(name, {"Keys": []})["Keys"].append(key)
-    if consistent:
-        for table in tables.values():
-            table["ConsistentRead"] = True
-    return Request("BatchGetItem", {"RequestItems": tables})
-
-
-def wait_for_capacity(operation: str, failures: int) -> Steps[None]:
-    """Wait after a batch of which nothing was processed, `failures` times in a row.
-
-    Raises Contention after the last attempt. Does not wait if there was progress.
-    """
-    if failures == 0:
-        return
-    delay = UNPROCESSED.delay(failures)
-    if delay is None:
-        raise Contention(
-            f"{operation}: DynamoDB processed nothing in {failures} attempts; the table is "
-            "throttled, and a part of the batch is not done"
-        )
-    yield Wait(delay)
+        queue += unprocessed
+        failures = failures + 1 if len(unprocessed) == len(sent) else 0
+        if failures:
+            delay = UNPROCESSED.delay(failures)
+            if delay is None:
+                raise Contention(
+                    f"{operation}: DynamoDB processed nothing in {failures} attempts; the table is "
+                    "throttled, and a part of the batch is not done"
+                )
+            yield Wait(delay)
+    return answers
 
 
 # -- at one moment --------------------------------------------------------------------------------
@@ -271,25 +286,13 @@ class _Answer(Struct, rename="pascal"):
 _decode = msgspec.json.Decoder(_Answer).decode
 
 
-class TransactGet(Plan[T], Generic[T]):
+class TransactGet(_Gets[T], Generic[T]):
     """Items by their keys, read at one moment; a tuple in the order of the keys."""
 
-    def __init__(self, gets: tuple[Get[Any], ...]) -> None:
-        self._gets = gets
-
-    def _entities(self) -> tuple[EntityMap, ...]:
-        return tuple(dict.fromkeys(get._entity for get in self._gets))
-
     def _steps(self, context: Context) -> Steps[T]:
-        # DynamoDB rejects a transaction with the same item twice.
-        actions: dict[tuple[str, bytes], dict[str, Any]] = {}
-        places = []
-        for get in self._gets:
-            name = context.name_of(get._entity.table)
-            place = (name, item_identity(get._key))
-            places.append(place)
-            actions[place] = {"Get": {"TableName": name, "Key": get._key}}
-        request = Request("TransactGetItems", {"TransactItems": list(actions.values())})
+        wanted = self._wanted(context)  # DynamoDB rejects a transaction with the same item twice
+        actions = [{"Get": {"TableName": name, "Key": key}} for name, key in wanted.values()]
+        request = Request("TransactGetItems", {"TransactItems": actions})
         attempt = 0
         while True:
             try:
@@ -304,13 +307,8 @@ class TransactGet(Plan[T], Generic[T]):
                 f"transact_get(): other transactions wrote to the items, {attempt} times in a "
                 "row; nothing was read",
             )
-        found = {
-            place: response.item for place, response in zip(actions, answer.responses, strict=True)
-        }
-        results: Any = tuple(
-            None if (item := found[place]) is None else get._entity.decode_kind(item)
-            for get, place in zip(self._gets, places, strict=True)
-        )
+        items = [response.item for response in answer.responses]
+        results: Any = tuple(self._results(dict(zip(wanted, items, strict=True)), context))
         return results  # type: ignore[no-any-return]  # the overloads of transact_get() say which
 
     def _shape(self) -> Shape:

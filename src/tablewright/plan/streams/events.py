@@ -38,6 +38,7 @@ from functools import cached_property
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from tablewright.errors import InvalidValue
 from tablewright.mapping.entity import EntityMap
@@ -169,17 +170,14 @@ StreamEvent: TypeAlias = Created[E] | Updated[E] | Moved[E] | Deleted[E] | Expir
 # -- records become events ------------------------------------------------------------------------
 
 
-class Converted:
+class Converted(Struct, eq=False):
     """A record, its event if it has one, and the record of the same move, if there is one."""
 
-    __slots__ = ("entity", "event", "partner", "record")
-
-    def __init__(self, record: Record, entity: EntityMap | None) -> None:
-        self.record = record
-        self.entity = entity
-        self.event: StreamEvent[Any] | None = None
-        #: The later record of a move; this one has no event of its own.
-        self.partner: Converted | None = None
+    record: Record
+    entity: EntityMap | None
+    event: StreamEvent[Any] | None = None
+    #: The later record of a move; this one has no event of its own.
+    partner: Converted | None = None
 
     @property
     def images(self) -> tuple[Item | None, Item | None]:
@@ -263,7 +261,8 @@ def _pair_moves(found: Sequence[Converted]) -> None:
             (
                 (_likeness(each, inserted, positions[id(each)] < place), each)
                 for each in candidates
-                if _keeps_order(positions[id(each)], place, following)
+                # The event of both can take the place of the later one.
+                if following[min(positions[id(each)], place)] > max(positions[id(each)], place)
             ),
             key=lambda pair: pair[0],
             default=(-1, inserted),
@@ -285,11 +284,6 @@ def _following_changes(found: Sequence[Converted]) -> list[int]:
         following[position] = latest.get(key, len(found))
         latest[key] = position
     return following
-
-
-def _keeps_order(one: int, other: int, following: Sequence[int]) -> bool:
-    """Return whether the event of two records can take the place of the later one."""
-    return following[min(one, other)] > max(one, other)
 
 
 def _is(each: Converted, name: str) -> bool:

@@ -113,15 +113,14 @@ class Round(Struct):
         return not self.records and not self.finished
 
 
-class _TableStreams:
+class _TableStreams(Struct, eq=False):
     """The streams of one table: the one that is being read, and its shards."""
 
-    def __init__(self, name: str, table: TableMap, entities: Sequence[EntityMap]) -> None:
-        self.name = name
-        self.records = RecordReader(table, entities)
-        self.arn = ""
-        self.shards: dict[str, StreamShard] = {}
-        self.is_described = False
+    name: str
+    records: RecordReader
+    arn: str = ""
+    shards: dict[str, StreamShard] = field(default_factory=dict)
+    is_described: bool = False
 
 
 class StreamReader:
@@ -168,7 +167,7 @@ class StreamReader:
             yield Wait(self._poll_seconds)
         if not self._tables:
             self._tables = [
-                _TableStreams(context.name_of(table), table, entities)
+                _TableStreams(context.name_of(table), RecordReader(table, entities))
                 for table, entities in self._entities.items()
             ]
         found = Round()

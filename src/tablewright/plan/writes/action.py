@@ -78,6 +78,14 @@ class Action(Struct):
     deleted: Item | None = None
     #: The position of its write in a transaction.
     write: int = 0
+    #: Of an action on a sentinel: what the sentinel contains if it belongs to an entity of the
+    #: write, for each such entity. It must be missing, or belong to one of them.
+    owners: list[Snapshot] | None = None
+    #: Whether the write is done without this action if its condition does not hold: then the
+    #: sentinel belongs to another entity.
+    is_optional: bool = False
+    #: The unique value and its entity, if all stored values must be reserved before this one is.
+    requires: tuple[UniqueMap, EntityMap] | None = None
 
     @property
     def key(self) -> Item:
@@ -91,16 +99,10 @@ class Action(Struct):
         """What identifies the item that the action is about."""
         return self.table.name, msgspec.json.encode(self.key, order="deterministic")
 
-
-class SentinelAction(Action, kw_only=True):
-    """An action on the sentinel of a unique value, if it is missing or belongs to an owner."""
-
-    #: What the sentinel contains if it belongs to an entity of the write, for each such entity.
-    owners: list[Snapshot]
-    #: Whether the write is done without this action if the sentinel belongs to another entity.
-    is_optional: bool
-    #: The unique value and its entity, if all stored values must be reserved before this one is.
-    requires: tuple[UniqueMap, EntityMap] | None = None
+    def require_reserved(self, context: Context) -> None:
+        """Raise UniqueNotReady if stored items may not have reserved their values yet."""
+        if self.requires is not None:
+            context.require_reserved(*self.requires)
 
 
 class Prepared(Struct):
@@ -119,7 +121,7 @@ class Prepared(Struct):
 
 
 def always_retry(_: Item | None) -> Verdict:
-    """The item has changed since it was read."""
+    """Return None: the item has changed since it was read, so the write is tried again."""
     return None
 
 
@@ -151,7 +153,7 @@ def _sentinel_action(
         ("Delete", {"Key": table.key(old or {})}) if new is None else ("Put", {"Item": new})
     )
     names = [attribute.stored for attribute in unique.owned_by]
-    return SentinelAction(
+    return Action(
         kind,
         table,
         body,
@@ -233,7 +235,7 @@ def send_transaction(actions: list[Action], context: Context) -> Steps[None]:
             foreign = {
                 position
                 for position, reason in enumerate(fault.reasons)
-                if reason["Code"] == CONDITION_FAILED and is_optional(actions[position])
+                if reason["Code"] == CONDITION_FAILED and actions[position].is_optional
             }
             if not foreign:
                 raise
@@ -262,9 +264,9 @@ def send_or_retry(actions: list[Action], context: Context) -> Steps[None]:
 
 
 def _body(action: Action, context: Context) -> dict[str, Any]:
-    require_reserved(action, context)
+    action.require_reserved(context)
     body = {"TableName": context.name_of(action.table), **action.body}
-    if isinstance(action, SentinelAction):
+    if action.owners is not None:
         expressions = WriteExpressions()
         expressions.require_owned(action.table, action.owners)
         expressions.add_to(body)
@@ -273,31 +275,20 @@ def _body(action: Action, context: Context) -> dict[str, Any]:
     return body
 
 
-def is_optional(action: Action) -> bool:
-    """Return whether the write is done without an action whose condition does not hold."""
-    return isinstance(action, SentinelAction) and action.is_optional
-
-
-def require_reserved(action: Action, context: Context) -> None:
-    """Raise UniqueNotReady if stored items may not have reserved the value of a sentinel yet."""
-    if isinstance(action, SentinelAction) and action.requires is not None:
-        context.require_reserved(*action.requires)
-
-
 def merge_sentinels(actions: list[Action]) -> list[Action]:
     """Make one action of a sentinel that one write releases and another releases or reserves.
 
     DynamoDB allows one action on an item. The guard on the entity that releases the sentinel keeps
     this safe.
     """
-    sentinels = [action for action in actions if isinstance(action, SentinelAction)]
+    sentinels = [action for action in actions if action.owners is not None]
     remaining = {action.identity: action for action in sentinels if action.kind == "Put"}
     merged = set[int]()
     for action in sentinels:
         if action.kind == "Delete":
             other = remaining.setdefault(action.identity, action)
             if other is not action:
-                other.owners += action.owners
+                other.owners = [*(other.owners or ()), *(action.owners or ())]
                 merged.add(id(action))
     return [action for action in actions if id(action) not in merged]
 

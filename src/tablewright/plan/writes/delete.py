@@ -29,7 +29,7 @@ from tablewright.plan.writes.action import (
 from tablewright.plan.writes.effect import affected_by_all, unique_names, write_effect
 from tablewright.plan.writes.guard import Guard, WriteExpressions, of_another_kind, snapshot
 from tablewright.plan.writes.write import (
-    IsEntity,
+    Stored,
     Write,
     entity_of,
     of_base,
@@ -41,7 +41,6 @@ from tablewright.symbol import expressed
 from tablewright.values import Item
 
 E = TypeVar("E")
-Stored = TypeVar("Stored", bound=IsEntity)
 
 
 class Delete(Write[E | None, E | None], Generic[E]):

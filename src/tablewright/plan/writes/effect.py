@@ -7,10 +7,10 @@
 Every write becomes effects before it becomes a request: a put and a create have no old item or the
 one that was read, a delete has no new one, an update has both, and a move has both under different
 keys. The request, its guard and its result are made from the effect; anything else that needs to
-know what a write does (a preview, its exact cost) reads it here.
+know what a write does reads it here.
 
 An update that needs to know nothing of the stored item does not read it. Its effect is partial:
-there is no old item, and the new one has only the key and the index keys that the update sets.
+it has no old item, and the new one has only the key and the index keys that the update sets.
 
 Side items are items of their own, written in the same transaction as the entity. A sentinel exists
 exactly while an entity has the unique value, and names this entity: no other one deletes or
@@ -103,14 +103,6 @@ class SideItem(Struct, frozen=True):
     new: Item | None
 
 
-class IndexRow(Struct, frozen=True):
-    """The row of an item in an index, before and after a write."""
-
-    index: IndexMap
-    old: Item | None
-    new: Item | None
-
-
 class WriteEffect(Struct, frozen=True):
     """What a write changes: an item, its index rows, and the items beside it."""
 
@@ -121,32 +113,29 @@ class WriteEffect(Struct, frozen=True):
     old: Item | None
     #: The item after the write; None if the write deletes it.
     new: Item | None
-    #: The values of the new item, by attribute; of a partial effect, those that are known.
+    #: The values of the new item, by attribute; if the old item was not read, those that are known.
     values: Values
     side_items: tuple[SideItem, ...] = ()
-    #: Whether the old item was not read, so that the new one is known in part only.
-    is_partial: bool = False
-
-    def index_rows(self) -> list[IndexRow]:
-        """Return the index rows that the write adds, changes and removes."""
-        table = self.entity.table
-        rows = [
-            IndexRow(index, index_row(table, index, self.old), index_row(table, index, self.new))
-            for index in table.indexes.values()
-        ]
-        return [row for row in rows if row.old != row.new]
 
 
 def index_row(table: TableMap, index: IndexMap, item: Item | None) -> Item | None:
     """Return the row that DynamoDB keeps of an item in an index; None if it is not in it."""
-    if item is None or any(name not in item for name in index.attributes):
-        return None
     if index.projection == "ALL":
-        return item
-    names = {*table.attributes, *index.attributes}
-    if index.projection != "KEYS_ONLY":
-        names |= set(index.projection)
-    return {name: value for name, value in item.items() if name in names}
+        return projected_row(item, index.attributes, None)
+    others = () if index.projection == "KEYS_ONLY" else index.projection
+    return projected_row(item, index.attributes, {*table.attributes, *index.attributes, *others})
+
+
+def projected_row(
+    item: Item | None, keys: Iterable[str], held: Collection[str | None] | None
+) -> Item | None:
+    """Return the row of an item in an index with these keys; None if it lacks one of them.
+
+    `held` are the attributes that the index contains; None for all.
+    """
+    if item is None or any(name not in item for name in keys):
+        return None
+    return item if held is None else {name: item[name] for name in item if name in held}
 
 
 def write_effect(
@@ -223,6 +212,12 @@ def sentinel(entity: EntityMap, unique: UniqueMap, values: Values) -> Item | Non
     return item
 
 
+def named_key(entity: EntityMap, unique: UniqueMap, found: Item) -> Item:
+    """Return the key of the entity that a stored sentinel names; raise UnreadableItem."""
+    kept = {each.name: each.converter.read(found, each.stored) for each in unique.keeps}
+    return entity.key_of(kept)
+
+
 def sentinel_items(
     entity: EntityMap, uniques: Iterable[UniqueMap], old: Values | None, new: Values | None
 ) -> list[SideItem]:
@@ -237,7 +232,7 @@ def sentinel_items(
             before = None  # it cannot exist
             if after is None:
                 continue
-        if before is None or after is None or _same_key(entity, before, after):
+        if before is None or after is None or entity.table.key(before) == entity.table.key(after):
             items.append(SideItem(unique, before, after))
         else:
             items += [SideItem(unique, before, None), SideItem(unique, None, after)]
@@ -252,10 +247,6 @@ def oversized_key(entity: EntityMap, item: Item) -> str:
         if name is not None and (size := value_size(item[name])) > most:
             return f"{name} has {size:,} bytes, and the maximum is {most:,}"
     return ""
-
-
-def _same_key(entity: EntityMap, one: Item, other: Item) -> bool:
-    return entity.table.key(one) == entity.table.key(other)
 
 
 def event_items(

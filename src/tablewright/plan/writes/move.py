@@ -38,25 +38,12 @@ from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.template import extends, templates_can_collide
+from tablewright.plan import facts
 from tablewright.plan.change import Change
 from tablewright.plan.expressions import QueryRequest, Selection
-from tablewright.plan.facts import (
-    ITEM_WRITE,
-    NOTHING,
-    Absent,
-    Actions,
-    Exists,
-    Repeats,
-    Requirement,
-    UnitRange,
-    all_read,
-    item_write,
-    total,
-)
 from tablewright.plan.plan import DECLARED, Context, Steps
-from tablewright.plan.reads.pages import decode_page
-from tablewright.plan.reads.single import item_shape, read_item
-from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
+from tablewright.plan.reads.single import item_shape, read_all, read_item
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, shape_of, typical_size
 from tablewright.plan.writes.action import (
     Action,
     Prepared,
@@ -64,9 +51,7 @@ from tablewright.plan.writes.action import (
     Verdict,
     always_retry,
     fit,
-    is_optional,
     joined,
-    require_reserved,
     send_or_retry,
     side_actions,
     take_fitting,
@@ -84,17 +69,16 @@ from tablewright.plan.writes.guard import (
 )
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import (
-    IsRewritable,
+    Rewritable,
+    changed_sides,
     entity_of,
     refuse_write_once,
-    side_shapes,
     wait_for_writers,
     write_units,
 )
 from tablewright.values import Item
 
 E = TypeVar("E")
-Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
 def update(instance: Rewritable, *changes: Change[Rewritable]) -> Update[Rewritable, Rewritable]:
@@ -131,14 +115,15 @@ class Move(Update[E, E], Generic[E]):
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, audit = self._entity, self._audit(context)
-        old = yield from self._read_existing(context)
+        found = yield from read_item(context, entity, self._key)
+        guard = self._guard(found, set())
+        old = guard.check(found)
         new = _rekeyed(entity, self._apply(self._encode(audit.at), old), old)
         key = entity.table.key(new)
         if key == self._key:  # another spelling of the same key, or the same value
             return (yield from self._without_key_changes()._prepare(context, attempt, alone=alone))
         values = vars(entity.decode(new))
         effect = write_effect(entity, key, old, new, values, affected_by_all(entity), audit)
-        guard = self._guard(old, set())
         own = _move_actions(effect, guard, guard.verdict)
         rows = yield from read_rows_below(entity, self._key, followers(entity), context)
         effects = [_row_effect(member, row, values, audit) for member, row in rows]
@@ -150,7 +135,7 @@ class Move(Update[E, E], Generic[E]):
                     "transaction with other writes; move it on its own"
                 )
             for action in joined(own, *moves):
-                require_reserved(action, context)
+                action.require_reserved(context)
             yield from _check_first(own, context)
             yield from _move_in_steps(own, moves, context)
             raise RetryWrite(has_written=True)  # and look for rows that were added meanwhile
@@ -172,28 +157,26 @@ class Move(Update[E, E], Generic[E]):
         entity = self._entity
         below = tuple(member.entity for member in followers(entity))
         requires = tuple(self._requirements(set()))
-        steps = tuple(self._shapes_of_steps(requires))
-        reads = total(step.read_range for step in steps)
-        checks = _checks_range(entity) if below else NOTHING
-        writes = total([checks, *(step.write_range for step in steps)])
-        each = max(step.write_range.per_item for step in steps)  # a row is of one entity
-        return Shape(
+        whole = shape_of(
+            list(self._shapes_of_steps(requires)),
             operation="TransactWriteItems",
-            tables=(entity.table,),
             targets=(entity,),
             keys=(KeyCondition(self._key),),
-            extent=Actions(2, Repeats.EACH_ROW, below),
-            read_units=sum(step.read_units for step in steps),
-            write_units=sum(step.write_units for step in steps),
-            # What is not in one transaction is read twice; the same key is a plain update.
-            read_range=replace(reads * 2, low=1),
-            write_range=replace(writes, low=1, per_item=each),
-            steps=steps,
+            extent=facts.Actions(2, facts.Repeats.EACH_ROW, below),
             assignments=tuple(self._sets()),
             requirements=requires,
         )
+        checks = _checks_range(entity) if below else facts.NOTHING
+        # A row is of one entity, and it is deleted and put.
+        each = 2 * max(step.write_range.per_item for step in whole.steps)
+        return replace(
+            whole,
+            # What is not in one transaction is read twice; the same key is a plain update.
+            read_range=replace(whole.read_range * 2, low=1),
+            write_range=replace(whole.write_range + checks, low=1, per_item=each),
+        )
 
-    def _shapes_of_steps(self, requires: tuple[Requirement, ...]) -> Iterator[Shape]:
+    def _shapes_of_steps(self, requires: tuple[facts.Requirement, ...]) -> Iterator[Shape]:
         """Yield the requests and actions of a move."""
         entity, below = self._entity, followers(self._entity)
         rows = self._shape_of_rows(below)
@@ -203,7 +186,7 @@ class Move(Update[E, E], Generic[E]):
             (entity,),
             keys=(KeyCondition(self._key),),
             write_units=write_units(entity) * TRANSACTION_FACTOR,
-            write_range=item_write(entity.index_rows) * TRANSACTION_FACTOR,
+            write_range=facts.item_write(entity.index_rows) * TRANSACTION_FACTOR,
             requirements=requires,
         )
         yield replace(item_shape(entity, self._key), extent=None, read_units=1)
@@ -214,14 +197,13 @@ class Move(Update[E, E], Generic[E]):
             operation="Put",
             keys=(entity.primary.symbolic(),),
             assignments=tuple(self._sets()),
-            requirements=(Absent(),),
+            requirements=(facts.Absent(),),
         )
-        yield from side_shapes(entity, entity.uniques, "Delete", "Put")
-        yield from side_shapes(entity, self._affected.histories, "Put")
+        yield from changed_sides(entity, entity.uniques, self._affected.histories)
         for member in below:
-            yield _row_shape(member.entity, TYPICAL_PAGE / len(below))
+            yield from _row_shapes(member.entity, TYPICAL_PAGE / len(below))
         for query in rows:  # once more, for those that were created meanwhile
-            yield replace(query, read_units=1, read_range=UnitRange(1, 1))
+            yield replace(query, read_units=1, read_range=facts.UnitRange(1, 1))
 
     def _shape_of_rows(self, below: Sequence[Follower]) -> list[Shape]:
         """Return the query for the rows below the item; none if there cannot be any."""
@@ -233,34 +215,36 @@ class Move(Update[E, E], Generic[E]):
             read_shape(request, [member.entity for member in below], [self._entity.table]),
             order="",
             read_units=read_units(size, consistent=True),
-            read_range=all_read(consistent=True),
+            read_range=facts.all_read(consistent=True),
         )
         return [query]
 
 
-def _row_shape(entity: EntityMap, rows: float) -> Shape:
-    """Return the actions that move the rows of an entity below the item; `rows` is how many."""
-    own = item_write(entity.index_rows) * (2 * TRANSACTION_FACTOR)
-    side = [
-        *side_shapes(entity, entity.uniques, "Delete", "Put"),
-        *side_shapes(entity, entity.histories, "Put"),
-    ]
-    units = 2 * (write_units(entity) + len(entity.uniques)) * TRANSACTION_FACTOR
-    return Shape(
-        "Delete + Put",
+def _row_shapes(entity: EntityMap, rows: float) -> list[Shape]:
+    """Return the actions that move the rows of an entity below the item; `rows` is how many.
+
+    Half of the units of a row, with those of its side items, are those of its delete.
+    """
+    side = changed_sides(entity, entity.uniques, entity.histories)
+    most = facts.total(each.write_range for each in side) * 0.5
+    own = facts.item_write(entity.index_rows) * TRANSACTION_FACTOR
+    units = (write_units(entity) + len(entity.uniques)) * TRANSACTION_FACTOR
+    delete = Shape(
+        "Delete",
         (entity.table,),
         (entity,),
         keys=(entity.primary.symbolic(),),
-        extent=Actions(None, Repeats.EACH_ROW),
+        extent=facts.Actions(None, facts.Repeats.EACH_ROW),
         write_units=units * rows,
-        write_range=total([own, *(each.write_range for each in side)]).for_each(),
+        write_range=(own + most).for_each(),
     )
+    return [delete, replace(delete, operation="Put")]
 
 
-def _checks_range(entity: EntityMap) -> UnitRange:
+def _checks_range(entity: EntityMap) -> facts.UnitRange:
     """Return the units of the condition checks before the first of several transactions."""
     actions = 2 * (1 + len(entity.uniques)) + len(entity.histories)
-    return UnitRange(0, TRANSACTION_FACTOR * actions * ITEM_WRITE)
+    return facts.UnitRange(0, TRANSACTION_FACTOR * actions * facts.ITEM_WRITE)
 
 
 def _row_effect(member: Follower, row: Item, values: Values, audit: Audit) -> WriteEffect:
@@ -295,7 +279,7 @@ def _rekeyed(entity: EntityMap, changed: Item, old: Item) -> Item:
 def _move_row(effect: WriteEffect) -> list[Action]:
     """Return the actions that move a row below, if it is as it was read."""
     entity, old = effect.entity, effect.old or {}
-    guard = Guard(entity, entity.table.key(old), [Exists(), all_unchanged(entity)], old)
+    guard = Guard(entity, entity.table.key(old), [facts.Exists(), all_unchanged(entity)], old)
     return _move_actions(effect, guard, always_retry)
 
 
@@ -320,10 +304,10 @@ def _move_actions(
 
 
 def _check_first(own: Sequence[Action], context: Context) -> Steps[None]:
-    """Raise what would be raised at the end, before any row has been moved."""
+    """Check the conditions on the item itself, before any row below it is moved."""
     checks = []
     for action in own:
-        if not is_optional(action):
+        if not action.is_optional:
             body = {name: value for name, value in action.body.items() if name != "Item"}
             body["Key"] = action.key
             checks.append(replace(action, kind="ConditionCheck", body=body))
@@ -435,17 +419,11 @@ def read_rows_below(
 ) -> Steps[list[tuple[Follower, Item]]]:
     """Read all rows below an item, each with its entity."""
     by_entity = {member.entity: member for member in members}
-    rows: list[tuple[Follower, Item]] = []
-    request = request_for_rows_below(entity, key, members, context) if members else None
-    while request is not None:
-        page = decode_page((yield request))
-        for row in page.items:
-            found = entity.table.entity_of(row)
-            if found is not None and found in by_entity:
-                rows.append((by_entity[found], row))
-        last = page.last_evaluated_key
-        request = None if last is None else request.next_page(last)
-    return rows
+    if not members:
+        return []
+    rows = yield from read_all(request_for_rows_below(entity, key, members, context))
+    owned = [(by_entity.get(found), row) for row in rows if (found := entity.table.entity_of(row))]
+    return [(member, row) for member, row in owned if member is not None]
 
 
 def request_for_rows_below(

@@ -25,13 +25,12 @@ from tablewright.mapping.item_kind import UnknownItem, is_of_other_type, unknown
 from tablewright.mapping.variants import VariantsMap
 from tablewright.plan.change import AddToSet, Change, RemoveFromSet, Set, SetIfAbsent
 from tablewright.plan.condition import Condition
-from tablewright.plan.facts import NOTHING, Actions, Repeats, all_read, item_read
+from tablewright.plan.facts import NOTHING, Actions, Repeats, all_read, items_read
 from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.plan.reads.pages import decode_page
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.several import item_identity, read_batch
-from tablewright.plan.reads.single import in_turn
-from tablewright.plan.shape import TYPICAL_PAGE, Shape
+from tablewright.plan.reads.single import decode_page
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, in_turn
 from tablewright.plan.writes.action import (
     Action,
     RetryWrite,
@@ -175,7 +174,7 @@ class RangeWrite(Plan[int]):
         )
         reads = all_read(consistent=self._query._is_consistent)
         if self._index_names:  # the items of the index rows are read in the table
-            reads += item_read(consistent=True).for_each()
+            reads += items_read(1, consistent=True).for_each()
         whole = in_turn(read, rows)
         return replace(
             whole, indexes=read.indexes, keys=read.keys, filters=read.filters, read_range=reads
@@ -267,7 +266,7 @@ class UpdateRange(RangeWrite):
         return [own, *others]
 
     def _is_same(self, old: Item, new: Item) -> bool:
-        """Whether an update would change only what the library counts."""
+        """Whether an update would change only the version and timestamps."""
         stamps = {stamp.stored for stamp in self._entity.stamps}
         return all(old.get(name) == new.get(name) for name in {*old, *new} - stamps)
 

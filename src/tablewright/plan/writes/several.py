@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, overload
 
-import msgspec
 from typing_extensions import TypeVar
 
 from tablewright.capacity import TRANSACTION_FACTOR
@@ -27,21 +26,13 @@ from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.limits import MAX_BATCH_WRITES
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
+from tablewright.plan import facts
 from tablewright.plan.condition import Condition
-from tablewright.plan.facts import (
-    ITEM_WRITE,
-    Actions,
-    Batches,
-    Exists,
-    Requirement,
-    UnitRange,
-    total,
-)
-from tablewright.plan.plan import Context, Plan, Request, Steps
+from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.get import Get
-from tablewright.plan.reads.several import wait_for_capacity
+from tablewright.plan.reads.several import send_batches
 from tablewright.plan.reference import check_condition
-from tablewright.plan.shape import Shape, distinct
+from tablewright.plan.shape import Shape, shape_of
 from tablewright.plan.writes.action import Action, Prepared
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.guard import Guard, key_text
@@ -130,22 +121,19 @@ class Transaction(Plan[T_co], Generic[T_co]):
         return tuple(dict.fromkeys(write._entity for write in (*self._writes, *self._checks)))
 
     def _shape(self) -> Shape:
-        steps = tuple(write._shape() for write in (*self._writes, *self._checks))
-        return Shape(
+        steps = [write._shape() for write in (*self._writes, *self._checks)]
+        return shape_of(
+            steps,
             operation="TransactWriteItems",
-            tables=distinct(table for step in steps for table in step.tables),
-            targets=distinct(target for step in steps for target in step.targets),
-            read_units=sum(step.read_units for step in steps),
             write_units=sum(step.write_units * step.transaction_factor for step in steps),
-            read_range=total(
+            read_range=facts.total(
                 step.read_range.for_each() if step.is_for_each else step.read_range
                 for step in steps
             ),
-            write_range=total(
+            write_range=facts.total(
                 step.in_transaction.for_each() if step.is_for_each else step.in_transaction
                 for step in steps
             ),
-            steps=steps,
         )
 
 
@@ -203,8 +191,8 @@ class ConditionCheck(Write[None, None], Generic[E]):
             [Action("ConditionCheck", entity.table, body, guard.verdict)], lambda _: None
         )
 
-    def _requirements(self) -> tuple[Requirement, ...]:
-        return (Exists(), *self._conditions)
+    def _requirements(self) -> tuple[facts.Requirement, ...]:
+        return (facts.Exists(), *self._conditions)
 
     def _shape(self) -> Shape:
         return Shape(
@@ -214,9 +202,9 @@ class ConditionCheck(Write[None, None], Generic[E]):
             keys=(KeyCondition(self._key),),
             filters=self._conditions,
             requirements=self._requirements(),
-            extent=Actions(1),
+            extent=facts.Actions(1),
             write_units=TRANSACTION_FACTOR,
-            write_range=UnitRange(1, ITEM_WRITE) * TRANSACTION_FACTOR,
+            write_range=facts.UnitRange(1, facts.ITEM_WRITE) * TRANSACTION_FACTOR,
         )
 
 
@@ -239,22 +227,19 @@ class BatchWrite(Plan[None]):
             _check(write)
 
     def _steps(self, context: Context) -> Steps[None]:
-        queue: list[tuple[str, dict[str, Any]]] = []
+        actions: dict[tuple[str, bytes], Action] = {}
         results: list[Callable[[Item | None], Any]] = []
-        seen: set[tuple[str, bytes]] = set()
         for write in self._writes:
             prepared = yield from write._prepare(context, 0, alone=False)
             (action,) = prepared.actions
-            name = context.name_of(action.table)
-            if action.identity in seen:
+            if action.identity in actions:
                 raise InvalidValue(
                     f"batch_write(): two writes have the same key, {key_text(action.key)}; a "
                     "batch has no order, so keep one of them"
                 )
-            seen.add(action.identity)
-            queue.append((name, {f"{action.kind}Request": action.body}))
+            actions[action.identity] = action
             results.append(prepared.result)
-        yield from _send_all(queue, context)
+        yield from send_batch(actions.values(), context)
         for result in results:
             result(None)
 
@@ -271,9 +256,9 @@ class BatchWrite(Plan[None]):
             tables=first.tables,
             targets=first.targets,
             keys=first.keys,
-            extent=Batches(MAX_BATCH_WRITES),
+            extent=facts.Batches(MAX_BATCH_WRITES),
             write_units=sum(shape.write_units for shape in shapes),
-            write_range=total(
+            write_range=facts.total(
                 shape.write_range.for_each() if shape.is_for_each else shape.write_range
                 for shape in shapes
             ),
@@ -303,35 +288,9 @@ def _check(write: Any) -> None:
 
 
 def send_batch(actions: Iterable[Action], context: Context) -> Steps[None]:
-    """Send puts and deletes without conditions."""
+    """Send puts and deletes without conditions, until DynamoDB has processed all of them."""
     queue = [
         (context.name_of(action.table), {f"{action.kind}Request": action.body})
         for action in actions
     ]
-    yield from _send_all(queue, context)
-
-
-def _send_all(queue: list[tuple[str, dict[str, Any]]], context: Context) -> Steps[None]:
-    """Send writes in batches, until DynamoDB has processed all of them."""
-    if queue:
-        context.check(_request(queue))
-    failures = 0
-    while queue:
-        sent, queue = queue[:MAX_BATCH_WRITES], queue[MAX_BATCH_WRITES:]
-        answer = yield _request(sent)
-        unprocessed = [
-            (name, write)
-            for name, writes in msgspec.json.decode(answer)["UnprocessedItems"].items()
-            for write in writes
-        ]
-        if unprocessed:
-            queue += unprocessed
-            failures = 0 if len(unprocessed) < len(sent) else failures + 1
-            yield from wait_for_capacity("BatchWriteItem", failures)
-
-
-def _request(writes: list[tuple[str, dict[str, Any]]]) -> Request:
-    tables: dict[str, list[dict[str, Any]]] = {}
-    for name, write in writes:
-        tables.setdefault(name, []).append(write)
-    return Request("BatchWriteItem", {"RequestItems": tables})
+    yield from send_batches("BatchWriteItem", queue, MAX_BATCH_WRITES, list, context)

@@ -42,18 +42,8 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexKeys
 from tablewright.mapping.members import HistoryMap, UniqueMap
+from tablewright.plan import facts
 from tablewright.plan.condition import Condition
-from tablewright.plan.facts import (
-    ITEM_READ,
-    Absent,
-    Actions,
-    Assignment,
-    Requirement,
-    Target,
-    UnitRange,
-    item_write,
-    total,
-)
 from tablewright.plan.plan import Context, Plan, Steps, Wait
 from tablewright.plan.reads.single import item_shape
 from tablewright.plan.reference import check_condition
@@ -73,6 +63,7 @@ from tablewright.plan.writes.effect import Audit
 from tablewright.plan.writes.guard import key_text, rejection
 from tablewright.values import Item
 
+E = TypeVar("E")
 T_co = TypeVar("T_co", covariant=True)
 #: The result in a transaction, of which DynamoDB returns nothing.
 R_co = TypeVar("R_co", covariant=True, default=Any)
@@ -96,6 +87,10 @@ class IsRewritable(IsEntity, Protocol):
     """An instance of an entity that the type checkers do not know to be write-once."""
 
     __write_once__: ClassVar[Literal[False]]
+
+
+Stored = TypeVar("Stored", bound=IsEntity)
+Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
 def entity_of(instance: Any) -> EntityMap:
@@ -133,7 +128,6 @@ def refuse_undeletable(entity: EntityMap, verb: str) -> None:
 class Write(Plan[T_co], Generic[T_co, R_co]):
     """A write, alone or in `transact(…)`."""
 
-    _entity: EntityMap
     #: The key of its item before the write.
     _key: Item
     _conditions: tuple[Condition[Any], ...] = ()
@@ -154,15 +148,24 @@ class Write(Plan[T_co], Generic[T_co, R_co]):
         results = yield from commit((self,), context)
         return results[0]  # type: ignore[no-any-return]
 
-    def _shape(self) -> Shape:
-        raise NotImplementedError
-
     def _with_condition(self, condition: Condition[Any]) -> Self:
         check_condition(condition, self._entity)
         return self._replace(_conditions=(*self._conditions, *condition.parts()))
 
     def _audit(self, context: Context) -> Audit:
         return Audit(context.clock(), self._by, self._reason)
+
+
+class Rewrite(Write[E, R_co], Generic[E, R_co]):
+    """A write that may change an entity that exists."""
+
+    def condition(self, condition: Condition[E]) -> Self:
+        """Write only if the condition holds for the stored item."""
+        return self._with_condition(condition)
+
+    def audit(self, *, by: Any = None, reason: Any = None) -> Self:
+        """Record who changes the entity and why, in its history."""
+        return self._replace(_by=by, _reason=reason)
 
 
 # -- commit ---------------------------------------------------------------------------------------
@@ -318,8 +321,8 @@ def write_shape(
     indexes: Iterable[IndexKeys] = (),
     more_rows: int = 0,
     conditions: Iterable[Condition[Any]] = (),
-    sets: Iterable[Assignment] = (),
-    requires: Iterable[Requirement] = (),
+    sets: Iterable[facts.Assignment] = (),
+    requires: Iterable[facts.Requirement] = (),
     sides: Sequence[Shape] = (),
     optional: Sequence[Shape] = (),
     branches: Iterable[str] = (),
@@ -333,14 +336,14 @@ def write_shape(
     """
     typical = sum(side.write_units > 0 for side in sides)
     factor = TRANSACTION_FACTOR if typical else 1
-    largest = item_write(entity.index_rows)
+    largest = facts.item_write(entity.index_rows)
     own = Shape(
         action_name(operation) if typical else operation,
         (entity.table,),
         (entity,),
         tuple(each.index for each in indexes if each.index is not None),
         (key,),
-        extent=Actions(1),
+        extent=facts.Actions(1),
         filters=tuple(conditions),
         write_units=write_units(entity, more_rows) * factor,
         write_range=largest * factor,
@@ -350,18 +353,18 @@ def write_shape(
     names = map(action_name, branches) if typical else branches
     own = replace(own, branches=tuple(replace(own, operation=name) for name in names))
     others = (*sides, *optional)
-    most = total([largest, *(side.write_range for side in others)])
+    most = facts.total([largest, *(side.write_range for side in others)])
     whole = replace(
         own,
         operation="TransactWriteItems" if typical else operation,
-        extent=Actions(1 + typical),
+        extent=facts.Actions(1 + typical),
         write_units=own.write_units + sum(side.write_units for side in sides),
-        write_range=UnitRange(1, most.high + (largest.high if others else 0)),
+        write_range=facts.UnitRange(1, most.high + (largest.high if others else 0)),
     )
     if reads:
         read = item_shape(entity, key.equal)
         # An entity that was never stored is not read.
-        read = replace(read, read_units=1, read_range=UnitRange(0, ITEM_READ))
+        read = replace(read, read_units=1, read_range=facts.UnitRange(0, facts.ITEM_READ))
         whole = replace(whole, read_units=read.read_units, read_range=read.read_range)
         return replace(whole, steps=(read, own, *sides))
     return replace(whole, steps=(own, *sides)) if typical else whole
@@ -384,39 +387,35 @@ def side_shapes(
     `is_typical`: a typical write has them. `may_be_own`: the entity may have reserved a value
     before.
     """
-    return [
-        _side_shape(entity, each, kind, is_typical=is_typical, may_be_own=may_be_own)
-        for each in declared
-        for kind in kinds
-    ]
+    shapes: list[Shape] = []
+    for each in declared:
+        if isinstance(each, UniqueMap):
+            target: facts.Target = each
+            key, rows = each.key, entity.table.index_rows({kept.stored for kept in each.keeps})
+            absent = facts.Absent(entity if may_be_own else None)
+        else:
+            target, key = each.event, each.event.primary
+            rows, absent = each.event.index_rows, facts.Absent()
+        for kind in kinds:
+            shape = Shape(
+                kind,
+                (entity.table,),
+                (target,),
+                keys=(key.symbolic(),),
+                extent=facts.Actions(1),
+                write_units=is_typical * (1 + rows) * TRANSACTION_FACTOR,
+                write_range=facts.UnitRange(0, facts.item_write(rows).high * TRANSACTION_FACTOR),
+                requirements=(absent,) if kind == "Put" else (),
+            )
+            shapes.append(shape)
+    return shapes
 
 
-def _side_shape(
-    entity: EntityMap,
-    declared: UniqueMap | HistoryMap,
-    kind: str,
-    *,
-    is_typical: bool,
-    may_be_own: bool,
-) -> Shape:
-    target: Target
-    if isinstance(declared, UniqueMap):
-        target, key = declared, declared.key
-        rows = entity.table.index_rows({kept.stored for kept in declared.keeps})
-        absent = Absent(entity if may_be_own else None)
-    else:
-        target, key = declared.event, declared.event.primary
-        rows, absent = declared.event.index_rows, Absent()
-    return Shape(
-        kind,
-        (entity.table,),
-        (target,),
-        keys=(key.symbolic(),),
-        extent=Actions(1),
-        write_units=is_typical * (1 + rows) * TRANSACTION_FACTOR,
-        write_range=UnitRange(0, item_write(rows).high * TRANSACTION_FACTOR),
-        requirements=(absent,) if kind == "Put" else (),
-    )
+def changed_sides(
+    entity: EntityMap, uniques: Iterable[UniqueMap], histories: Iterable[HistoryMap]
+) -> list[Shape]:
+    """Return the actions on the side items of values that change."""
+    return [*side_shapes(entity, uniques, "Delete", "Put"), *side_shapes(entity, histories, "Put")]
 
 
 def of_base(base: EntityMap, shapes: Iterable[Shape]) -> Shape:

@@ -98,7 +98,7 @@ class PatternForm:
         whole = problems.get("")
         target = url("/patterns/{}", self.pattern.label)
         keys = element("kbd", "Ctrl ↵")
-        if not shape_of(self.pattern).writes:
+        if not shape_of(self.pattern).is_write:
             kept = parts.hidden(RUN, "1")
             shown = [parts.button(["Run ", keys], "go", id="run")]
             sent = parts.swap("#pattern", hx_get=target)
@@ -220,8 +220,8 @@ def pattern_list(design: Design, current: str, wanted: str) -> Markup:
     )  # fmt: skip
     label = element("label.vh", "Filter patterns", for_="pf")
     form = element("form.body.pf", label, box, action="/patterns")
-    reads = [each for each in found if not shape_of(each).writes]
-    writes = [each for each in found if shape_of(each).writes]
+    reads = [each for each in found if not shape_of(each).is_write]
+    writes = [each for each in found if shape_of(each).is_write]
     lists = [_group("Reads", reads, current), _group("Writes", writes, current)]
     none = element("p.body.muted", "No pattern has this name.")
     listed = element("div.plist", lists if found else none, id="plist")
@@ -269,9 +269,9 @@ def operation_badge(pattern: AccessPattern, *, is_short: bool = False) -> Markup
     shape = shape_of(pattern)
     names = shape.operation.split(" + ")
     if is_short:
-        wanted = [name for name in names if (name not in READS) == shape.writes]
+        wanted = [name for name in names if (name not in READS) == shape.is_write]
         names = [_SHORT.get(name, name) for name in wanted[:1]]
-    return element("span", " + ".join(names), class_="op w" if shape.writes else "op")
+    return element("span", " + ".join(names), class_="op w" if shape.is_write else "op")
 
 
 def overview(design: Design, wanted: str) -> Markup:
