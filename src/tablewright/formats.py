@@ -24,7 +24,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar, overload
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping.formats import codecs, moments, numbers, texts
+from tablewright.mapping.formats import codecs, moments, numbers
 from tablewright.mapping.formats.codecs import Codec, SupportsCodec
 from tablewright.mapping.formats.moments import Precision, Zone
 from tablewright.model.attribute import Formatted, Piece
@@ -122,22 +122,22 @@ def fixed_point(number: Piece[Any], digits: int, places: int) -> Formatted[Any]:
 
 def lower(text: AnyText[Text]) -> Formatted[str]:
     """Write the text in lower case."""
-    return Formatted(text, texts.LOWER)
+    return Formatted(text, codecs.LOWER)
 
 
 def upper(text: AnyText[Text]) -> Formatted[str]:
     """Write the text in upper case."""
-    return Formatted(text, texts.UPPER)
+    return Formatted(text, codecs.UPPER)
 
 
 def casefold(text: AnyText[Text]) -> Formatted[str]:
     """Write the text without case, for any language: `STRASSE` and `straße` are equal."""
-    return Formatted(text, texts.CASEFOLD)
+    return Formatted(text, codecs.CASEFOLD)
 
 
 def truncated(text: AnyText[Text], length: int) -> Formatted[str]:
     """Write the first characters of the text."""
-    return Formatted(text, texts.truncated(length))
+    return Formatted(text, codecs.truncated(length))
 
 
 @overload

@@ -27,7 +27,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
-    from tablewright.model.database import AsyncDatabase, Database
+    from tablewright.model.databases.database import AsyncDatabase, Database
     from tablewright.model.table import Table
     from tablewright.testing import EndpointURL
 
@@ -53,7 +53,7 @@ class _Engines:
     def take(self, tables: tuple[type[Table], ...], options: dict[str, Any]) -> Engine:
         """Return an idle engine that has these tables, or a new one."""
         from tablewright.engine import Engine
-        from tablewright.model.database import connect
+        from tablewright.model.databases.connecting import connect
 
         idle = self._idle.get(_kind(tables, options))
         if idle:
@@ -109,7 +109,7 @@ def tablewright_db(_tablewright_engine: Callable[..., Engine]) -> MakeDatabase:
 
     def make(*tables: type[Table], **options: Any) -> Database:
         # Imported here: a test session without the fixture does not need it.
-        from tablewright.model.database import connect
+        from tablewright.model.databases.connecting import connect
 
         return connect(_tablewright_engine(tables, options), *tables, **options)
 
@@ -124,7 +124,7 @@ def tablewright_async_db(_tablewright_engine: Callable[..., Engine]) -> MakeAsyn
     """
 
     async def make(*tables: type[Table], **options: Any) -> AsyncDatabase:
-        from tablewright.model.database import connect_async
+        from tablewright.model.databases.connecting import connect_async
 
         return await connect_async(_tablewright_engine(tables, options), *tables, **options)
 

@@ -27,7 +27,7 @@ from tablewright.schema import (
     KeySchema,
     OnDemand,
     Throughput,
-    WarmThroughput,
+    WarmUnits,
 )
 from tablewright.values import Item, Value
 
@@ -65,7 +65,7 @@ class IndexDescription(Struct, frozen=True):
     #: The provisioned capacity of a global index; None on demand.
     throughput: Throughput | None = None
     on_demand: OnDemand | None = None
-    warm: WarmThroughput | None = None
+    warm: WarmUnits | None = None
     state: State = State()
 
     @property
@@ -99,7 +99,7 @@ class TableDescription(Struct, frozen=True):
     #: The provisioned capacity; None on demand.
     throughput: Throughput | None = None
     on_demand: OnDemand | None = None
-    warm: WarmThroughput | None = None
+    warm: WarmUnits | None = None
     #: The view type of the stream; None without a stream.
     stream: str | None = None
     ttl: str | None = None
@@ -366,17 +366,17 @@ def _read_index(
 
 def _read_capacity(
     keyed: _Keyed, is_provisioned: bool
-) -> tuple[Throughput | None, OnDemand | None, WarmThroughput | None]:
+) -> tuple[Throughput | None, OnDemand | None, WarmUnits | None]:
     """Return the capacity. DescribeTable reports 0 units of what is billed on demand."""
     units, warm = keyed.provisioned_throughput, keyed.warm_throughput
     throughput = Throughput(units.read_capacity_units, units.write_capacity_units)
     most = keyed.on_demand_throughput
     limits = OnDemand(most.max_read_request_units, most.max_write_request_units)
-    rates = WarmThroughput(warm.read_units_per_second, warm.write_units_per_second)
+    rates = WarmUnits(warm.read_units_per_second, warm.write_units_per_second)
     return (
         throughput if is_provisioned and throughput.read else None,
         None if limits == OnDemand() else limits,
-        None if warm.status or rates == WarmThroughput() else rates,
+        None if warm.status or rates == WarmUnits() else rates,
     )
 
 

@@ -12,9 +12,9 @@ from tablewright import connect
 from tablewright.designs.catalog import bundled, load
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.table import TableMap
-from tablewright.plan.facts import Everything, WrittenEvent
+from tablewright.plan.expressions import QueryRequest
+from tablewright.plan.facts import WholeScan, WrittenEvent
 from tablewright.plan.plan import AnyRequest
-from tablewright.plan.reads.query_request import QueryRequest
 from tablewright.plan.shape import Shape
 from tablewright.symbol import Expression, parts_of
 from tablewright.verify.checks import Check
@@ -51,7 +51,7 @@ def kind_of(operation: str) -> str:
 
 def is_stated(sent: Access, shape: Access) -> bool:
     return (sent.kind, sent.table, sent.index) == (shape.kind, shape.table, shape.index) and (
-        isinstance(shape.key, Everything)
+        isinstance(shape.key, WholeScan)
         if sent.key is None
         else isinstance(sent.key, KeyCondition)
         and isinstance(shape.key, KeyCondition)

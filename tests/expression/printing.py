@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from tablewright.expression.tree import (
     Action,
-    Add,
+    AddAction,
     And,
     Arithmetic,
     Between,
     Call,
     Comparison,
     Condition,
-    Delete,
+    DeleteAction,
     In,
     Not,
     Operand,
     Or,
     Path,
-    Projection,
-    Remove,
-    Set,
-    Update,
+    ProjectionTree,
+    RemoveAction,
+    SetAction,
+    UpdateTree,
     Value,
 )
 
@@ -71,7 +71,7 @@ def print_operand(operand: Operand) -> str:
             return f"{print_operand(left)} {operator} {print_operand(right)}"
 
 
-def print_update(update: Update) -> str:
+def print_update(update: UpdateTree) -> str:
     """The text of an update."""
     return " ".join(
         f"{section.keyword} {', '.join(map(_print_action, section.actions))}"
@@ -82,13 +82,13 @@ def print_update(update: Update) -> str:
 def _print_action(action: Action) -> str:
     path = print_operand(action.path)
     match action:
-        case Set(_, operand):
+        case SetAction(_, operand):
             return f"{path} = {print_operand(operand)}"
-        case Remove():
+        case RemoveAction():
             return path
-        case Add(_, value) | Delete(_, value):
+        case AddAction(_, value) | DeleteAction(_, value):
             return f"{path} {value.name}"
 
 
-def print_projection(projection: Projection) -> str:
+def print_projection(projection: ProjectionTree) -> str:
     return ", ".join(map(print_operand, projection.paths))

@@ -14,23 +14,23 @@ from tablewright.errors import ValidationException
 from tablewright.expression import Scope
 from tablewright.expression.parse import parse_condition, parse_projection, parse_update
 from tablewright.expression.tree import (
-    Add,
+    AddAction,
     And,
     Arithmetic,
     Between,
     Call,
     Comparison,
     Condition,
-    Delete,
+    DeleteAction,
     In,
     Not,
     Or,
     Path,
-    Projection,
-    Remove,
+    ProjectionTree,
+    RemoveAction,
     Section,
-    Set,
-    Update,
+    SetAction,
+    UpdateTree,
     Value,
 )
 from tests.expression.printing import print_condition, print_projection, print_update
@@ -80,13 +80,13 @@ def section(keyword: str, action: st.SearchStrategy[Any]) -> st.SearchStrategy[S
 
 
 updates = st.lists(
-    section("SET", st.builds(Set, paths, sums))
-    | section("REMOVE", st.builds(Remove, paths))
-    | section("ADD", st.builds(Add, paths, values))
-    | section("DELETE", st.builds(Delete, paths, values)),
+    section("SET", st.builds(SetAction, paths, sums))
+    | section("REMOVE", st.builds(RemoveAction, paths))
+    | section("ADD", st.builds(AddAction, paths, values))
+    | section("DELETE", st.builds(DeleteAction, paths, values)),
     min_size=1,
     max_size=4,
-).map(lambda sections: Update(tuple(sections)))
+).map(lambda sections: UpdateTree(tuple(sections)))
 
 
 @given(conditions)
@@ -95,12 +95,12 @@ def test_a_printed_condition_parses_to_itself(tree: Any) -> None:
 
 
 @given(updates)
-def test_a_printed_update_parses_to_itself(tree: Update) -> None:
+def test_a_printed_update_parses_to_itself(tree: UpdateTree) -> None:
     assert parse_update(print_update(tree)) == tree
 
 
-@given(st.lists(paths, min_size=1).map(lambda found: Projection(tuple(found))))
-def test_a_printed_projection_parses_to_itself(tree: Projection) -> None:
+@given(st.lists(paths, min_size=1).map(lambda found: ProjectionTree(tuple(found))))
+def test_a_printed_projection_parses_to_itself(tree: ProjectionTree) -> None:
     assert parse_projection(print_projection(tree)) == tree
 
 

@@ -40,7 +40,6 @@ class Package(NamedTuple):
 
 #: The modules that keys are made of.
 KEY_MODULES = (
-    "delimiter",
     "formats",
     "key_condition",
     "keys",
@@ -53,7 +52,7 @@ KEY_MODULES = (
 PACKAGES = {
     "engine": Package(
         ("engine/**/*.py",),
-        ("tests/engine", "tests/test_engine.py"),
+        ("tests/engine",),
         (
             "tests/engine/test_interruptions.py",
             "tests/durability/test_maintenance.py",
@@ -76,21 +75,7 @@ PACKAGES = {
     ),
     "plan": Package(
         ("plan/writes/*.py",),
-        (
-            "tests/model/move",
-            "tests/model/patterns",
-            "tests/model/test_backfill.py",
-            "tests/model/test_batch.py",
-            "tests/model/test_contention.py",
-            "tests/model/test_delete.py",
-            "tests/model/test_history.py",
-            "tests/model/test_put.py",
-            "tests/model/test_transact.py",
-            "tests/model/test_version.py",
-            "tests/model/unique",
-            "tests/model/update",
-            "tests/transport/test_lost_answers.py",
-        ),
+        ("tests/plan/writes", "tests/model/patterns", "tests/transport/test_lost_answers.py"),
     ),
 }
 

@@ -144,7 +144,7 @@ def test_no_shape_is_outside_of_its_diagram_and_no_boxes_overlap(name: str) -> N
 
 def test_the_page_is_the_same_in_each_run(tmp_path: Path) -> None:
     file = tmp_path / "shop.html"
-    assert run("docs", "shop", "--html", "-o", str(file)).returncode == 0
+    assert run("publish", "docs", "shop", "--html", "-o", str(file)).returncode == 0
     assert file.read_text(encoding="utf-8") == page_of("shop")
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tablewright.cli.studio import open_workspace
 from tablewright.cost import cost, load_prices
-from tablewright.cost.rates import Rates
+from tablewright.cost.prices import Rates
 from tablewright.designs.catalog import bundled, load
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.plan.shape import Shape

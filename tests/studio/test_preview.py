@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tablewright import Engine
 from tablewright.designs import commerce
 from tablewright.errors import AlreadyExists, TablewrightError
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.studio.markup.preview_parts import verdict
 from tablewright.studio.workspace import Workspace
 from tablewright.studio.writes.applying import apply

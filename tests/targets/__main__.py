@@ -1,4 +1,4 @@
-"""The tests of the model and the designs, over every target: `python -m tests.targets [TARGET …]`.
+"""Run the tests of model, plan and designs over every target: `python -m tests.targets [TARGET …]`.
 
 Targets that are not installed are left out, and said to be. What follows `--` is pytest's.
 """
@@ -21,6 +21,8 @@ from tests.targets.servers import ROOT, SERVERS
 IN_PROCESS = "in-process"
 SUITE = (
     "tests/model",
+    "tests/plan",
+    "tests/verify",
     "tests/designs",
     "tests/properties/keys",
     "tests/properties/test_updates_match_rewrites.py",

@@ -1,6 +1,6 @@
 """A plugin of pytest: what tests ask of an engine in this process goes to a server instead.
 
-    TABLEWRIGHT_TARGET=local python -m pytest -p tests.targets.plugin tests/model tests/designs
+    TABLEWRIGHT_TARGET=local python -m pytest -p tests.targets.plugin tests/model tests/plan
 
 Every worker starts a server of its own. Engines and local transports are made as ever; what they
 are asked is sent through the remote transport. `Engine.check` looks at an engine that is empty.
@@ -127,7 +127,7 @@ class Redirection:
         patch.setattr(Local, "send", send)
         patch.setattr(Local, "send_async", send_async)
         patch.setattr(Local, "close_async", close_async)
-        patch.setattr("tablewright.model.database.open_target", open_for_database)
+        patch.setattr("tablewright.model.databases.database.open_target", open_for_database)
 
 
 _running = pytest.StashKey[tuple[ExitStack, Redirection]]()

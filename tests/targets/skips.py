@@ -34,9 +34,11 @@ ESTIMATE = (
     "model/patterns/test_estimates.py"
     "::test_the_estimate_is_within_a_factor_of_two_of_what_is_charged"
 )
-SAME_KEY = "model/move/test_one_item.py::test_an_attribute_that_is_the_key_may_be_set_to_what_it_is"
+SAME_KEY = (
+    "plan/writes/move/test_one_item.py::test_an_attribute_that_is_the_key_may_be_set_to_what_it_is"
+)
 
-EVENTS = "model/streams/test_events.py::test_"
+EVENTS = "plan/streams/test_events.py::test_"
 HOOKED = (
     "an_expired_item_is_no_deleted_one",
     "parents_are_read_before_children",
@@ -70,24 +72,24 @@ EMBEDDED: dict[str, str] = {
     "model/database/test_unready_indexes.py::test_a_table_with_nothing_but_a_record_is_empty": FILE,
     "model/database/test_unready_indexes.py"
     "::test_a_role_that_may_not_read_the_record_connects": POLICY,
-    "model/test_backfill.py::test_a_run_that_was_killed_is_continued": PROCESSES,
-    "designs/test_targets.py::test_verify_leaves_the_tables_of_a_target_alone": FILE,
-    "designs/test_verify_stored.py::test_the_command_recognizes_every_item": FILE,
-    "designs/test_verify_stored.py::test_the_command_lists_differences_and_exits_with_1": FILE,
-    "designs/test_verify_stored.py::test_a_mistake_is_one_line": FILE,
+    "plan/writes/test_backfill.py::test_a_run_that_was_killed_is_continued": PROCESSES,
+    "verify/test_targets.py::test_verify_leaves_the_tables_of_a_target_alone": FILE,
+    "verify/test_stored.py::test_the_command_recognizes_every_item": FILE,
+    "verify/test_stored.py::test_the_command_lists_differences_and_exits_with_1": FILE,
+    "verify/test_stored.py::test_a_mistake_is_one_line": FILE,
 }
 
 DIFFERENT: dict[str, dict[str, str]] = {
     "serve": {},
     "local": {
-        "designs/test_verify.py::test_the_document_of_a_design_is_up_to_date": DOCUMENT,
+        "verify/test_verify.py::test_the_document_of_a_design_is_up_to_date": DOCUMENT,
         "designs/menu/test_compare.py::test_the_comparison_supports_its_description": UNITS_OF_ONE,
         "model/patterns/test_estimates.py"
         "::test_a_change_of_a_unique_value_is_charged_for_every_item_it_writes": UNITS_OF_ONE,
         "model/patterns/test_calling.py::test_a_pattern_runs_as_it_is_written": TIES,
     },
     "moto": {
-        "model/test_backfill.py::test_a_key_that_is_too_long_is_named": LONG_KEYS,
+        "plan/writes/test_backfill.py::test_a_key_that_is_too_long_is_named": LONG_KEYS,
         "model/database/test_updates.py"
         "::test_processes_that_add_the_same_indexes_at_once_all_get_them": INDEX_TWICE,
         "designs/commerce/test_writes.py::test_atomic_order_root_and_items_write": UNITS,
@@ -97,7 +99,7 @@ DIFFERENT: dict[str, dict[str, str]] = {
         "designs/menu/test_compare.py::test_the_comparison_supports_its_description": UNITS,
         "designs/menu/test_compare.py"
         "::test_reads_have_read_units_and_writes_have_write_units": UNITS,
-        "designs/test_verify.py::test_the_document_of_a_design_is_up_to_date[menu]": UNITS,
+        "verify/test_verify.py::test_the_document_of_a_design_is_up_to_date[menu]": UNITS,
         "model/database/test_tables.py::test_a_table_may_have_another_name_there": NAMES,
         "model/database/test_async.py"
         "::test_an_asynchronous_database_makes_its_tables_and_closes": NAMES,
@@ -125,12 +127,12 @@ DIFFERENT: dict[str, dict[str, str]] = {
         "::test_updates_of_an_entity_leave_what_a_rewrite_would": SETS,
     },
     "extenddb": {
-        "designs/test_verify.py::test_the_document_of_a_design_is_up_to_date": DOCUMENT,
+        "verify/test_verify.py::test_the_document_of_a_design_is_up_to_date": DOCUMENT,
         "designs/commerce/test_writes.py::test_atomic_order_root_and_items_write": UNITS_OF_INDEXES,
         f"{ESTIMATE}[add_user]": UNITS_OF_INDEXES,
         "model/entities/test_round_trip.py"
         "::test_a_value_is_stored_in_this_form_and_comes_back_equal[counts-value18-stored18]": SETS,
-        "model/test_get.py::test_what_does_not_fit_into_one_answer_is_asked_for_again": (
+        "plan/reads/test_get.py::test_what_does_not_fit_into_one_answer_is_asked_for_again": (
             WHOLE_BATCHES
         ),
         "model/tenancy/test_custom_plans.py"

@@ -23,7 +23,7 @@ def test_what_is_skipped_is_there(test: str) -> None:
 
 
 def test_a_test_is_named_with_or_without_its_case() -> None:
-    name = "designs/test_verify.py::test_the_document_of_a_design_is_up_to_date"
+    name = "verify/test_verify.py::test_the_document_of_a_design_is_up_to_date"
     assert reason("local", f"tests/{name}[shop]") == DIFFERENT["local"][name]
     case = f"tests/{ESTIMATE}"
     assert reason("extenddb", f"{case}[add_user]") is not None

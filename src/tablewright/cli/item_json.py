@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tablewright.cli.key_arguments import encode_key_value
+from tablewright.cli.conditions import encode_key_value
 from tablewright.errors import InvalidValue
 
 if TYPE_CHECKING:

@@ -15,11 +15,9 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from tablewright.cost.calls import PatternCall
-from tablewright.cost.prices import Prices
-from tablewright.cost.rates import Rates
+from tablewright.cost.prices import Prices, Rates
 from tablewright.cost.sizes import Sizes
-from tablewright.cost.units import Consumption
+from tablewright.cost.units import Consumption, PatternCall
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.shape import Shape
 from tablewright.wire.operations import READS

@@ -1,4 +1,4 @@
-"""Units: the capacity that one read or one write consumes, computed from its items.
+"""Units: the capacity that reads, writes and the calls of patterns consume, from their items.
 
     write      the table         ceil(larger of old and new item / 1 KB)
                each index        0, 1 or 2 writes of its row, each ceil(row / 1 KB)
@@ -13,28 +13,42 @@ The number of index writes follows from the old and the new row of the item in t
     no projected attribute changes             0
     the item is not in the index               0
 
+A call of a pattern consumes what its requests in the trace of the checks consume. A call that
+is expected to fail is one that is refused, if it sends a request: DynamoDB charges a write whose
+condition fails.
+
 Invariants: the units equal the ConsumedCapacity of the engine, table and each index for itself.
-This module must not know requests, plans, checks or prices.
+This module must not know rates or prices, and runs nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Literal
 
 from msgspec import Struct
 
-from tablewright.capacity import TRANSACTION_FACTOR, read_units, write_units
+from tablewright.capacity import CHARGED_FAULTS, TRANSACTION_FACTOR, read_units, write_units
 from tablewright.encoding.items import item_size
+from tablewright.errors import (
+    InvalidValue,
+)
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.effect import index_row
 from tablewright.values import Item
+from tablewright.verify.design import Design
+from tablewright.verify.trace import Trace, TracedRequest
+from tablewright.wire.operations import OPERATIONS
 
 #: The names of items that belong to no entity: those that reserve a unique value, and others.
 SENTINEL, INDEX_RECORD, UNKNOWN = "sentinel", "index record", "unknown"
 #: The reason of an index that does not contain the item, before and after.
 NOT_IN_INDEX = "the item is not in the index"
+
+
+#: The reason of the units of a write whose condition fails.
+REFUSED = "refused: a condition fails"
 
 
 class Consumption(Struct, frozen=True):
@@ -150,3 +164,56 @@ def index_writes(
     if changed:
         return (written_size(was, now),), f"projected attributes change ({', '.join(changed)})"
     return (), "no projected attribute changes"
+
+
+class PatternCall(Struct, frozen=True):
+    """What a check called, and what that consumed."""
+
+    #: The pattern with its module, as in `AccessPattern.label`.
+    pattern: str
+    consumed: tuple[Consumption, ...]
+    #: How many calls it stands for: the pages of a query, each of which is a call.
+    count: int = 1
+    #: Whether it was refused, as the check expects.
+    is_refused: bool = False
+
+
+def pattern_calls(design: Design, trace: Trace) -> list[PatternCall]:
+    """Return the calls of the patterns of a design; raise InvalidValue if a check cannot run."""
+    if trace.failed:
+        raise InvalidValue(
+            f"{design.name}: the check {trace.failed[0]!r} fails, so the cost of the design is not "
+            f"known; `tablewright verify {design.name}` shows why"
+        )
+    return [
+        PatternCall(
+            found.label,
+            tuple(each for request in found.requests for each in consumption(request)),
+            found.check.pages,
+            found.is_refused,
+        )
+        for found in trace.checks
+        if found.label and (found.requests or not found.is_refused)
+    ]
+
+
+def consumption(request: TracedRequest) -> Iterator[Consumption]:
+    """Yield what a request consumes; one that fails is charged if its conditions are refused."""
+    in_transaction = OPERATIONS[request.operation].is_transaction
+    is_refused = isinstance(request.error, CHARGED_FAULTS)
+    if request.error is not None and not is_refused:
+        return
+    for read in request.reads:
+        yield page_read(
+            read.table, read.index, read.items, factor=read.factor, reason=request.operation
+        )
+    for write in request.writes:
+        if is_refused or write.is_check:
+            reason = REFUSED if is_refused else "condition check"
+            yield unchanged_item(
+                write.table, write.key, write.before, transaction=in_transaction, reason=reason
+            )
+        else:
+            yield from item_write(
+                write.table, write.key, write.before, write.after, transaction=in_transaction
+            )

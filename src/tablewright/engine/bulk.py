@@ -22,11 +22,11 @@ from functools import partial
 
 from tablewright.encoding.items import load
 from tablewright.encoding.keys import segment_range
-from tablewright.engine.maintenance import read_rows as read_tree_rows
+from tablewright.engine.maintenance import read_step_rows
 from tablewright.engine.operations.put_item import build_row
 from tablewright.engine.rows import ItemRow, put_items
 from tablewright.engine.step import LongContext, ReadContext, WriteContext
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE
 from tablewright.schema import TableSchema
@@ -97,7 +97,7 @@ def _read_index_rows(
     table_name: str, index_name: str, after: bytes, context: ReadContext
 ) -> tuple[list[ItemRow], bytes | None]:
     tree = context.find_table(table_name).indexes_by_name[index_name].tree
-    found, is_last = read_tree_rows(tree, after, context.snapshot)
+    found, is_last = read_step_rows(tree, after, context.snapshot)
     rows = [ItemRow(None, size, body) for _, size, body in found]
     return rows, None if is_last else found[-1][0]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.engine.tables.table import StoredIndex, StoredTable
 from tablewright.values import Item
 from tablewright.wire.responses import Capacity, ConsumedCapacity, ItemCollectionMetrics
 

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from tablewright.engine.abandoned import end_abandoned
-from tablewright.engine.catalog import Catalog, read_jobs
+from tablewright.engine.archives.records import end_abandoned
+from tablewright.engine.change_log.streams import StreamSettings, add_missing_logs, rotate_shards
 from tablewright.engine.item_counts import ItemCounts
 from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.operations import (
@@ -33,9 +33,8 @@ from tablewright.engine.operations import (
     reject_misspelled_members,
     unknown_operation,
 )
-from tablewright.engine.step import Step, WriteContext
-from tablewright.engine.step_runner import StepRunner
-from tablewright.engine.streams import StreamSettings, add_missing_logs, rotate_shards
+from tablewright.engine.step import Step, StepRunner, WriteContext
+from tablewright.engine.tables.catalog import Catalog, read_jobs
 from tablewright.errors import SerializationException
 from tablewright.storage import (
     BUSY_SECONDS,
@@ -48,13 +47,13 @@ from tablewright.storage import (
 from tablewright.wire.read import read
 
 if TYPE_CHECKING:
+    from tablewright.engine.access.key_counts import Contributors, KeyCounts
+    from tablewright.engine.access.scope import AccountScope
+    from tablewright.engine.archives.object_folder import ObjectFolder
+    from tablewright.engine.expiry import Sweeper
     from tablewright.engine.integrity import Report
-    from tablewright.engine.key_counts import Contributors, KeyCounts
-    from tablewright.engine.object_folder import ObjectFolder
     from tablewright.engine.realism import Realism, RealisticLayer
-    from tablewright.engine.scope import Scope
     from tablewright.engine.statements.explain import Explanation
-    from tablewright.engine.sweeper import Sweeper
     from tablewright.policy import Principal
 
 #: The time between two deletions of expired items; longer if a sweep takes long.
@@ -76,7 +75,7 @@ class Engine(StepRunner):
     """
 
     #: The region and the account in the resources of policies; None: the internal ones.
-    _scope: Scope | None = None
+    _scope: AccountScope | None = None
 
     def __init__(
         self,
@@ -108,7 +107,7 @@ class Engine(StepRunner):
         store = Store(path, durability=durability, busy_seconds=busy_seconds)
         folder: ObjectFolder | None = None
         if s3 is not None:
-            from tablewright.engine.object_folder import ObjectFolder
+            from tablewright.engine.archives.object_folder import ObjectFolder
 
             folder = ObjectFolder(s3)
         counts = ItemCounts(self._start_counting)
@@ -169,11 +168,11 @@ class Engine(StepRunner):
         if policy is None:
             return step
         if operation == "BatchExecuteStatement":
-            from tablewright.engine.batch_authorization import authorize_batch
+            from tablewright.engine.access.authorization import authorize_batch
 
             again = partial(Engine.prepare, self, operation)
             return authorize_batch(step, again, request, typed, policy, self._scope)
-        from tablewright.engine.authorization import authorize
+        from tablewright.engine.access.authorization import authorize
 
         return authorize(step, operation, typed, policy, self._scope)
 
@@ -197,7 +196,7 @@ class Engine(StepRunner):
 
         Delete expired backups, too.
         """
-        from tablewright.engine.backups import delete_expired_backups
+        from tablewright.engine.archives.backups import delete_expired_backups
         from tablewright.engine.expiry import delete_expired
 
         now = time.time() if now is None else now
@@ -223,7 +222,7 @@ class Engine(StepRunner):
 
     def counted_keys(self) -> Iterator[tuple[str, str | None, Contributors]]:
         """Yield the most used keys of all tables and indexes with Contributor Insights."""
-        from tablewright.engine.key_counts import enabled_insights
+        from tablewright.engine.access.key_counts import enabled_insights
 
         for table, index in enabled_insights(self._catalog.tables):
             yield table.name, index, self._key_counts.report(table, index, 10)
@@ -234,7 +233,7 @@ class Engine(StepRunner):
         `now` (seconds since 1970) is for tests: it also becomes the time by which shard iterators
         expire, unless the time is later already.
         """
-        from tablewright.engine.trimming import trim_logs
+        from tablewright.engine.change_log.trimming import trim_logs
 
         if now is not None:
             self._streams.move_to(now)
@@ -296,7 +295,7 @@ class Engine(StepRunner):
 
     @cached_property
     def _key_counts(self) -> KeyCounts:
-        from tablewright.engine.key_counts import KeyCounts
+        from tablewright.engine.access.key_counts import KeyCounts
 
         return KeyCounts()
 
@@ -308,7 +307,7 @@ class Engine(StepRunner):
 
     def _start_sweeping(self) -> None:
         if self._sweep_seconds is not None:
-            from tablewright.engine.sweeper import Sweeper
+            from tablewright.engine.expiry import Sweeper
 
             if self._sweeper is None:
                 self._sweeper = Sweeper(self._store, self._writer_catalog, self._sweep_seconds)

@@ -25,7 +25,7 @@ from tablewright.expression.legacy import (
     refuse_mixture,
 )
 from tablewright.wire import requests
-from tablewright.wire.members import Structure
+from tablewright.wire.constraints import Structure
 
 ProjectionRequest = requests.GetItemInput | requests.KeysAndAttributes | requests.TransactGetEntry
 

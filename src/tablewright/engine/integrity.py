@@ -12,27 +12,31 @@ item that the table has now.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tablewright.encoding.items import dump, item_size, load, normalise_item
-from tablewright.engine.backups import BACKUPS
-from tablewright.engine.catalog import TOKENS, Catalog, read_jobs
-from tablewright.engine.changes import Change, decode_change, read_changes, read_trim_points
-from tablewright.engine.damage import format_key
-from tablewright.engine.keys import Keys
+from tablewright.engine.archives.backups import BACKUPS
+from tablewright.engine.change_log.changes import (
+    LoggedChange,
+    decode_change,
+    read_changes,
+    read_trim_points,
+)
 from tablewright.engine.rows import ItemRow, project_row
-from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.engine.tables.catalog import TOKENS, Catalog, read_jobs
+from tablewright.engine.tables.table import Keys, StoredIndex, StoredTable
 from tablewright.errors import DynamoDBError, StoreFailed
 from tablewright.schema import ChangeLogSchema
 from tablewright.storage import DamagedRow, LogTree, MissingTree, Snapshot
+from tablewright.values import Item
 
 _DAMAGED = "is damaged: its checksum is wrong"
 UNREADABLE = (DynamoDBError, ValueError, LookupError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True)
-class Problem:
+class RowProblem:
     """One problem with a row, and its location."""
 
     table: str
@@ -74,7 +78,7 @@ class Report:
 
     #: Number of rows by table and index (None: the table itself).
     rows: dict[tuple[str, str | None], int] = field(default_factory=dict)
-    problems: list[Problem | LogProblem | FileProblem] = field(default_factory=list)
+    problems: list[RowProblem | LogProblem | FileProblem] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return not self.problems
@@ -138,7 +142,7 @@ def _check_row(
     body: bytes,
     expected: dict[str, set[bytes]],
     built: Mapping[int, bytes],
-) -> Iterator[Problem]:
+) -> Iterator[RowProblem]:
     """Check a row of a table and its index rows; add the keys of those to `expected`."""
     try:
         item = load(body)
@@ -170,9 +174,9 @@ def _check_row(
 
 def _problem(
     table: StoredTable, source: StoredTable | StoredIndex, key: bytes, what: str
-) -> Problem:
+) -> RowProblem:
     index = None if source is table else source.name
-    return Problem(table.name, index, format_key(table, source, key), what)
+    return RowProblem(table.name, index, format_key(table, source, key), what)
 
 
 def _is_same_row(found: tuple[int, bytes], held: ItemRow) -> bool:
@@ -185,7 +189,7 @@ def _is_same_row(found: tuple[int, bytes], held: ItemRow) -> bool:
 
 def _check_index(
     snapshot: Snapshot, table: StoredTable, index: StoredIndex, expected: set[bytes], report: Report
-) -> Iterator[Problem]:
+) -> Iterator[RowProblem]:
     """Report damaged and unexpected rows of an index; `_check_row` has checked the others."""
     rows = 0
     for entry, _, _, intact in snapshot.inspect(index.tree, b"", None):
@@ -235,7 +239,7 @@ def check_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[in
         last_time = change.time
 
 
-def _check_items(change: Change, keys: Keys) -> str | None:
+def _check_items(change: LoggedChange, keys: Keys) -> str | None:
     items = [load(body) for body in (change.old, change.new) if body is not None]
     encoded = {keys.encode(item) for item in items}
     if not items:
@@ -257,7 +261,7 @@ def _compare(snapshot: Snapshot, table: StoredTable, log: ChangeLogSchema) -> It
             yield LogProblem(table.name, change.number, "differs from the table's item")
 
 
-def last_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[bytes, Change]]:
+def last_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[bytes, LoggedChange]]:
     """Yield the last change of each key, with the key, since the log has all changes."""
     keys = Keys(log.keys)
     seen: set[bytes] = set()
@@ -270,3 +274,52 @@ def last_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[byt
         if key not in seen:
             seen.add(key)
             yield key, change
+
+
+# -- damaged rows: storage knows only trees and bytes; the catalog has their tables and keys
+
+
+def locate_damage(error: DamagedRow, tables: Iterable[StoredTable]) -> StoreFailed:
+    """Return an error that names the table, the index and the key; `error` itself if unknown."""
+    for table in tables:
+        sources: tuple[StoredTable | StoredIndex, ...] = (table, *table.indexes)
+        for source in sources:
+            if source.tree.name == error.tree.name:
+                place = table.name if source is table else f"{table.name}, index {source.name}"
+                return StoreFailed(
+                    f"table {place}: the row of {format_key(table, source, error.key)} is damaged: "
+                    "its checksum is wrong. `tablewright repair` saves what is readable"
+                )
+        if table.log is not None and table.log.tree.name == error.tree.name:
+            return StoreFailed(
+                f"table {table.name}: a change of its change log is damaged: its checksum is "
+                "wrong. `tablewright repair` saves what is readable"
+            )
+    return error
+
+
+def format_key(table: StoredTable, source: StoredTable | StoredIndex, key: bytes) -> str:
+    """Format the key of a row as `PK="CUST#C1", SK="ORDER#1"`, or in hex if it is unreadable.
+
+    In an index, the attributes of the index come first, then those of the table.
+    """
+    values = decode_key(table, source, key)
+    if values is None:
+        return f"key {key.hex()}"
+    return ", ".join(
+        f'{name}="{content}"' if tag == "S" else f"{name}={content}"
+        for name, value in values.items()
+        for tag, content in value.items()
+    )
+
+
+def decode_key(table: StoredTable, source: StoredTable | StoredIndex, key: bytes) -> Item | None:
+    """Decode the key attributes from a row key; return None if it does not match the schema."""
+    try:
+        values, rest = source.keys.decode(key[4:])
+        if source is not table:
+            of_table, rest = table.keys.decode(rest)
+            values |= of_table
+    except (ValueError, IndexError):
+        return None
+    return None if rest else values

@@ -27,22 +27,26 @@ from pathlib import Path
 import apsw
 from msgspec.structs import replace
 
-from tablewright.engine.backups import BACKUPS, add_backup
+from tablewright.engine.archives.backups import BACKUPS, add_backup
 from tablewright.engine.capacity import Charge
-from tablewright.engine.catalog import (
+from tablewright.engine.change_log.changes import TrimPoints, read_trim_points, write_trim_points
+from tablewright.engine.change_log.recovery import set_recovery
+from tablewright.engine.change_log.streams import apply_stream_setting
+from tablewright.engine.integrity import (
+    UNREADABLE,
+    check_changes,
+    decode_key,
+    format_key,
+    last_changes,
+)
+from tablewright.engine.rows import ItemRow, replace_item
+from tablewright.engine.tables.catalog import (
     Catalog,
     read_damaged_logs,
     read_damaged_records,
     read_schemas,
 )
-from tablewright.engine.changes import TrimPoints, read_trim_points, write_trim_points
-from tablewright.engine.damage import decode_key, format_key
-from tablewright.engine.integrity import UNREADABLE, check_changes, last_changes
-from tablewright.engine.logs import save_log
-from tablewright.engine.recovery import set_recovery
-from tablewright.engine.rows import ItemRow, replace_item
-from tablewright.engine.streams import apply_stream_setting
-from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.engine.tables.table import StoredIndex, StoredTable
 from tablewright.errors import CannotOpen, StoreFailed, TablewrightError
 from tablewright.schema import ChangeLogSchema, RecoverySetting, TableSchema
 from tablewright.storage import (
@@ -391,6 +395,6 @@ def _save_log(
     catalog.catch_up(tx)
     table = catalog.tables.get(log.table)
     if table is not None and table.schema.id == log.table_id:
-        save_log(catalog, tx, replace(table.schema, recovery=recovery), log)
+        catalog.attach_log(tx, replace(table.schema, recovery=recovery), log)
     else:
         catalog.save_log(tx, log)

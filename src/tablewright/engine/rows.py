@@ -17,7 +17,7 @@ from msgspec import Raw, Struct
 from tablewright.capacity import write_units
 from tablewright.encoding.items import dump, item_size, load
 from tablewright.engine.capacity import Charge
-from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.engine.tables.table import StoredIndex, StoredTable
 from tablewright.errors import ConditionalCheckFailedException
 from tablewright.expression import CompiledCondition, CompiledProjection
 from tablewright.storage import Snapshot, Tree, WriteTransaction

@@ -20,11 +20,11 @@ import msgspec
 from tablewright.capacity import TRANSACTION_FACTOR, read_units, write_units
 from tablewright.encoding.items import item_size
 from tablewright.engine.capacity import Charge
-from tablewright.engine.catalog import TOKENS
 from tablewright.engine.operations.update_item import apply_update, reject_key_changes
+from tablewright.engine.paging import WorkLimit
 from tablewright.engine.rows import ItemRow, check_condition, find_row, replace_item
-from tablewright.engine.table import StoredTable
-from tablewright.engine.work_limit import WorkLimit
+from tablewright.engine.tables.catalog import TOKENS
+from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import (
     ConditionalCheckFailedException,
     DuplicateItemException,
@@ -36,7 +36,7 @@ from tablewright.expression import CompiledCondition, CompiledUpdate
 from tablewright.limits import MAX_TRANSACTION_SIZE
 from tablewright.storage import WriteTransaction
 from tablewright.values import Item
-from tablewright.wire.members import Structure
+from tablewright.wire.constraints import Structure
 
 #: `insert` is a put that must not replace an item.
 WriteKind: TypeAlias = Literal["put", "insert", "update", "delete", "check"]

@@ -138,7 +138,7 @@ def compile_attribute_updates(raw: Mapping[str, Mapping[str, Any]] | None) -> Co
         return None
     values: dict[str, Value] = {}
     actions = tuple(_make_action(name, entry, values) for name, entry in raw.items())
-    update = tree.Update((tree.Section("SET", actions),))
+    update = tree.UpdateTree((tree.Section("SET", actions),))
     written = CompiledProjection(tuple(action.path for action in actions))
     return CompiledUpdate(
         CompiledActions(update, wrong_type=_MISMATCH),
@@ -310,21 +310,21 @@ def _make_action(name: str, entry: Mapping[str, Any], values: dict[str, Value]) 
     if entry.get("Value") is None:
         if action != "DELETE":
             raise invalid("Only DELETE action is allowed when no attribute value is specified")
-        return tree.Remove(path)
+        return tree.RemoveAction(path)
     value = normalise(entry["Value"])
     tag = tag_of(value)
     kept = _add_value(value, values)
     if action == "PUT":
-        return tree.Set(path, kept)
+        return tree.SetAction(path, kept)
     if action == "ADD":
         if tag not in _SETS and tag not in ("N", "L"):
             raise invalid(f"ADD action is not supported for the type {LONG_TYPE_NAMES[tag]}")
-        return tree.Add(path, kept)
+        return tree.AddAction(path, kept)
     if tag not in _SETS:
         raise invalid(
             f"DELETE action with value is not supported for the type {LONG_TYPE_NAMES[tag]}"
         )
-    return tree.Delete(path, kept)
+    return tree.DeleteAction(path, kept)
 
 
 def _check_name(name: str) -> None:

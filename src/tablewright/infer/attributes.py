@@ -1,29 +1,50 @@
-"""Attributes: what the items of a class store, and which texts in keys that explains.
+"""Attributes: what the items of a class store, and what that explains of their keys.
 
 An attribute explains a variable of a key if its value, in one format, has the variable's text in
-every item that has the key.
+every item that has the key. A condition on an attribute distinguishes the items in an index, or in
+one of its places, from the others:
+
+    items 1 and 2 in the index, 3 not; 3 alone has a parent     parent.not_exists()
+    items 1 and 2 with one form of key, 3 with another          status == "open", status == "paid"
+
+The conditions of several places are on one attribute, so the model can prove that they exclude
+each other.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
-from tablewright.infer.declaration import Attribute
-from tablewright.infer.kinds import DATETIME, STR, Kind, kinds_of, stores_equal
+from tablewright.infer.declaration import InferredAttribute, InferredCondition
+from tablewright.infer.kinds import (
+    DATETIME,
+    STR,
+    Kind,
+    Spelling,
+    kinds_of,
+    spellings,
+    spells,
+    stores_equal,
+)
 from tablewright.infer.names import quoted, snake_case
-from tablewright.infer.spellings import Spelling, spellings, spells
 from tablewright.infer.structure import VaryingPart
 from tablewright.mapping.converters import converter
-from tablewright.mapping.delimiter import Delimiter
+from tablewright.mapping.parts import Delimiter
 from tablewright.mapping.paths import path_format
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
 
 #: Names with a quote, a backslash or a control character: the decoder of items has no such names.
 _UNUSABLE = re.compile(r'["\\\x00-\x1f]').search
+
+
+#: Attributes of these names say in which state an item is.
+_STATES = frozenset({"active", "kind", "stage", "state", "status", "type"})
+_TAGS = {"str": "S", "bool": "BOOL"}
 
 
 class StoredAttributes:
@@ -61,7 +82,7 @@ class StoredAttributes:
             and not _UNUSABLE(name)
         }
 
-    def make(self, name: str) -> Attribute:
+    def make(self, name: str) -> InferredAttribute:
         """Return an attribute that some items have."""
         values = {n: item[name] for n, item in enumerate(self._items) if name in item}
         kinds = kinds_of(list(values.values()))
@@ -70,9 +91,9 @@ class StoredAttributes:
         is_optional = len(values) < len(self._items) or any("NULL" in v for v in values.values())
         is_ttl = name == self._ttl and kinds[0].source == "int"
         kinds = (DATETIME,) if is_ttl else kinds
-        return Attribute(name, kinds, values, is_optional, is_ttl=is_ttl)
+        return InferredAttribute(name, kinds, values, is_optional, is_ttl=is_ttl)
 
-    def add(self, name: str) -> Attribute:
+    def add(self, name: str) -> InferredAttribute:
         """Return an attribute, which the entity declares from now on."""
         return self.by_name.setdefault(name, self.make(name))
 
@@ -84,7 +105,7 @@ class StoredAttributes:
         delimiter: Delimiter,
         *,
         sorts: bool,
-    ) -> Iterator[tuple[Attribute, Spelling]]:
+    ) -> Iterator[tuple[InferredAttribute, Spelling]]:
         """Yield the attributes, in a format, that have the texts of a variable."""
         for attribute in self.by_name.values():
             if attribute.stored == key.name or attribute.stored in self._generic:
@@ -107,8 +128,8 @@ class StoredAttributes:
                 yield from self._inside(attribute, members, variable.texts)
 
     def _inside(
-        self, attribute: Attribute, members: list[int], texts: tuple[str, ...]
-    ) -> Iterator[tuple[Attribute, Spelling]]:
+        self, attribute: InferredAttribute, members: list[int], texts: tuple[str, ...]
+    ) -> Iterator[tuple[InferredAttribute, Spelling]]:
         """Yield the places inside of a document that have these texts."""
         if attribute.kind.source != "dict[str, str]":
             return
@@ -133,7 +154,7 @@ def _exact(kinds: tuple[Kind, ...], values: Iterable[Value]) -> tuple[Kind, ...]
     return tuple(kind for kind in kinds if stores_equal(kind, present)) or kinds[-1:]
 
 
-def _decoded(attribute: Attribute, kind: Kind, members: list[int]) -> list[Any] | None:
+def _decoded(attribute: InferredAttribute, kind: Kind, members: list[int]) -> list[Any] | None:
     """Return the values of items; None if one of them is NULL."""
     values = [attribute.values[n] for n in members]
     if any("NULL" in value for value in values):
@@ -149,7 +170,7 @@ def _inside_spelling(kind: Kind, name: str) -> Spelling:
     return Spelling(kind, f"{{}}.path(lambda inside: inside[{quoted(name)}])", (how,))
 
 
-def rank(explanation: tuple[Attribute, Spelling], word: str) -> tuple[bool, bool, bool]:
+def rank(explanation: tuple[InferredAttribute, Spelling], word: str) -> tuple[bool, bool, bool]:
     attribute, spelling = explanation
     name = snake_case(attribute.stored)
     words = snake_case(word.strip("#")).rstrip("_") if word else "?"
@@ -163,3 +184,79 @@ def _is_evidence(spelling: Spelling, texts: Sequence[str]) -> bool:
     if spelling.kind is STR:
         return spelling.names in (("lower",), ("upper",)) and len(texts[0]) > 2
     return len(texts[0]) > 3
+
+
+def find_condition(
+    attributes: Iterable[InferredAttribute], inside: Sequence[int], outside: Sequence[int]
+) -> InferredCondition | None:
+    """Return what is true of all items inside of an index, and of none of the others."""
+    found = find_alternatives(attributes, [inside], outside)
+    return found[0] if found else None
+
+
+def find_alternatives(
+    attributes: Iterable[InferredAttribute], groups: Sequence[Sequence[int]], outside: Sequence[int]
+) -> list[InferredCondition]:
+    """Return a condition for each group that is true of its items alone; none if there are none."""
+    known = list(attributes)
+    ranked = sorted(known, key=lambda each: snake_case(each.stored) not in _STATES)
+    present = (_presence(each, groups, outside) for each in known)
+    equal = (_equality(each, groups, outside) for each in ranked)
+    return next(filter(None, chain(present, equal)), [])
+
+
+def _presence(
+    attribute: InferredAttribute, groups: Sequence[Sequence[int]], outside: Sequence[int]
+) -> list[InferredCondition]:
+    """Return the conditions that an attribute exists, and that it does not."""
+    if len(groups) > 2 or any("NULL" in value for value in attribute.values.values()):
+        return []
+    sides = [set(group) for group in groups]
+    if len(groups) == 1:
+        sides.append(set(outside))
+    elif outside:
+        return []
+    present = set(attribute.values)
+    for first, second in (sides, sides[::-1]):
+        if first <= present and not second & present:
+            made = {
+                id(first): InferredCondition(attribute, "{}.exists()"),
+                id(second): InferredCondition(attribute, "{}.not_exists()"),
+            }
+            return [made[id(side)] for side in sides[: len(groups)]]
+    return []
+
+
+def _equality(
+    attribute: InferredAttribute, groups: Sequence[Sequence[int]], outside: Sequence[int]
+) -> list[InferredCondition]:
+    """Return the conditions that an attribute has the value of each group."""
+    tag = _TAGS.get(attribute.kind.source)
+    if tag is None:
+        return []
+    contents = [{_content(attribute, n, tag) for n in group} for group in groups]
+    others = {_content(attribute, n, tag) for n in outside}
+    values = [content for each in contents for content in each]
+    is_clear = all(len(each) == 1 for each in contents) and len(set(values)) == len(groups)
+    if not is_clear or None in values or not others.isdisjoint(values):
+        return []
+    if tag == "S" and not _is_choice(attribute, [*groups, outside], {*values, *others}):
+        return []
+    return [InferredCondition(attribute, _equals(content)) for content in values]
+
+
+def _content(attribute: InferredAttribute, number: int, tag: str) -> Any:
+    return attribute.values.get(number, {}).get(tag)
+
+
+def _is_choice(
+    attribute: InferredAttribute, groups: Sequence[Sequence[int]], contents: Collection[Any]
+) -> bool:
+    """Whether a text is one of few, not an id or a title that happens to differ."""
+    count = sum(map(len, groups))
+    is_state = snake_case(attribute.stored) in _STATES and len(contents) < count
+    return is_state or len(contents) <= count / 2
+
+
+def _equals(content: Any) -> str:
+    return f"{{}} == {quoted(content)}" if isinstance(content, str) else f"{{}}.in_([{content}])"

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tablewright.infer.kinds import Kind
-from tablewright.infer.spellings import Spelling
+from tablewright.infer.kinds import Kind, Spelling
 from tablewright.schema import KeyAttribute
 from tablewright.table_description import IndexDescription
 from tablewright.values import Item, Value
 
 
-class Attribute(Struct, eq=False):
+class InferredAttribute(Struct, eq=False):
     """An attribute of an entity."""
 
     #: Its name in items; for an attribute that is only in keys, of the first key attribute with it.
@@ -36,10 +35,10 @@ class Attribute(Struct, eq=False):
         return self.kinds[0]
 
 
-class Use(Struct, eq=False):
+class InferredPart(Struct, eq=False):
     """A part of a key: an attribute in a format."""
 
-    attribute: Attribute
+    attribute: InferredAttribute
     spelling: Spelling
     prefix: str = ""
     #: The key attribute is the attribute itself.
@@ -54,12 +53,12 @@ class InferredPath(Struct, eq=False):
     """The elements of one key attribute."""
 
     key: KeyAttribute
-    elements: list[str | Use]
+    elements: list[str | InferredPart]
     is_ragged: bool = False
 
     @property
-    def uses(self) -> list[Use]:
-        return [each for each in self.elements if isinstance(each, Use)]
+    def uses(self) -> list[InferredPart]:
+        return [each for each in self.elements if isinstance(each, InferredPart)]
 
     @property
     def is_natural(self) -> bool:
@@ -69,7 +68,7 @@ class InferredPath(Struct, eq=False):
 class InferredCondition(Struct, frozen=True):
     """When an entity is in an index."""
 
-    attribute: Attribute
+    attribute: InferredAttribute
     #: The condition, with {} for the name of the attribute.
     form: str
 
@@ -78,7 +77,7 @@ class InferredCondition(Struct, frozen=True):
         return self.form.replace("{}", self.attribute.name, 1)
 
 
-class Place(Struct, eq=False):
+class InferredPlace(Struct, eq=False):
     """The place of an entity in an index."""
 
     index: IndexDescription
@@ -97,7 +96,7 @@ class InferredVariant(Struct, eq=False):
     """A variant of an entity: its type, and the attributes that only its items have."""
 
     type_name: str
-    attributes: list[Attribute]
+    attributes: list[InferredAttribute]
     name: str = ""
 
 
@@ -106,10 +105,10 @@ class InferredEntity(Struct, eq=False):
 
     items: list[Item]
     type_name: str | None
-    attributes: list[Attribute]
+    attributes: list[InferredAttribute]
     partition: InferredPath
     sort: InferredPath | None
-    places: list[Place]
+    places: list[InferredPlace]
     #: Replaces the table's delimiter in the primary key.
     delimiter: str | None = None
     #: The indexes that cannot be declared, and the key attributes that they share with others.
@@ -125,7 +124,7 @@ class InferredEntity(Struct, eq=False):
         return [self.partition, *([self.sort] if self.sort else [])]
 
     @property
-    def all_attributes(self) -> list[Attribute]:
+    def all_attributes(self) -> list[InferredAttribute]:
         """Its attributes and those of its variants."""
         return [*self.attributes, *(each for v in self.variants for each in v.attributes)]
 

@@ -14,16 +14,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from tablewright.infer.classes import (
-    ItemClass,
-    divide,
-    find_type_attribute,
-    join_classes,
-    split_variants,
+from tablewright.infer.declaration import (
+    InferredAttribute,
+    InferredEntity,
+    InferredPart,
+    InferredPath,
 )
-from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Use
 from tablewright.infer.entity import infer_entity
-from tablewright.infer.kinds import DATE, DATETIME, STR
+from tablewright.infer.kinds import DATE, DATETIME, STR, Spelling
 from tablewright.infer.names import (
     GENERIC,
     VALUES,
@@ -35,12 +33,17 @@ from tablewright.infer.names import (
     snake_case,
     unused,
 )
-from tablewright.infer.sample import Sample
-from tablewright.infer.spellings import Spelling
+from tablewright.infer.sample import (
+    ItemClass,
+    Sample,
+    divide,
+    find_type_attribute,
+    join_classes,
+    split_variants,
+)
 from tablewright.infer.structure import find_delimiter
 from tablewright.mapping.converters import converter
-from tablewright.mapping.delimiter import MARK, Delimiter
-from tablewright.mapping.parts import KeyPart, natural_part
+from tablewright.mapping.parts import MARK, Delimiter, KeyPart, natural_part
 from tablewright.mapping.template import Template, templates_can_collide
 from tablewright.values import tag_of
 
@@ -178,12 +181,12 @@ def _template(path: InferredPath, delimiter: str, excluded: str) -> Template:
             pieces[-1] += text
         elif text:
             pieces.append(text)
-        if isinstance(element, Use):
+        if isinstance(element, InferredPart):
             pieces.append(_part(element, excluded))
     return Template(tuple(pieces))
 
 
-def _part(use: Use, delimiter: str) -> KeyPart:
+def _part(use: InferredPart, delimiter: str) -> KeyPart:
     if use.is_natural:
         return natural_part("it", converter(use.attribute.kind.type, ""))
     return use.spelling.part(Delimiter(delimiter, escapes=False))
@@ -267,7 +270,7 @@ def _make_natural(entity: InferredEntity, design: InferredDesign) -> None:
     """Declare the key attributes themselves, where nothing says what they contain."""
     for path in entity.paths:
         use = path.elements[0]
-        if len(path.elements) == 1 and isinstance(use, Use) and use.attribute.is_key_only:
+        if len(path.elements) == 1 and isinstance(use, InferredPart) and use.attribute.is_key_only:
             name = _key_only_name(use.attribute, design)
             if name == snake_case(path.key.name) and not use.prefix:
                 use.attribute.is_key_only = False
@@ -299,7 +302,7 @@ def _name_attributes(entity: InferredEntity, design: InferredDesign) -> None:
             taken.add(attribute.name)
 
 
-def _key_only_name(attribute: Attribute, design: InferredDesign) -> str:
+def _key_only_name(attribute: InferredAttribute, design: InferredDesign) -> str:
     word = (re.findall(r"[^\W\d][\w -]*", attribute.word) or [""])[-1]
     texts = [value["S"] for value in attribute.values.values()]
     if attribute.kind in (DATETIME, DATE) or all(map(_NAIVE_MOMENT, texts)):
@@ -313,7 +316,7 @@ def _key_only_name(attribute: Attribute, design: InferredDesign) -> str:
     return snake_case(attribute.stored)
 
 
-def _common_letters(attribute: Attribute) -> str:
+def _common_letters(attribute: InferredAttribute) -> str:
     """Return the name of ids that begin with the same letters: `player_id` for `player001`."""
     found = {
         letters[1] if (letters := _LETTERS(value["S"])) else ""
@@ -323,7 +326,7 @@ def _common_letters(attribute: Attribute) -> str:
     return id_name(found.pop()) if len(found) == 1 and "" not in found else ""
 
 
-def _name_elsewhere(attribute: Attribute, design: InferredDesign) -> str:
+def _name_elsewhere(attribute: InferredAttribute, design: InferredDesign) -> str:
     """Return the name of the stored attribute that is at the same place in another entity."""
     for entity in design.entities:
         for path in (*entity.paths, *(path for place in entity.places for path in place.paths)):

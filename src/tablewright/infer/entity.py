@@ -12,16 +12,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from tablewright.infer.attributes import StoredAttributes
-from tablewright.infer.classes import ItemClass
-from tablewright.infer.conditions import find_alternatives, find_condition
-from tablewright.infer.declaration import InferredEntity, InferredPath, Place
+from tablewright.infer.attributes import StoredAttributes, find_alternatives, find_condition
+from tablewright.infer.declaration import InferredEntity, InferredPath, InferredPlace
 from tablewright.infer.key_paths import Draft, KeyPaths, Placement, join_if_ragged
 from tablewright.infer.kinds import DATETIME, STR, text_kinds
 from tablewright.infer.names import has_own_name
-from tablewright.infer.sample import Sample, natural_names
+from tablewright.infer.sample import ItemClass, Sample, natural_names
 from tablewright.infer.structure import VaryingPart, find_elements, form_of, is_word
-from tablewright.mapping.delimiter import Delimiter
+from tablewright.mapping.parts import Delimiter
 from tablewright.schema import KeyAttribute
 from tablewright.table_description import IndexDescription
 
@@ -269,13 +267,15 @@ class _Inference:
 
     # -- indexes -----------------------------------------------------------------------------
 
-    def _places(self, placements: list[Placement]) -> tuple[list[Place], dict[str, list[str]]]:
+    def _places(
+        self, placements: list[Placement]
+    ) -> tuple[list[InferredPlace], dict[str, list[str]]]:
         """Return the places in indexes, and the indexes whose keys cannot be declared.
 
         These have composed keys that are one of several, or that another index has already; a key
         that all items have in both indexes is declared twice.
         """
-        places: list[Place] = []
+        places: list[InferredPlace] = []
         shared: dict[str, list[str]] = {}
         taken: dict[str, Placement] = {}
         for placement in placements:
@@ -315,10 +315,10 @@ class _Inference:
         return draft.is_natural or (own is not None and own.is_natural)
 
     @staticmethod
-    def _all(paths: list[InferredPath], places: list[Place]) -> list[InferredPath]:
+    def _all(paths: list[InferredPath], places: list[InferredPlace]) -> list[InferredPath]:
         return [*paths, *(path for place in places for path in place.paths)]
 
-    def _place(self, index: IndexDescription, placement: Placement) -> Place:
+    def _place(self, index: IndexDescription, placement: Placement) -> InferredPlace:
         drafts = [placement.drafts[key.name] for key in placement.keys]
         paths = [self.own_paths.get(draft.key.name) or self.paths.path(draft) for draft in drafts]
         outside = [n for n in range(len(self.items)) if n not in placement.members]
@@ -332,7 +332,7 @@ class _Inference:
                 paths[position] = self._lone_path(index, drafts[position])
         delimiter = None if index.is_local else self.paths.other_delimiter(paths)
         count = len(index.keys.partition)
-        return Place(index, tuple(paths[:count]), tuple(paths[count:]), when, delimiter)
+        return InferredPlace(index, tuple(paths[:count]), tuple(paths[count:]), when, delimiter)
 
     def _lone_path(self, index: IndexDescription, draft: Draft) -> InferredPath:
         """Return a key whose value alone says that an item is in an index."""

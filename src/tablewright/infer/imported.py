@@ -31,17 +31,32 @@ from tablewright.errors import (
     TablewrightError,
     UnreadableItem,
 )
-from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Place, Use
+from tablewright.infer.declaration import (
+    InferredAttribute,
+    InferredEntity,
+    InferredPart,
+    InferredPath,
+    InferredPlace,
+)
 from tablewright.infer.design import InferredDesign, infer_design
-from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, kind_of
-from tablewright.infer.literals import can_write, names_in, wrap_call, write_assignment, write_call
+from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, Spelling, kind_of
 from tablewright.infer.model_file import ModelFile, ModelTable
 from tablewright.infer.module import join_module, write_classes
-from tablewright.infer.names import class_name, quoted, singular, snake_case, unused
+from tablewright.infer.names import (
+    can_write,
+    class_name,
+    names_in,
+    quoted,
+    singular,
+    snake_case,
+    unused,
+    wrap_call,
+    write_assignment,
+    write_call,
+)
 from tablewright.infer.sample import Sample
-from tablewright.infer.spellings import Spelling
 from tablewright.mapping.table import TableMap
-from tablewright.model.table_definition import definition
+from tablewright.model.databases.provision import definition
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, sort_key
 
@@ -126,7 +141,9 @@ def _without_rows(found: ModelTable, sample: Sample, taken: set[str]) -> Inferre
     """Return a design with one entity that has the attributes of a table as they are."""
     table = found.table
     attributes = {
-        name: Attribute(name, (_KINDS.get(tag, ANY),), {}, is_optional=name not in table.keys.names)
+        name: InferredAttribute(
+            name, (_KINDS.get(tag, ANY),), {}, is_optional=name not in table.keys.names
+        )
         for name, tag in found.types.items()
     }
     names: set[str] = set()
@@ -136,14 +153,16 @@ def _without_rows(found: ModelTable, sample: Sample, taken: set[str]) -> Inferre
 
     def path(key: KeyAttribute) -> InferredPath:
         attribute = attributes[key.name]
-        return InferredPath(key, [Use(attribute, Spelling(attribute.kind), is_natural=True)])
+        return InferredPath(
+            key, [InferredPart(attribute, Spelling(attribute.kind), is_natural=True)]
+        )
 
     keys = [path(key) for key in table.keys]
     places = []
     for index in table.indexes:
         sides = (index.keys.partition, index.keys.sort)
         partition, sort = (tuple(path(key) for key in side) for side in sides)
-        places.append(Place(index, partition, sort))
+        places.append(InferredPlace(index, partition, sort))
     name = unused(class_name(f"{singular(snake_case(table.name))}_item"), taken, "")
     entity = InferredEntity(
         items=[],

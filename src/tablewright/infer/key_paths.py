@@ -15,11 +15,15 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct
 
 from tablewright.infer.attributes import StoredAttributes, rank
-from tablewright.infer.declaration import Attribute, InferredCondition, InferredPath, Use
-from tablewright.infer.kinds import STR, Kind
-from tablewright.infer.spellings import Spelling, key_only_spellings, reads_back
+from tablewright.infer.declaration import (
+    InferredAttribute,
+    InferredCondition,
+    InferredPart,
+    InferredPath,
+)
+from tablewright.infer.kinds import STR, Kind, Spelling, key_only_spellings, reads_back
 from tablewright.infer.structure import Element, VaryingPart
-from tablewright.mapping.delimiter import Delimiter
+from tablewright.mapping.parts import Delimiter
 from tablewright.schema import KeyAttribute
 from tablewright.table_description import IndexDescription
 from tablewright.values import Item
@@ -89,9 +93,11 @@ class KeyPaths:
         self._stored = stored
         self._delimiter = delimiter
         #: The attributes that are only in keys.
-        self.key_only: list[Attribute] = []
+        self.key_only: list[InferredAttribute] = []
 
-    def explain(self, draft: Draft, variable: VaryingPart) -> Iterator[tuple[Attribute, Spelling]]:
+    def explain(
+        self, draft: Draft, variable: VaryingPart
+    ) -> Iterator[tuple[InferredAttribute, Spelling]]:
         """Yield the attributes that explain a variable of a key, each with its spelling."""
         delimiter, sorts = self._delimiter_of(draft), draft.sorts
         return self._stored.explain(variable, draft.key, draft.members, delimiter, sorts=sorts)
@@ -111,9 +117,9 @@ class KeyPaths:
         """Return a key attribute whose variables are attributes; `is_alone` makes new ones."""
         if draft.is_natural:
             attribute = self._stored.by_name[draft.key.name]
-            use = Use(attribute, Spelling(attribute.kind), is_natural=True)
+            use = InferredPart(attribute, Spelling(attribute.kind), is_natural=True)
             return InferredPath(draft.key, [use])
-        elements: list[str | Use] = []
+        elements: list[str | InferredPart] = []
         word = ""
         for element in draft.elements:
             if isinstance(element, str):
@@ -126,15 +132,17 @@ class KeyPaths:
             word = ""
         return InferredPath(draft.key, elements, draft.is_ragged)
 
-    def _use(self, draft: Draft, variable: VaryingPart, word: str, *, is_alone: bool) -> Use:
+    def _use(
+        self, draft: Draft, variable: VaryingPart, word: str, *, is_alone: bool
+    ) -> InferredPart:
         delimiter = self._delimiter_of(draft)
         found = [each for each in self.explain(draft, variable) if each[0].kind == each[1].kind]
         if found and not is_alone:
             attribute, spelling = min(found, key=lambda each: rank(each, word))
-            return Use(attribute, spelling, variable.prefix)
+            return InferredPart(attribute, spelling, variable.prefix)
         if draft.key.type != "S":
             attribute = self._stored.add(draft.key.name)
-            return Use(attribute, Spelling(attribute.kind), is_natural=True)
+            return InferredPart(attribute, Spelling(attribute.kind), is_natural=True)
         texts = dict(zip(draft.members, variable.texts, strict=True))
         spelling = next(
             (
@@ -145,9 +153,13 @@ class KeyPaths:
             Spelling(STR),
         )
         known = None if is_alone else self._known(texts, spelling, word)
-        return Use(known or self._new(draft.key, texts, spelling, word), spelling, variable.prefix)
+        return InferredPart(
+            known or self._new(draft.key, texts, spelling, word), spelling, variable.prefix
+        )
 
-    def _known(self, texts: dict[int, str], spelling: Spelling, word: str) -> Attribute | None:
+    def _known(
+        self, texts: dict[int, str], spelling: Spelling, word: str
+    ) -> InferredAttribute | None:
         """Return the attribute that is already in another key with the same texts."""
         for attribute in self.key_only:
             known = {n: value["S"] for n, value in attribute.values.items()}
@@ -159,8 +171,8 @@ class KeyPaths:
 
     def _new(
         self, key: KeyAttribute, texts: dict[int, str], spelling: Spelling, word: str
-    ) -> Attribute:
-        attribute = Attribute(
+    ) -> InferredAttribute:
+        attribute = InferredAttribute(
             key.name,
             (spelling.kind,),
             {n: {"S": text} for n, text in texts.items()},

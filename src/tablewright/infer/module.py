@@ -12,15 +12,14 @@ from msgspec import Struct
 
 from tablewright import formats
 from tablewright.infer.declaration import (
-    Attribute,
+    InferredAttribute,
     InferredEntity,
     InferredPath,
+    InferredPlace,
     InferredVariant,
-    Place,
 )
 from tablewright.infer.design import InferredDesign
-from tablewright.infer.literals import WIDTH, wrap_call
-from tablewright.infer.names import quoted, snake_case, unused
+from tablewright.infer.names import WIDTH, quoted, snake_case, unused, wrap_call
 from tablewright.schema import Throughput
 from tablewright.table_description import IndexDescription
 
@@ -217,7 +216,7 @@ class _ClassWriter:
         lines += map(self._attribute, sorted(variant.attributes, key=lambda each: each.name))
         return "\n".join([*lines, *(["    pass"] if len(lines) == 1 else [])])
 
-    def _attribute(self, attribute: Attribute) -> str:
+    def _attribute(self, attribute: InferredAttribute) -> str:
         kind = attribute.kind.source
         arguments = []
         if attribute.is_key_only:
@@ -238,7 +237,7 @@ class _ClassWriter:
             f"primary = {self._use('key')}", [*arguments, *_delimiter(entity.delimiter)], "    "
         )
 
-    def _place(self, place: Place, name: str, entity: InferredEntity) -> str:
+    def _place(self, place: InferredPlace, name: str, entity: InferredEntity) -> str:
         seen: set[str] = set()
         where = f"{self.design.name}.{self.indexes[place.index.name]}"
         when = [] if place.when is None else [f"when={place.when.source}"]
@@ -308,7 +307,7 @@ def _tuple(sources: Sequence[str]) -> str:
     return sources[0] if len(sources) == 1 else f"({', '.join(sources)})"
 
 
-def _is_swapped(place: Place, entity: InferredEntity) -> bool:
+def _is_swapped(place: InferredPlace, entity: InferredEntity) -> bool:
     """Whether the index has the keys of the table, the sort key first, and no part is repeated."""
     sources = [use.source for path in entity.paths for use in path.uses]
     has_own_keys = place.paths == [entity.sort, entity.partition]

@@ -461,10 +461,3 @@ def _natural(attribute: AttributeMap) -> Template:
     return Template(
         (natural_part(attribute.name, attribute.converter),), (0,), natural=attribute.converter
     )
-
-
-def content_of(item: Mapping[str, Value], name: str) -> str:
-    """Return the content of an attribute as text; "" if the item does not have it."""
-    for content in item.get(name, {}).values():
-        return str(content)
-    return ""

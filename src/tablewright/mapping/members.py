@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from tablewright.mapping.constraints import Check
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.pydantic_bridge import Check
 from tablewright.symbol import Symbol
 from tablewright.values import Value
 

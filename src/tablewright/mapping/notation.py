@@ -14,6 +14,8 @@ Invariants: `decode(encode(value))` is the value, unless the notation keeps less
 (`is_exact` is false); no two texts of one value. `encode` raises InvalidValue, `decode` raises
 ValueError; the messages begin after the name of the part: "is 7 of type int; …".
 
+A `Format` makes another notation of one: `tablewright.mapping.formats` lists them.
+
 This module knows nothing of delimiters: a notation writes the plain text, a part escapes it.
 """
 
@@ -33,7 +35,8 @@ from msgspec.structs import replace
 from tablewright.encoding.numbers import format_number
 from tablewright.errors import DeclarationError, InvalidValue, ValidationException
 from tablewright.ids import KSUID, ULID
-from tablewright.mapping.converters.times import NAIVE, utc_text
+from tablewright.mapping.converters.conversion import name_of
+from tablewright.mapping.converters.scalars import NAIVE, utc_text
 from tablewright.mapping.language import (
     ANY_CHARACTER,
     DIGITS,
@@ -116,10 +119,6 @@ def no_notation(kind: Any) -> DeclarationError:
         "sort like its values; use str, int, datetime, date, UUID, Enum, KSUID or ULID, a codec, "
         "or an index on the attribute itself"
     )
-
-
-def name_of(kind: Any) -> str:
-    return kind.__name__ if isinstance(kind, type) else str(kind)
 
 
 def checked(kind: type, encode: Callable[[Any], str]) -> Callable[[Any], str]:
@@ -333,3 +332,44 @@ _KINDS: list[tuple[type, Maker]] = [
     (date, _date),
     (UUID, _uuid),
 ]
+
+
+class Format(Struct, frozen=True):
+    """Makes another notation of a value."""
+
+    #: How it is shown, with {} for what it is made from.
+    label: str
+    #: Raises DeclarationError, with a message that begins after the label.
+    apply: Callable[[Notation], Notation]
+    #: It is made of the text of its attribute, so the digits of that matter; not of the value.
+    of_text: bool = False
+    #: Of a place in a document: how it is stored, with {} for the document.
+    place: Callable[[Notation], str] | None = None
+
+
+def require_kind(notation: Notation, *kinds: type) -> None:
+    """Raise DeclarationError unless a notation is of values of these types."""
+    refuse_descending(notation)
+    if not (isinstance(notation.kind, type) and issubclass(notation.kind, kinds)):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise DeclarationError(
+            f"takes a value of type {wanted}, not of type {name_of(notation.kind)}"
+        )
+
+
+def refuse_descending(notation: Notation) -> None:
+    """Raise DeclarationError if a notation is descending."""
+    if notation.is_descending:
+        raise DeclarationError("takes the value itself; write descending(…) around it")
+
+
+def derive_after(first: Callable[[Any], Any] | None, second: Callable[[Any], Any]) -> Any:
+    """Return `second` after `first`; of a value that is missing, nothing is made."""
+    if first is None:
+        return second
+
+    def derive(value: Any) -> Any:
+        found = first(value)
+        return None if found is None else second(found)
+
+    return derive

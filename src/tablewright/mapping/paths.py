@@ -19,10 +19,9 @@ from pydantic import BaseModel
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
-from tablewright.mapping.constraints import unannotated
 from tablewright.mapping.converters import Converter, converter
-from tablewright.mapping.formats.format import Format
-from tablewright.mapping.notation import Notation, no_notation, notation_of
+from tablewright.mapping.notation import Format, Notation, no_notation, notation_of
+from tablewright.mapping.pydantic_bridge import unannotated
 from tablewright.symbol import Symbol
 
 #: An attribute of an object, or a member of a mapping or a list.

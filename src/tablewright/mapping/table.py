@@ -12,9 +12,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from tablewright.errors import DeclarationError, UnreadableItem
-from tablewright.mapping.delimiter import Delimiter
-from tablewright.mapping.entity import EntityMap, content_of
-from tablewright.mapping.item_kind import INDEX_RECORD, UNKNOWN, ItemKind
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import (
+    INDEX_RECORD,
+    RECORD_NAME,
+    UNKNOWN,
+    ItemKind,
+    content_of,
+    is_record,
+)
 from tablewright.mapping.key_condition import after
 from tablewright.mapping.keys import IndexMap, KeyMap, NextPart
 from tablewright.mapping.language import (
@@ -25,7 +31,7 @@ from tablewright.mapping.language import (
     sequence,
 )
 from tablewright.mapping.members import UniqueMap
-from tablewright.mapping.record_key import RECORD_NAME, is_record
+from tablewright.mapping.parts import Delimiter
 from tablewright.mapping.settings import TableSettings
 from tablewright.mapping.template import Parser, Template, can_begin_with
 from tablewright.values import Item, Value

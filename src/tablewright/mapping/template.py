@@ -24,7 +24,6 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.converters import Converter
-from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.language import (
     ANY_CHARACTER,
     Choice,
@@ -39,7 +38,7 @@ from tablewright.mapping.language import (
     to_regex,
     width_of,
 )
-from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.parts import Delimiter, KeyPart
 from tablewright.symbol import Symbol, SymbolicText, UnknownValue, parts_of
 from tablewright.values import Value
 

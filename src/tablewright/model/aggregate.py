@@ -40,20 +40,16 @@ from msgspec import Struct
 from pydantic_core import core_schema
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping.schema import core_schema_of, model_of
-from tablewright.model.annotations import hints_of
-from tablewright.model.options import refuse_unknown
+from tablewright.mapping.pydantic_bridge import core_schema_of, model_of
+from tablewright.model.annotations import hints_of, refuse_unknown
 from tablewright.plan.reads.aggregate import Load
-from tablewright.plan.reads.get import Get
-from tablewright.plan.reads.get_by_unique import GetByUnique
-from tablewright.plan.reads.load_found import LoadFound
+from tablewright.plan.reads.get import Get, GetByUnique
 from tablewright.plan.reads.members import AggregateMap, Member, MemberForm
 from tablewright.plan.reads.page import Page
-from tablewright.plan.reads.paged_load import load_of
-from tablewright.plan.reads.range import Range
-from tablewright.plan.reads.results import First
-from tablewright.plan.reads.shards import ShardedRange
-from tablewright.plan.reads.union import UnionRange
+from tablewright.plan.reads.paged_load import LoadFound, load_of
+from tablewright.plan.reads.parts import ShardedRange
+from tablewright.plan.reads.query import First
+from tablewright.plan.reads.range import Range, UnionRange
 
 if TYPE_CHECKING:
 

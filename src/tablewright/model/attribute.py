@@ -32,8 +32,8 @@ from typing import (
 )
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.formats.format import Format
 from tablewright.mapping.members import AttributeMap, Role
+from tablewright.mapping.notation import Format
 from tablewright.mapping.paths import path_format
 from tablewright.plan.reference import Comparable, Ref
 from tablewright.values import Value

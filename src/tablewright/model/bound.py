@@ -18,11 +18,10 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.model.attribute import KeyPath, Piece
-from tablewright.plan.reads.get import Get
-from tablewright.plan.reads.get_by_unique import GetByUnique
+from tablewright.plan.reads.get import Get, GetByUnique
+from tablewright.plan.reads.parts import all_shards
 from tablewright.plan.reads.range import Range
 from tablewright.plan.reads.scan import Scan
-from tablewright.plan.reads.shards import all_shards
 from tablewright.symbol import TRACES
 
 E = TypeVar("E")

@@ -17,7 +17,7 @@ from tablewright.mapping.members import AttributeMap, HistoryMap, UniqueMap
 from tablewright.mapping.paths import without_none
 from tablewright.mapping.template import Template
 from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece
-from tablewright.model.declared import EntityDeclaration
+from tablewright.model.declaration import EntityDeclaration
 from tablewright.model.exclusion import exclude_each_other
 from tablewright.model.key import RECORDED, History, IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import LSI

@@ -26,13 +26,13 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.members import AttributeMap
 from tablewright.plan.condition import (
     All,
-    Call,
     Compare,
     CompareAttributes,
     Condition,
     Either,
     IsNull,
-    Not,
+    Negation,
+    Predicate,
 )
 
 #: The functions whose truth depends only on how a value compares with constants.
@@ -76,7 +76,7 @@ def _is_true(
     if isinstance(condition, All):
         found = (_is_true(each, values, truths) for each in condition.conditions)
         return any(found) if isinstance(condition, Either) else all(found)
-    if isinstance(condition, Not):
+    if isinstance(condition, Negation):
         return not _is_true(condition.condition, values, truths)
     if _is_decidable(condition):
         return condition.holds(values)
@@ -89,14 +89,14 @@ def _leaves(condition: Condition[Any]) -> Iterable[Condition[Any]]:
     if isinstance(condition, All):
         for each in condition.conditions:
             yield from _leaves(each)
-    elif isinstance(condition, Not):
+    elif isinstance(condition, Negation):
         yield from _leaves(condition.condition)
     else:
         yield condition
 
 
 def _is_decidable(leaf: Condition[Any]) -> bool:
-    if isinstance(leaf, Call):
+    if isinstance(leaf, Predicate):
         return leaf.function in DECIDABLE
     return isinstance(leaf, (Compare, IsNull))
 
@@ -107,7 +107,7 @@ def _constants(leaves: Iterable[Condition[Any]], name: str) -> list[Any]:
     for leaf in leaves:
         if isinstance(leaf, Compare) and leaf.operand.name == name:
             found.append(leaf.value)
-        elif isinstance(leaf, Call) and leaf.operand.name == name:
+        elif isinstance(leaf, Predicate) and leaf.operand.name == name:
             found += leaf.values
     return found
 

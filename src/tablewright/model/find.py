@@ -20,7 +20,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import Comparison
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart, make_part
-from tablewright.plan.condition import Call, Compare, Condition
+from tablewright.plan.condition import Compare, Condition, Predicate
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.range import Range
@@ -128,7 +128,7 @@ def _comparison(
     if isinstance(condition, Compare) and condition.operand.name == attribute:
         if condition.comparator in ("<", "<=", ">", ">="):
             return condition.comparator, (condition.value,)  # type: ignore[return-value]
-    elif isinstance(condition, Call) and condition.operand.name == attribute:
+    elif isinstance(condition, Predicate) and condition.operand.name == attribute:
         if condition.function == "BETWEEN":
             return "between", condition.values
         if condition.function == "begins_with":

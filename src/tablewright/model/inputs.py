@@ -32,10 +32,10 @@ from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import STAMPS, AttributeMap
 from tablewright.mapping.variants import VariantsMap
+from tablewright.model.annotations import refuse_unknown
 from tablewright.model.attribute import MISSING
-from tablewright.model.declared import EntityDeclaration
+from tablewright.model.declaration import EntityDeclaration
 from tablewright.model.entity import Entity
-from tablewright.model.options import refuse_unknown
 from tablewright.model.validation import CONFIG, field_validators, strict
 from tablewright.plan.writes.write import refuse_write_once
 from tablewright.symbol import AttributeOf, Expression, Symbol

@@ -33,7 +33,6 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.limits import MAX_PARTITION_KEY_SIZE
-from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.language import (
     ANY_CHARACTER,
@@ -45,7 +44,7 @@ from tablewright.mapping.language import (
     literal,
     sequence,
 )
-from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.parts import Delimiter, KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.model.partitions import key_value
@@ -55,7 +54,7 @@ from tablewright.values import Value, tag_of
 STAR = "*"
 
 
-class Shard(Struct, frozen=True):
+class TenantShard(Struct, frozen=True):
     """Partitions of each tenant: the literals around the tenant's id."""
 
     tenant: str
@@ -67,7 +66,7 @@ class Shard(Struct, frozen=True):
     delimiter: Delimiter = Delimiter.DEFAULT
 
     @classmethod
-    def parse(cls, tenant: str, text: str) -> Shard:
+    def parse(cls, tenant: str, text: str) -> TenantShard:
         """Read a declared shard; raise DeclarationError if the id is not in it once."""
         prefix, found, suffix = text.partition(f"{{{tenant}}}")
         if not found or _BRACES(prefix + suffix):
@@ -77,7 +76,7 @@ class Shard(Struct, frozen=True):
             )
         return cls(tenant, prefix, suffix.removesuffix(STAR), suffix.endswith(STAR))
 
-    def bind(self, delimiter: Delimiter) -> Shard:
+    def bind(self, delimiter: Delimiter) -> TenantShard:
         """Return the shard with a delimiter; raise DeclarationError if it does not fit."""
         if (self.prefix and not self.prefix.endswith(delimiter.text)) or (
             self.suffix and not self.suffix.startswith(delimiter.text)
@@ -87,7 +86,7 @@ class Shard(Struct, frozen=True):
                 f"a whole part, between two {delimiter.text!r}"
             )
         _check_star(self.tenant, str(self), delimiter)
-        return Shard(self.tenant, self.prefix, self.suffix, self.is_prefix, delimiter)
+        return TenantShard(self.tenant, self.prefix, self.suffix, self.is_prefix, delimiter)
 
     def __str__(self) -> str:
         return f"{self.prefix}{{{self.tenant}}}{self.suffix}{STAR if self.is_prefix else ''}"
@@ -157,7 +156,7 @@ def _check_star(tenant: str, text: str, delimiter: Delimiter) -> None:
         )
 
 
-def refuse_collisions(shards: Sequence[Shard], shared: Sequence[SharedPartition]) -> None:
+def refuse_collisions(shards: Sequence[TenantShard], shared: Sequence[SharedPartition]) -> None:
     """Raise DeclarationError if two tenants can have the same partition, as with A#{id} and {id}#B,
     or if a shared partition can be a tenant's."""
     for position, shard in enumerate(shards):
@@ -178,7 +177,10 @@ def refuse_collisions(shards: Sequence[Shard], shared: Sequence[SharedPartition]
 
 
 def shard_value(
-    shard: Shard, others: Sequence[Shard | SharedPartition], table: TableMap, tenant: object
+    shard: TenantShard,
+    others: Sequence[TenantShard | SharedPartition],
+    table: TableMap,
+    tenant: object,
 ) -> Value:
     """Return the key value of a tenant's shard, or the text with which its partitions begin.
 
@@ -207,7 +209,7 @@ def shard_value(
     return value
 
 
-def _values(shard: Shard, table: TableMap, tenant: object) -> Iterator[Value]:
+def _values(shard: TenantShard, table: TableMap, tenant: object) -> Iterator[Value]:
     """The values that the shard has in those keys of the table that hold the id."""
     is_declared = False
     for key in _keys(table):
@@ -228,7 +230,7 @@ def _values(shard: Shard, table: TableMap, tenant: object) -> Iterator[Value]:
         yield {"S": shard.prefix + shard.delimiter.write(text) + shard.suffix}
 
 
-def _part_text(shard: Shard, key: KeyMap, part: KeyPart, tenant: object) -> str:
+def _part_text(shard: TenantShard, key: KeyMap, part: KeyPart, tenant: object) -> str:
     if part.notation.derive is not None and part.attribute == shard.tenant:
         raise DeclarationError(
             f"{key.name}: several values of {shard.tenant!r} have the same {part.label}, so the "
@@ -245,7 +247,7 @@ def _part_text(shard: Shard, key: KeyMap, part: KeyPart, tenant: object) -> str:
         return shard.delimiter.write(text)
 
 
-def _check_end_of_id(shard: Shard, key: KeyMap, part: KeyPart) -> None:
+def _check_end_of_id(shard: TenantShard, key: KeyMap, part: KeyPart) -> None:
     """Raise DeclarationError if an id can contain the delimiter that ends it in a prefix."""
     end = literal(shard.delimiter.text)
     earlier = sequence(ANYTHING, end, ANY_CHARACTER, ANYTHING)
@@ -267,8 +269,8 @@ def _plain_text(tenant: object) -> str | None:
 
 
 def _refuse_foreign(
-    shard: Shard,
-    others: Sequence[Shard | SharedPartition],
+    shard: TenantShard,
+    others: Sequence[TenantShard | SharedPartition],
     table: TableMap,
     value: Value,
     where: str,
@@ -301,7 +303,7 @@ def _refuse_foreign(
             )
 
 
-def _refuse_natural(shard: Shard, table: TableMap) -> None:
+def _refuse_natural(shard: TenantShard, table: TableMap) -> None:
     """Raise DeclarationError if a key that is an attribute itself can begin like a tenant's."""
     for key in _keys(table):
         if key.partition.natural is not None and intersects(

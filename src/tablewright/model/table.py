@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Literal, Never, TypeAlias, get_args
 
 from tablewright.errors import DeclarationError
 from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES
-from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import IndexMap
+from tablewright.mapping.parts import Delimiter
 from tablewright.mapping.settings import (
     MAX_RECOVERY_DAYS,
     Provisioned,
@@ -26,7 +26,7 @@ from tablewright.mapping.settings import (
     check_billing,
 )
 from tablewright.mapping.table import TableMap, TypeForm
-from tablewright.model.options import refuse_unknown
+from tablewright.model.annotations import refuse_unknown
 from tablewright.model.tenancy import Tenancy
 
 _NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}").fullmatch

@@ -44,15 +44,15 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation, ValidationException
-from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.language import intersects
+from tablewright.mapping.parts import Delimiter
 from tablewright.mapping.table import TableMap
 from tablewright.model.partitions import Partitions
-from tablewright.model.shards import Shard, SharedPartition, refuse_collisions, shard_value
+from tablewright.model.shards import SharedPartition, TenantShard, refuse_collisions, shard_value
+from tablewright.plan.expressions import OneOf, QueryRequest
 from tablewright.plan.plan import AnyRequest
-from tablewright.plan.reads.query_request import OneOf, QueryRequest
 from tablewright.values import Item, Value
 from tablewright.wire.operations import touches
 from tablewright.wire.touches import AccessKind, Named, Unclear
@@ -88,10 +88,10 @@ class Tenancy:
         self.filtered = filtered
         if not write and not read:
             raise DeclarationError(f"Tenancy({tenant!r}) has no shards; name them in write=, read=")
-        self.writable_shards = [Shard.parse(tenant, text) for text in write]
+        self.writable_shards = [TenantShard.parse(tenant, text) for text in write]
         self.readable_shards = [
             *self.writable_shards,
-            *(Shard.parse(tenant, text) for text in read),
+            *(TenantShard.parse(tenant, text) for text in read),
         ]
         self.shared_partitions: list[SharedPartition] = []
 
@@ -127,7 +127,10 @@ class Tenancy:
             raise InvalidValue(
                 f"for_tenant({self.tenant}={tenant!r}): the id of the tenant is empty"
             )
-        others: list[Shard | SharedPartition] = [*self.readable_shards, *self.shared_partitions]
+        others: list[TenantShard | SharedPartition] = [
+            *self.readable_shards,
+            *self.shared_partitions,
+        ]
         values = {
             shard: shard_value(shard, others, table, tenant) for shard in self.readable_shards
         }

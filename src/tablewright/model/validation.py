@@ -30,7 +30,7 @@ from pydantic.fields import ComputedFieldInfo
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
-from tablewright.mapping.constraints import Check, checked_by
+from tablewright.mapping.pydantic_bridge import Check, checked_by
 
 #: The configuration of the models of entities.
 CONFIG = pydantic.ConfigDict(

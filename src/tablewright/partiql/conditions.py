@@ -18,7 +18,7 @@ from tablewright.partiql.operands import (
     SET_FUNCTIONS,
     TESTS,
     Expression,
-    OperandParser,
+    StatementOperandParser,
     require_operand,
 )
 from tablewright.partiql.tokens import malformed
@@ -48,7 +48,7 @@ UNSUPPORTED_TYPES: Final = {
 }
 
 
-class ConditionParser(OperandParser):
+class ConditionParser(StatementOperandParser):
     """Parses conditions; the base of the parser of statements."""
 
     def parse_condition(self) -> tree.Condition:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from tablewright.expression import update as stored_update
 from tablewright.mapping.members import AttributeMap
-from tablewright.plan.condition import Call, Condition, Not, Operand
+from tablewright.plan.condition import Condition, Negation, Operand, Predicate
 from tablewright.plan.expressions import UpdateExpression
 from tablewright.values import Item, Value
 
@@ -175,8 +175,8 @@ class AppendIfAbsent(Append[E]):
     @property
     def condition(self) -> Condition[E]:
         member = self.value[0]
-        return Not(
-            Call("contains", self.operand, lambda current: member in (current or ()), member)
+        return Negation(
+            Predicate("contains", self.operand, lambda current: member in (current or ()), member)
         )
 
 

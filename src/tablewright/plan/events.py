@@ -14,8 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.errors import DynamoDBError, TablewrightError
-from tablewright.transport.faults import RetriesExhausted
-from tablewright.transport.transport import Response
+from tablewright.transport.transport import Response, RetriesExhausted
 from tablewright.wire.operations import OPERATIONS
 
 

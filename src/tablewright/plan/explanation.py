@@ -21,28 +21,28 @@ from tablewright.mapping.members import UniqueMap
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
 from tablewright.plan.facts import (
+    NOTHING,
     Absent,
     Actions,
     AllPages,
     Assignment,
     Batches,
     EveryAttribute,
-    Everything,
     Exists,
     Extent,
     InShards,
-    Key,
     OfTypes,
     OfVersion,
     Paging,
     Requirement,
     RootAndRows,
+    ShapeKey,
     Stamped,
     Target,
     Unchanged,
+    WholeScan,
     WrittenEvent,
 )
-from tablewright.plan.units import NOTHING
 from tablewright.symbol import Expression
 from tablewright.values import Item, Value
 
@@ -71,9 +71,9 @@ def item_key(key: Item, separator: str = " AND ") -> str:
     return separator.join(f"{name}={content(value)}" for name, value in key.items())
 
 
-def key_text(key: Key) -> str:
+def key_text(key: ShapeKey) -> str:
     """Render what a request asks of keys: `PK="USER" AND begins_with(SK, "USER#")`."""
-    if isinstance(key, Everything):
+    if isinstance(key, WholeScan):
         return key.reason
     text, sort = item_key(key.equal), key.sort
     if sort is None:
@@ -94,7 +94,7 @@ def condition(shape: Shape) -> str:
 def parts_text(shape: Shape) -> str:
     """Return in which parts a range is read: `the first of 4 shards`."""
     assert shape.parts is not None
-    is_first = not isinstance(shape.keys[0], Everything)
+    is_first = not isinstance(shape.keys[0], WholeScan)
     how = "the first of" if is_first else "in"
     return f"{how} {shape.parts.count} {shape.parts.name}s"
 

@@ -14,7 +14,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.constraints import Check, constraint_check, field_check, member_check
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import AttributeMap
@@ -25,6 +24,7 @@ from tablewright.mapping.paths import (
     step_into,
     without_none,
 )
+from tablewright.mapping.pydantic_bridge import Check, constraint_check, field_check, member_check
 from tablewright.plan import change, condition
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
@@ -156,7 +156,7 @@ def _compare(held: Any, comparator: str, value: Any) -> Condition[Any]:
 def _call(
     held: Held[E, Any], function: str, check: Callable[[Any], bool], *values: Any
 ) -> Condition[E]:
-    return condition.Call(function, held, check, *values)  # type: ignore[arg-type]
+    return condition.Predicate(function, held, check, *values)  # type: ignore[arg-type]
 
 
 #: The names of a reference that plans use; completion leaves them out.

@@ -21,21 +21,22 @@ from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan import explanation
 from tablewright.plan.change import Change
+from tablewright.plan.expressions import QueryRequest
 from tablewright.plan.facts import (
+    NOTHING,
     Assignment,
     Extent,
-    Key,
     Parts,
     Requirement,
     ShapeFilter,
+    ShapeKey,
     Stamped,
     Target,
+    UnitRange,
     values_of,
 )
-from tablewright.plan.reads.query_request import QueryRequest
-from tablewright.plan.units import NOTHING, UnitRange
 from tablewright.symbol import Expression, expressions_in, member_of_list
-from tablewright.transport.steps import Request
+from tablewright.transport.transport import Request
 from tablewright.wire.operations import READS
 
 #: The assumed size of a value of each type in bytes, for estimates.
@@ -56,7 +57,7 @@ class Shape(Struct, frozen=True):
     #: The indexes that a read uses, and those whose keys a write sets; none for the table itself.
     indexes: tuple[IndexMap, ...] = ()
     #: The condition on the key; several, if there are several requests or keys.
-    keys: tuple[Key, ...] = ()
+    keys: tuple[ShapeKey, ...] = ()
     order: Order = ""
     #: How much a read returns, or how many actions a write has.
     extent: Extent | None = None
@@ -238,7 +239,7 @@ def read_shape(
     members = request.members if isinstance(request, QueryRequest) else request.body
     order: Order = ""
     names: tuple[str, ...] = ()
-    keys: tuple[Key, ...] = ()
+    keys: tuple[ShapeKey, ...] = ()
     if isinstance(request, QueryRequest):
         condition, names = request.selection.condition, request.selection.named_attributes()
         keys = () if condition is None else (condition,)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.plan.explanation import parts_text
-from tablewright.plan.facts import Everything, Key
+from tablewright.plan.facts import ShapeKey, WholeScan
 from tablewright.plan.shape import Shape
 from tablewright.presentation.element import Markup, element, join
 from tablewright.presentation.hues import attribute_hue
@@ -32,8 +32,8 @@ def condition_lines(shape: Shape, entities: Sequence[EntityMap]) -> Markup:
     return join(steps, element("div", "then", class_="then"))
 
 
-def _lines(key: Key, entities: Sequence[EntityMap]) -> Iterator[Markup]:
-    if isinstance(key, Everything):
+def _lines(key: ShapeKey, entities: Sequence[EntityMap]) -> Iterator[Markup]:
+    if isinstance(key, WholeScan):
         yield _line("", "", key.reason)
         return
     for name, value in key.equal.items():

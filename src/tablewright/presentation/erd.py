@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.paths import fields_of, without_none
-from tablewright.plan.writes.rows_below import followers
+from tablewright.plan.writes.move import followers
 
 
 class _Field(Struct, frozen=True):

@@ -21,11 +21,11 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
-from tablewright.mapping.entity import EntityMap
 
 if TYPE_CHECKING:
     import pydantic
 
+    from tablewright.mapping.entity import EntityMap
     from tablewright.values import Item
 
 
@@ -54,6 +54,8 @@ class ResultNode(Struct, frozen=True):
 
 def result_node(value: Any) -> ResultNode:
     """Return a result of a plan as a node."""
+    from tablewright.mapping.entity import EntityMap  # slow to import: it needs pydantic
+
     title = type(value).__name__
     if hasattr(type(value), "__aggregate__"):
         members = tuple(

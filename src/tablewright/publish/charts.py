@@ -9,12 +9,11 @@ from typing import Any
 
 from tablewright.cost import PatternUnits
 from tablewright.ids import KSUID, ULID
-from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.language import width_of
 from tablewright.mapping.members import AttributeMap
-from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.parts import Delimiter, KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.model.pattern import AccessPattern, why_scan

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from tablewright.cost import PatternUnits, load_prices, load_rates, measure_units, price_trace
 from tablewright.errors import TablewrightError
-from tablewright.model.database import connect
+from tablewright.model.databases.connecting import connect
 from tablewright.model.table import Table
 from tablewright.model.tenancy import Tenancy
 from tablewright.presentation.blocks import (

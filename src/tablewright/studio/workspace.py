@@ -34,7 +34,7 @@ from tablewright.errors import (
     TablewrightError,
 )
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.model.table import Table
 from tablewright.plan.plan import Context
 from tablewright.studio.derived import Analysis

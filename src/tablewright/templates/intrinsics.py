@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tablewright.hints import did_you_mean
-from tablewright.templates.expansion import Expansion
+from tablewright.templates.document import Expansion
 from tablewright.templates.table import Location
 
 REGION = "us-east-1"

@@ -16,7 +16,7 @@ from tablewright.schema import (
     KeySchema,
     OnDemand,
     Throughput,
-    WarmThroughput,
+    WarmUnits,
 )
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.templates.table import DeclaredTable, Location, drop_missing
@@ -131,7 +131,7 @@ def _capacity(values: Mapping[str, Any], is_provisioned: bool) -> dict[str, Any]
     warm = _block(values, "warm_throughput")
     if warm:
         rates = [warm.get(f"{kind}_units_per_second") or 0 for kind in ("read", "write")]
-        found["warm"] = WarmThroughput(*rates)
+        found["warm"] = WarmUnits(*rates)
     return found
 
 

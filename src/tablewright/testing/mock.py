@@ -19,8 +19,7 @@ from unittest import TestCase
 
 from tablewright.engine import Engine
 from tablewright.server import serving
-from tablewright.testing.endpoint import EndpointURL, closing_clients
-from tablewright.testing.redirect import redirected, require_botocore
+from tablewright.testing.endpoint import EndpointURL, closing_clients, redirected, require_botocore
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -26,8 +26,9 @@ from tablewright.engine.rows import ItemRow
 from tablewright.errors import TransferRefused
 from tablewright.private_file import open_private
 from tablewright.table_description import TableDescription
-from tablewright.transfer.checksum import Checksum
-from tablewright.transfer.definition import check_table_name, read_request
+from tablewright.transfer.comparison import Checksum
+from tablewright.transfer.definition import read_request
+from tablewright.transfer.endpoints import check_table_name
 from tablewright.whole_file import rename_whole, replace_whole
 from tablewright.wire.lines import (
     DAMAGED_GZIP,

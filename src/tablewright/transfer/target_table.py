@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from tablewright.errors import TransferRefused
+from tablewright.errors import TableDifference, TableMismatch, TransferRefused
+from tablewright.table_changes import STRUCTURE, Difference, Part, differences, update_steps
+from tablewright.table_changes import describe as describe_part
 from tablewright.table_description import TableDescription
 from tablewright.transfer.definition import (
-    create_table,
+    check_description,
     describe,
-    enable_last,
     read_definition,
-    require_same_definition,
+    read_ttl_attribute,
+    require_description,
 )
-from tablewright.transfer.segments import scan_pages
+from tablewright.transfer.rows import scan_pages
+from tablewright.transfer.sending import run_steps, send_request
 from tablewright.transfer.state import PartProgress, TableProgress, TransferState
 from tablewright.transport import Transport
+from tablewright.transport.tables import wait_until_active
 
 
 class TargetHasItems(TransferRefused):
@@ -99,6 +104,71 @@ class TargetTable(Struct):
         """Enable TTL and the stream of a table that the transfer created, after the comparison."""
         if progress.created and self.definition is not None:
             enable_last(self.transport, self.definition)
+
+
+_ENABLED_LAST = (Part.STREAM, Part.TTL)
+
+
+def require_same_definition(
+    where: str, wanted: TableDescription, found: TableDescription, *, created: bool
+) -> None:
+    """Raise TableMismatch if an existing table has other keys, indexes, TTL or stream.
+
+    TTL and the stream may be missing if an interrupted transfer has `created` the table.
+    """
+    problems = [
+        TableDifference(
+            each.name,
+            f"{describe_part(each.wanted)} in the source, {describe_part(each.found)} in the "
+            f"target; {_suggest_fix(each)}",
+        )
+        for each in differences(wanted, found)
+        if each.part in STRUCTURE
+        and not (created and each.found is None and each.part in _ENABLED_LAST)
+    ]
+    if problems:
+        raise TableMismatch(
+            f"{where} has a table {found.name!r} with another definition; nothing was written:",
+            problems,
+        )
+
+
+def _suggest_fix(each: Difference) -> str:
+    if each.part is Part.GLOBAL_INDEX:
+        if each.found is None:
+            return "add it to the target with UpdateTable, or use --without-indexes"
+        again = " and add it again" if each.wanted else ""
+        return f"delete it in the target{again} with UpdateTable"
+    if each.part in _ENABLED_LAST:
+        operation = "UpdateTimeToLive" if each.part is Part.TTL else "UpdateTable"
+        enables = "enable it" if each.found is None else "change it"
+        does = "disable it" if each.wanted is None else enables
+        return f"{does} in the target with {operation}"
+    return "delete the table of the target, or choose another target"
+
+
+def create_table(transport: Transport, definition: TableDescription) -> TableDescription:
+    """Create a table without its stream, wait until it is ACTIVE, and return its description."""
+    send_request(transport, "CreateTable", replace(definition, stream=None).to_create_table())
+    found = run_steps(transport, wait_until_active(definition.name))
+    if definition.ttl is not None:
+        # An endpoint without TTL fails here, before any write.
+        read_ttl_attribute(transport, definition.name)
+    return check_description(definition.name, found)
+
+
+def enable_last(transport: Transport, definition: TableDescription) -> None:
+    """Enable TTL and the stream as in the definition, unless they are already enabled."""
+    name = definition.name
+    if definition.ttl is None and definition.stream is None:
+        return
+    ttl = None if definition.ttl is None else read_ttl_attribute(transport, name)
+    found = replace(require_description(transport, name), ttl=ttl)
+    stream = definition.stream or found.stream
+    for step in update_steps(replace(found, ttl=definition.ttl, stream=stream), found):
+        send_request(transport, step.operation, step.request)
+        if step.operation == "UpdateTable":
+            run_steps(transport, wait_until_active(name))
 
 
 def refuse_items(where: str, tables: list[TargetTable], state: TransferState) -> None:

@@ -1,4 +1,4 @@
-"""Contents: store the sample data of a design, and read everything that its tables contain.
+"""Contents: read everything that the tables of a design contain, and check it.
 
     scan = Scanner(database)
     scan(Order)                     all orders, in key order
@@ -11,8 +11,7 @@ What follows from an item is computed once for its stored bytes, however often a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -20,21 +19,14 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
-from tablewright.errors import DesignLoadError, TableNotEmpty
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
-from tablewright.plan.writes.entry import create
-from tablewright.plan.writes.side_items import sentinel
+from tablewright.model.databases.database import Database
+from tablewright.plan.writes.effect import sentinel
 from tablewright.values import Item, sort_key
-from tablewright.verify.design import Design
-from tablewright.verify.failure import describe_failure
 
 E = TypeVar("E")
-
-#: The write time of sample entities without an `updated_at()` attribute.
-DEFAULT_WRITE_TIME = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class _Page(Struct, rename="pascal"):
@@ -184,35 +176,40 @@ class Scanner:
         return {table: self.contents(table) for table in self.database.table_names}
 
 
+def table_problem(table: TableMap, whole: Contents, indexes: list[Contents]) -> str:
+    """Return what is wrong in a table, or between it and its indexes; "" if nothing is."""
+    return _key_problem(table, whole) or _index_problem(table, whole, indexes)
+
+
+def _key_problem(table: TableMap, contents: Contents) -> str:
+    """Compare the keys of each item, and all sentinels, with those computed from its values."""
+    for each in contents.items:
+        if not each.has_own_keys:
+            return f"the item {table.key(each.item)} has keys that do not match its attributes"
+    expected = [text for each in contents.items for text in each.sentinels]
+    others = [each for each in contents.items if each.kind.stored is None]
+    found = [each.text for each in others if not each.kind.is_record]
+    if sorted(found) != sorted(expected):
+        return (
+            f"the sentinels of unique values are wrong: expected {len(expected)} for the stored "
+            f"entities, found {len(found)}"
+        )
+    return ""
+
+
+def _index_problem(table: TableMap, contents: Contents, indexes: list[Contents]) -> str:
+    """Check that each index contains exactly the items that have its key attributes."""
+    for index, rows in zip(table.indexes.values(), indexes, strict=True):
+        names = set(index.attributes)
+        expected = [each.position for each in contents.items if names <= each.item.keys()]
+        found = [each.position for each in rows.items]
+        if expected != found:
+            return (
+                f"the index {index.name} does not match the table: expected {len(expected)} items "
+                f"with its key attributes, found {len(found)}"
+            )
+    return ""
+
+
 def _canonical_text(item: Item) -> str:
     return str(sorted(item.items()))
-
-
-def refuse_items(scan: Scanner, fix: str) -> None:
-    """Raise TableNotEmpty if a table contains items."""
-    for table, name in scan.database.table_names.items():
-        if not scan.is_empty(table):
-            raise TableNotEmpty(f"the table {name} is not empty: {fix}")
-
-
-def load_sample(design: Design, database: Database) -> None:
-    """Store a design's sample data in its tables, each entity with its own `updated_at()` time.
-
-    Raises DesignLoadError if `sample` fails, or if an entity cannot be stored.
-    """
-    if design.sample is None:
-        return
-    try:
-        for entity in design.sample():
-            updated = type(entity).__entity__.updated_at
-            moment = DEFAULT_WRITE_TIME if updated is None else vars(entity)[updated.name]
-            clock = partial(_constant, moment)
-            database.through(database.transport, clock=clock).run(create(entity))
-    except Exception as error:
-        raise DesignLoadError(
-            f"{design.name}: the sample data cannot be stored: {describe_failure(error)}"
-        ) from error
-
-
-def _constant(moment: datetime) -> datetime:
-    return moment

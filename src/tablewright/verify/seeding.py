@@ -1,30 +1,46 @@
-"""Seeding: create the tables of a design and load its sample data, or leave nothing behind.
+"""Tables of a design: created with its sample data, or for one run of the checks.
 
-If this fails or is interrupted, the tables that it has created are removed, and what it has loaded
-into existing tables is deleted. These were empty before, so nothing else is deleted.
+If `seed` fails or is interrupted, the tables that it has created are removed, and what it has
+loaded into existing tables is deleted. These were empty before, so nothing else is deleted.
+
+Temporary tables have random names, so no existing table is read or written. They are removed when
+the block ends, also after an exception or Ctrl-C.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections import Counter
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from tablewright.engine import Engine
-from tablewright.errors import TablewrightError
+from tablewright.errors import (
+    DesignLoadError,
+    ResourceInUseException,
+    ResourceNotFoundException,
+    TableNotEmpty,
+    TablewrightError,
+)
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
-from tablewright.model.provision import Provision
-from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.model.databases.database import Database
+from tablewright.model.databases.provision import Provision
+from tablewright.model.table import Table
+from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.writes.delete import Delete
+from tablewright.plan.writes.put import create
 from tablewright.transport import Transport, open_target
-from tablewright.transport.tables import describe_table
-from tablewright.verify.contents import Scanner, load_sample, refuse_items
-from tablewright.verify.design import Design
-from tablewright.verify.temporary import remove_tables
+from tablewright.transport.tables import describe_table, wait_until_active
+from tablewright.verify.contents import Scanner
+from tablewright.verify.design import Design, describe_failure
+
+#: The write time of sample entities without an `updated_at()` attribute.
+DEFAULT_WRITE_TIME = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def seed(design: Design, target: str | Engine) -> dict[str, Counter[str]]:
@@ -70,6 +86,36 @@ def load_into(design: Design, transport: Transport) -> dict[str, Counter[str]]:
     return loaded
 
 
+def load_sample(design: Design, database: Database) -> None:
+    """Store a design's sample data in its tables, each entity with its own `updated_at()` time.
+
+    Raises DesignLoadError if `sample` fails, or if an entity cannot be stored.
+    """
+    if design.sample is None:
+        return
+    try:
+        for entity in design.sample():
+            updated = type(entity).__entity__.updated_at
+            moment = DEFAULT_WRITE_TIME if updated is None else vars(entity)[updated.name]
+            clock = partial(_constant, moment)
+            database.through(database.transport, clock=clock).run(create(entity))
+    except Exception as error:
+        raise DesignLoadError(
+            f"{design.name}: the sample data cannot be stored: {describe_failure(error)}"
+        ) from error
+
+
+def _constant(moment: datetime) -> datetime:
+    return moment
+
+
+def refuse_items(scan: Scanner, fix: str) -> None:
+    """Raise TableNotEmpty if a table contains items."""
+    for table, name in scan.database.table_names.items():
+        if not scan.is_empty(table):
+            raise TableNotEmpty(f"the table {name} is not empty: {fix}")
+
+
 def _count(table: TableMap, scan: Scanner) -> Counter[str]:
     kinds = (kind for kind in map(table.identify, scan.items(table)) if not kind.is_record)
     return Counter("" if kind.stored is None else kind.stored.name for kind in kinds)
@@ -98,3 +144,63 @@ class _Exists(Plan[bool]):
 
     def _steps(self, context: Context) -> Steps[bool]:
         return (yield from describe_table(context.name_of(self._table))) is not None
+
+
+@contextmanager
+def temporary_tables(target: str, *tables: type[Table]) -> Iterator[Database]:
+    """Create tables named `verify-<random>-<table>` at a target and remove them afterwards."""
+    prefix = f"verify-{secrets.token_hex(4)}-"
+    names = {table.__table__: prefix + table.__table__.name for table in tables}
+    with closing(open_target(target)) as transport:
+        context = Context(names=names, secret=secrets.token_bytes(32))
+        database = Database(transport, context, tables)
+        for table in names:  # fails here, before a table is created, if removing is not allowed
+            database.run(_Remove(table))
+        try:
+            for table in names:
+                database.run(Provision(table, create=True))
+            yield database
+        finally:
+            remove_tables(database, names)
+
+
+def remove_tables(database: Database, tables: Iterable[TableMap]) -> None:
+    """Remove tables; if some cannot be removed, or after Ctrl-C, raise an error that names them."""
+    left = {database.table_names[table]: table for table in tables}
+    reason: TablewrightError | KeyboardInterrupt | None = None
+    for name in [*left]:
+        try:
+            database.run(_Remove(left[name]))
+            del left[name]
+        except TablewrightError as error:
+            reason = reason or error
+        except KeyboardInterrupt as error:
+            reason = error
+            break
+    if left:
+        raise TablewrightError(
+            f"these tables could not be removed; delete them: {', '.join(left)} "
+            f"({str(reason) or 'interrupted'})"
+        ) from reason
+
+
+class _Remove(Plan[None]):
+    """Delete a table, if it exists."""
+
+    def __init__(self, table: TableMap) -> None:
+        self._table = table
+
+    def _steps(self, context: Context) -> Steps[None]:
+        name = context.name_of(self._table)
+        try:
+            if self._table.settings.deletion_protection:
+                unprotected = {"TableName": name, "DeletionProtectionEnabled": False}
+                yield Request("UpdateTable", unprotected)
+                yield from wait_until_active(name)
+            try:
+                yield Request("DeleteTable", {"TableName": name})
+            except ResourceInUseException:  # it is still being created
+                yield from wait_until_active(name)
+                yield Request("DeleteTable", {"TableName": name})
+        except ResourceNotFoundException:
+            pass

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.plan.events import add_capacity, consumed_units
 from tablewright.plan.inspection import label_of
 from tablewright.plan.plan import Plan
@@ -36,10 +36,9 @@ from tablewright.plan.reads.query import Query
 from tablewright.transport import Response, Transport
 from tablewright.values import Item
 from tablewright.verify.checks import Check, Raises
-from tablewright.verify.contents import Scanner, load_sample
-from tablewright.verify.design import Design
-from tablewright.verify.failure import describe_failure
-from tablewright.verify.temporary import temporary_tables
+from tablewright.verify.contents import Scanner
+from tablewright.verify.design import Design, describe_failure
+from tablewright.verify.seeding import load_sample, temporary_tables
 from tablewright.wire.operations import OPERATIONS, READS, Operation
 from tablewright.wire.touches import Named, Touch, whole_page
 

@@ -22,8 +22,7 @@ from tablewright.limits import (
     MAX_TRANSACTION_ACTIONS,
 )
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import Length, LengthOfEach, NumberRange, ReadAs, Unechoed
-from tablewright.wire.members import (
+from tablewright.wire.constraints import (
     CAPPED,
     AttributeAction,
     AttributeName,
@@ -35,11 +34,15 @@ from tablewright.wire.members import (
     IndexName,
     KeyAttributeName,
     KeyType,
+    Length,
+    LengthOfEach,
     Long,
     MultiRegionConsistency,
     Name,
     Names,
+    NumberRange,
     ProjectionType,
+    ReadAs,
     ResourceArn,
     ReturnCapacity,
     ReturnMetrics,
@@ -52,6 +55,7 @@ from tablewright.wire.members import (
     Structure,
     TableClass,
     TableName,
+    Unechoed,
     Unsupported,
 )
 
@@ -78,7 +82,9 @@ TableKeys = Annotated[list[KeySchemaElement], Length(1, 2)]
 IndexKeys = Annotated[list[KeySchemaElement], Length(1, 2 * MAX_INDEX_KEY_ATTRIBUTES)]
 
 
-class Projection(Structure):
+class IndexProjection(Structure):
+    model_name = "Projection"
+
     projection_type: ProjectionType | None = None
     non_key_attributes: (
         Annotated[list[KeyAttributeName], Length(1, MAX_INCLUDED_ATTRIBUTES)] | None
@@ -95,7 +101,9 @@ class OnDemandThroughput(Structure):
     write: Long | None = field(name="MaxWriteRequestUnits", default=None)
 
 
-class WarmThroughput(Structure):
+class RequestedWarmThroughput(Structure):
+    model_name = "WarmThroughput"
+
     read: Long | None = field(name="ReadUnitsPerSecond", default=None)
     write: Long | None = field(name="WriteUnitsPerSecond", default=None)
 
@@ -103,13 +111,13 @@ class WarmThroughput(Structure):
 class LocalSecondaryIndex(Structure):
     index_name: IndexName
     key_schema: IndexKeys
-    projection: Projection
+    projection: IndexProjection
 
 
 class GlobalSecondaryIndex(LocalSecondaryIndex):
     provisioned_throughput: ProvisionedThroughput | None = None
     on_demand_throughput: OnDemandThroughput | None = None
-    warm_throughput: WarmThroughput | None = None
+    warm_throughput: RequestedWarmThroughput | None = None
 
 
 class CreateGlobalSecondaryIndexAction(GlobalSecondaryIndex):
@@ -120,7 +128,7 @@ class UpdateGlobalSecondaryIndexAction(Structure):
     index_name: IndexName
     provisioned_throughput: ProvisionedThroughput | None = None
     on_demand_throughput: OnDemandThroughput | None = None
-    warm_throughput: WarmThroughput | None = None
+    warm_throughput: RequestedWarmThroughput | None = None
 
 
 class DeleteGlobalSecondaryIndexAction(Structure):
@@ -166,7 +174,7 @@ class CreateTableInput(TableInput, kw_only=True):
     table_class: TableClass | None = None
     deletion_protection_enabled: bool | None = None
     on_demand_throughput: OnDemandThroughput | None = None
-    warm_throughput: WarmThroughput | None = None
+    warm_throughput: RequestedWarmThroughput | None = None
     resource_policy: str | None = None
     # Members of features that this engine does not have; the operation refuses them.
     global_table_source: TableName | None = field(name="GlobalTableSourceArn", default=None)
@@ -185,7 +193,7 @@ class UpdateTableInput(TableInput, kw_only=True):
     table_class: TableClass | None = None
     deletion_protection_enabled: bool | None = None
     on_demand_throughput: OnDemandThroughput | None = None
-    warm_throughput: WarmThroughput | None = None
+    warm_throughput: RequestedWarmThroughput | None = None
     # Members of features that this engine does not have; the operation refuses them.
     replica_updates: Annotated[list[Unsupported], Length(1, 10_000)] | None = None
     witness_updates: Annotated[list[Unsupported], Length(1, 1)] | None = field(

@@ -10,8 +10,15 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from tablewright.values import Item
-from tablewright.wire.constraints import EnumValues, Length, NumberRange, RegularExpression
-from tablewright.wire.members import Name, Structure, Timestamp
+from tablewright.wire.constraints import (
+    EnumValues,
+    Length,
+    Name,
+    NumberRange,
+    RegularExpression,
+    Structure,
+    Timestamp,
+)
 from tablewright.wire.responses import ItemOut, Output
 
 MAX_LISTED = 100

@@ -14,11 +14,13 @@ from typing import Annotated
 
 from msgspec import field
 
-from tablewright.wire.constraints import EnumValues, Length, NumberRange
-from tablewright.wire.members import (
+from tablewright.wire.constraints import (
     CAPPED,
+    EnumValues,
     IndexName,
+    Length,
     Name,
+    NumberRange,
     ResourceArn,
     Structure,
     TableName,

@@ -189,15 +189,15 @@ def _statement(part: object) -> Touch:
 
     kind: Kind
     match parsed.statement:
-        case partiql.Insert(_, item):
+        case partiql.InsertStatement(_, item):
             return Touch("Put", table, KeyRange(lambda: bind()[item.name]["M"]), part)
-        case partiql.Exists(partiql.Select(where=where)):
+        case partiql.ExistsStatement(partiql.SelectStatement(where=where)):
             kind = "ConditionCheck"
-        case partiql.Select(where=where):
+        case partiql.SelectStatement(where=where):
             kind = "Select"
-        case partiql.Update(where=where):
+        case partiql.UpdateStatement(where=where):
             kind = "Update"
-        case partiql.Delete(where=where):
+        case partiql.DeleteStatement(where=where):
             kind = "Delete"
     return Touch(kind, table, KeyRange(lambda: dict(_equalities(where, bind()))), part, index)
 

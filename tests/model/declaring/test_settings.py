@@ -24,7 +24,7 @@ from tablewright import (
     key,
 )
 from tablewright.errors import DeclarationError, TableMismatch
-from tablewright.verify import temporary
+from tablewright.verify import seeding
 
 
 class Guarded(
@@ -87,7 +87,7 @@ def test_a_table_without_the_stream_differs() -> None:
 
 def test_temporary_tables_are_removed_although_they_are_protected(tmp_path: Path) -> None:
     file = tmp_path / "shop.db"
-    with temporary.temporary_tables(str(file), Guarded):
+    with seeding.temporary_tables(str(file), Guarded):
         pass
     with Engine(file) as engine:
         assert engine.call("ListTables") == {"TableNames": []}

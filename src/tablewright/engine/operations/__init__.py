@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from tablewright.engine.step import Step
 from tablewright.errors import UnknownOperationException
 from tablewright.hints import did_you_mean
-from tablewright.wire.members import Structure
+from tablewright.wire.constraints import Structure
 from tablewright.wire.operations import OPERATIONS
 
 #: The shape of a request, and the function that converts it into a step.

@@ -16,21 +16,20 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from tablewright.capacity import CHARGED_FAULTS
-from tablewright.engine.authorization import StoredTables
-from tablewright.engine.describe import describe
-from tablewright.engine.key_counts import KeyCounts
-from tablewright.engine.operations.batch_execute_statement import merge_errors
+from tablewright.engine.access.authorization import StoredTables
+from tablewright.engine.access.key_counts import KeyCounts
+from tablewright.engine.access.requested_access import requested_accesses
+from tablewright.engine.operations.statements import merge_errors
 from tablewright.engine.realism.lag import ReplacedRows, lagging, recording
 from tablewright.engine.realism.settings import Realism
 from tablewright.engine.realism.statuses import Statuses
 from tablewright.engine.realism.throttling import (
     Kind,
-    Part,
+    MeteredPart,
     Throttle,
     cancellation,
     list_parts,
 )
-from tablewright.engine.requested_access import requested_accesses
 from tablewright.engine.step import (
     ReadContext,
     ReadStep,
@@ -40,17 +39,18 @@ from tablewright.engine.step import (
     table_name,
     wrap,
 )
+from tablewright.engine.tables.describe import describe
 from tablewright.errors import (
     DynamoDBError,
 )
 from tablewright.wire import requests
 from tablewright.wire.operations import OPERATIONS
-from tablewright.wire.responses import ConsumedCapacity
-from tablewright.wire.statements import (
+from tablewright.wire.partiql import (
     BatchExecuteStatementInput,
     BatchExecuteStatementOutput,
     BatchStatementRequest,
 )
+from tablewright.wire.responses import ConsumedCapacity
 
 #: Operations on a table that are refused while it is being created.
 _SETTINGS = frozenset(
@@ -212,7 +212,7 @@ class RealisticLayer:
         throttle: Throttle,
         operation: str,
         request: Any,
-        parts: list[Part],
+        parts: list[MeteredPart],
         prepare: Callable[[Any], Step],
         tables: StoredTables,
     ) -> tuple[Any, Step]:
@@ -261,7 +261,7 @@ class RealisticLayer:
             for one in request.statements
         ]
         checked = iter(throttle.check(part for own in of_statements for part in own))
-        parts: list[Part] = []
+        parts: list[MeteredPart] = []
         faults: dict[int, DynamoDBError] = {}
         sides: tuple[list[BatchStatementRequest], list[BatchStatementRequest]] = ([], [])
         for number, own in enumerate(of_statements):

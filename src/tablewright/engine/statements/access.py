@@ -8,21 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tablewright.engine.keys import Keys
-from tablewright.engine.statements.plan import key_values, returned_values
-from tablewright.engine.statements.prepared import prepare_statement
+from tablewright.engine.statements.prepared import key_values, prepare_statement, returned_values
 from tablewright.engine.statements.where import find_branches, find_key
+from tablewright.engine.tables.table import Keys
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
-from tablewright.partiql import Delete, Exists, Insert, Select, Update
+from tablewright.partiql import (
+    DeleteStatement,
+    ExistsStatement,
+    InsertStatement,
+    SelectStatement,
+    UpdateStatement,
+)
 from tablewright.values import Item, Value
 
 _ACTIONS: dict[type, str] = {
-    Select: "PartiQLSelect",
-    Exists: "PartiQLSelect",
-    Insert: "PartiQLInsert",
-    Update: "PartiQLUpdate",
-    Delete: "PartiQLDelete",
+    SelectStatement: "PartiQLSelect",
+    ExistsStatement: "PartiQLSelect",
+    InsertStatement: "PartiQLInsert",
+    UpdateStatement: "PartiQLUpdate",
+    DeleteStatement: "PartiQLDelete",
 }
 
 
@@ -41,23 +46,23 @@ class StatementAccess:
         self.has_projection = prepared.projection is not None
         #: RETURNING as ReturnValues.
         self.return_values: str | None = None
-        if isinstance(statement, Update | Delete):
+        if isinstance(statement, UpdateStatement | DeleteStatement):
             self.return_values = returned_values(statement)
 
     def attributes(self) -> set[str]:
         """Return the top-level attributes that the statement names."""
         prepared = self._prepared
-        if isinstance(prepared.statement, Insert):
+        if isinstance(prepared.statement, InsertStatement):
             return set(self._inserted())
         parts = (prepared.where, prepared.update, prepared.projection)
         return {name for part in parts if part is not None for name in part.names}
 
     def items(self, keys: Keys) -> list[Item]:
         """Return the key attributes that the statement determines, for each partition."""
-        if isinstance(self._prepared.statement, Insert):
+        if isinstance(self._prepared.statement, InsertStatement):
             return [self._inserted()]
         try:
-            if isinstance(self._prepared.statement, Update | Delete):
+            if isinstance(self._prepared.statement, UpdateStatement | DeleteStatement):
                 key, _ = find_key(self._where, keys.names)
                 return [key_values(key, self._values)]
             branches = find_branches(self._where, keys.partition_names, keys.sort_names)
@@ -77,6 +82,6 @@ class StatementAccess:
 
     def _inserted(self) -> Item:
         statement = self._prepared.statement
-        assert isinstance(statement, Insert)
+        assert isinstance(statement, InsertStatement)
         item: Item = self._values[statement.item.name]["M"]
         return item

@@ -9,15 +9,17 @@ from typing import Any, Literal, TypeAlias, get_args
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.formats.format import Format, derive_after, require_kind
 from tablewright.mapping.language import digits, parse_form
 from tablewright.mapping.notation import (
+    Format,
     Notation,
     check_date,
     checked,
+    derive_after,
     in_utc,
     padded_number,
     read_moment,
+    require_kind,
 )
 
 Precision: TypeAlias = Literal["seconds", "milliseconds", "microseconds"]

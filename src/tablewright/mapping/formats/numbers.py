@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.formats.format import Format, derive_after, require_kind
+from tablewright.mapping.converters.conversion import name_of
 from tablewright.mapping.language import (
     ANYTHING,
     DIGITS,
@@ -32,12 +32,14 @@ from tablewright.mapping.language import (
     width_of,
 )
 from tablewright.mapping.notation import (
+    Format,
     Notation,
     checked,
+    derive_after,
     dynamodb_number,
-    name_of,
     no_notation,
     padded_number,
+    require_kind,
 )
 
 

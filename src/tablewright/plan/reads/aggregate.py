@@ -5,7 +5,7 @@
                  SK=ORDER#O100#ITEM#I2
 
 Where every child's key extends the root's, the query is the range from the root to the last
-key below it; otherwise it is the span of the members in the root's partition (see `span`). A member
+key below it; otherwise it is the span of the members in the root's partition (see `layout.py`). A member
 may be an aggregate itself: its rows belong to the root whose key theirs extend. Rows of other
 entities are left out. An aggregate with a member that is a `Page` is a `PagedLoad`.
 """
@@ -20,20 +20,26 @@ from msgspec.structs import replace
 from tablewright.capacity import read_units
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import unknown_item
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import extends
-from tablewright.mapping.unknown import unknown_item
-from tablewright.plan.facts import AllPages, Extent, InShards, RootAndRows
+from tablewright.plan.expressions import QueryRequest, Selection
+from tablewright.plan.facts import (
+    AllPages,
+    Extent,
+    InShards,
+    RootAndRows,
+    UnitRange,
+    items_read,
+    page_read,
+)
 from tablewright.plan.plan import DECLARED, Context, Plan, Steps
-from tablewright.plan.reads.layout import Layout, layout_of
+from tablewright.plan.reads.layout import Layout, bound, layout_of
 from tablewright.plan.reads.members import AggregateMap, MemberRow, assemble
 from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page, next_limit
 from tablewright.plan.reads.query import checked_size
-from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.plan.reads.span import bound
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
-from tablewright.plan.units import UnitRange, items_read, page_read
 from tablewright.symbol import expressed
 from tablewright.values import Item
 

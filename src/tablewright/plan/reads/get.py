@@ -1,9 +1,12 @@
-"""Get: one item by its key; read it, update it or delete it.
+"""Get: one item by its key, or by a unique value; read it, update it or delete it.
 
-db.run(Order.primary("C1", "O1"))                                       Order | None
-db.run(Order.primary("C1", "O1").update(Order.status.set(PAID)))        Order
-db.run(Counter.primary("x").upsert(Counter.hits.increment(1)))           Counter
-db.run(Order.primary("C1", "O1").delete())                              Order | None
+    db.run(Order.primary("C1", "O1"))                                       Order | None
+    db.run(Order.primary("C1", "O1").update(Order.status.set(PAID)))        Order
+    db.run(Counter.primary("x").upsert(Counter.hits.increment(1)))          Counter
+    db.run(Order.primary("C1", "O1").delete())                              Order | None
+    db.run(User.by_email("ann@example.com"))                                User | None
+
+A unique value leads to its entity through the sentinel that reserves it: two reads.
 """
 
 from __future__ import annotations
@@ -13,19 +16,20 @@ from typing import Any, Generic, Self, TypeVar
 from msgspec.structs import replace
 
 from tablewright.capacity import read_units
+from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.mapping.entity import EntityMap, Values
+from tablewright.mapping.members import UniqueMap
 from tablewright.plan.change import Change
-from tablewright.plan.facts import Paging
+from tablewright.plan.facts import Paging, item_read
 from tablewright.plan.plan import DECLARED, Context, Request, Steps
-from tablewright.plan.reads.item import key_from
-from tablewright.plan.reads.single import Single
+from tablewright.plan.reads.single import Single, in_turn, item_shape, key_from, read_item
 from tablewright.plan.shape import Shape, read_shape, typical_size
-from tablewright.plan.units import item_read
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.move import update_item
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.upsert import Upsert
 from tablewright.plan.writes.write import IsRewritable, refuse_undeletable
+from tablewright.values import Item
 
 E = TypeVar("E")
 Rewritable = TypeVar("Rewritable", bound=IsRewritable)
@@ -82,4 +86,58 @@ class Get(Single[E], Generic[E]):
             extent=Paging(1),
             read_units=read_units(typical_size(self._entity), consistent=self._is_consistent),
             read_range=item_read(consistent=self._is_consistent),
+        )
+
+
+class GetByUnique(Single[E], Generic[E]):
+    """The entity with a unique value: reads the sentinel first, then the entity."""
+
+    def __init__(self, entity: EntityMap, unique: UniqueMap, arguments: tuple[Any, ...]) -> None:
+        missing = entity.primary.depends_on - {kept.name for kept in unique.keeps}
+        if missing:
+            raise DeclarationError(
+                f"{unique.key.name}: its sentinel does not keep {', '.join(sorted(missing))}, so "
+                f"it does not lead to the {entity.name}; keep it, or look up by an index"
+            )
+        self._entity = entity
+        self._unique = unique
+        self._arguments = entity.enter_arguments(unique.key, arguments)
+        self._key = key_from(unique.key, self._arguments)
+
+    def _steps(self, context: Context) -> Steps[E | None]:
+        entity = self._entity
+        context.require_reserved(self._unique, entity)
+        sentinel = yield from read_item(context, entity, self._key)
+        if sentinel is None:
+            return None
+        item = yield from read_item(context, entity, entity.key_of(self._kept(sentinel)))
+        if item is None or not entity.is_kind_of(item):
+            return None
+        found: E = entity.decode(item)
+        # It may have released the value between the two reads.
+        return found if self._key_now(item) == self._key else None
+
+    def _kept(self, sentinel: Item) -> Values:
+        """Return the values that a sentinel keeps."""
+        try:
+            return {
+                attribute.name: attribute.converter.read(sentinel, attribute.stored)
+                for attribute in self._unique.keeps
+            }
+        except UnreadableItem as error:
+            raise self._entity.table.unreadable(str(error), sentinel) from None
+
+    def _key_now(self, item: Item) -> Item:
+        """Return the key of the sentinel that the entity has now."""
+        composed = self._unique.key.compose(self._entity.values(item)) or {}
+        return {name: composed.get(name) or item.get(name, {}) for name in self._key}
+
+    def _shape(self) -> Shape:
+        entity = self._entity
+        return replace(
+            in_turn(
+                item_shape(entity, self._key, self._unique),
+                item_shape(entity, entity.primary.symbolic().equal),
+            ),
+            targets=(entity,),
         )

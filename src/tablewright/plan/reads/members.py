@@ -16,10 +16,12 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue
-from tablewright.mapping.entity import EntityMap, content_of
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import content_of
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import Parser
 from tablewright.mapping.variants import VariantsMap
+from tablewright.plan.expressions import Path
 from tablewright.plan.reads.projection import (
     ProjectionMap,
     check_projected,
@@ -28,7 +30,6 @@ from tablewright.plan.reads.projection import (
     paths_of_whole,
     read_columns,
 )
-from tablewright.plan.reads.query_request import Path
 from tablewright.values import Item
 
 #: How often a member exists: once, or any number of times, all of them or a page of them.

@@ -21,22 +21,11 @@ from msgspec.structs import replace
 from tablewright.capacity import read_units
 from tablewright.errors import UnreadableItem
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import UnknownItem, is_of_other_type, unknown_item
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.unknown import UnknownItem, is_of_other_type, unknown_item
 from tablewright.plan.condition import Condition
-from tablewright.plan.facts import InShards, OfTypes, Paging, ShapeFilter
-from tablewright.plan.plan import DECLARED, Context, Plan, Steps
-from tablewright.plan.reads.page import Page
-from tablewright.plan.reads.page_cursor import PageCursor
-from tablewright.plan.reads.projection import (
-    check_projected,
-    is_projected,
-    key_names,
-    paths_to_read,
-    read_columns,
-)
-from tablewright.plan.reads.query_request import (
+from tablewright.plan.expressions import (
     Filter,
     NotOfTypes,
     NotOnlyOfTypes,
@@ -44,9 +33,18 @@ from tablewright.plan.reads.query_request import (
     QueryRequest,
     Selection,
 )
+from tablewright.plan.facts import InShards, OfTypes, Paging, ShapeFilter, page_read
+from tablewright.plan.plan import DECLARED, Context, Plan, Steps
+from tablewright.plan.reads.page import Page, PageCursor
+from tablewright.plan.reads.projection import (
+    check_projected,
+    is_projected,
+    key_names,
+    paths_to_read,
+    read_columns,
+)
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
-from tablewright.plan.units import page_read
 from tablewright.symbol import expressed
 from tablewright.values import Item
 

@@ -15,7 +15,7 @@ from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.members import AttributeMap
-from tablewright.plan.reads.query_request import Path
+from tablewright.plan.expressions import Path
 from tablewright.plan.reference import Ref
 from tablewright.values import Value
 

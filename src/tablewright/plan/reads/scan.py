@@ -19,16 +19,14 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.plan.condition import Condition
-from tablewright.plan.facts import Everything
+from tablewright.plan.expressions import QueryRequest, Selection
+from tablewright.plan.facts import WholeScan, page_read
 from tablewright.plan.plan import DECLARED, Context, Steps, Together
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.pages import MAX_REQUESTS, smaller
 from tablewright.plan.reads.parts import PartRead, PartsCount, PartsPage, page_of_parts_shape
-from tablewright.plan.reads.query import Query
-from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.plan.reads.results import Count
+from tablewright.plan.reads.query import Count, Query
 from tablewright.plan.shape import Shape, read_shape
-from tablewright.plan.units import page_read
 from tablewright.values import Item
 
 R = TypeVar("R")
@@ -98,7 +96,7 @@ class Scan(Query[R], Generic[R]):
         request, leaves_out, _ = self._request(DECLARED)
         return replace(
             read_shape(request, [self._entity], [self._entity.table]),
-            keys=(Everything(self._reason),),
+            keys=(WholeScan(self._reason),),
             extent=self._paging(leaves_out=leaves_out),
             filters=() if self._filter is None else (self._filter,),
             read_units=128,  # a page of 1 MB

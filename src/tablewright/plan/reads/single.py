@@ -3,6 +3,8 @@
     Ingredient.by_id("7").first().then(lambda found: Category.primary(found.category_id))
 
 returns `(ingredient, category)`: the second request is made from the result of the first.
+
+`read_item` reads an item as it is stored, for writes and for unique values.
 """
 
 from __future__ import annotations
@@ -10,13 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
+from tablewright.capacity import read_units
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
-from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.plan.shape import Shape, distinct
-from tablewright.plan.units import total
+from tablewright.mapping.keys import KeyMap
+from tablewright.plan.facts import Paging, Target, item_read, total
+from tablewright.plan.plan import DECLARED, Context, Plan, Request, Steps
+from tablewright.plan.shape import Shape, distinct, read_shape, typical_size
+from tablewright.values import Item
 
 E = TypeVar("E")
 T = TypeVar("T")
@@ -78,3 +85,44 @@ def in_turn(first: Shape, *following: Shape) -> Shape:
         write_range=replace(total(step.write_range for step in steps), low=first.write_range.low),
         steps=steps,
     )
+
+
+# -- stored items ---------------------------------------------------------------------------------
+
+
+class ItemAnswer(Struct, rename="pascal"):
+    """The answer of a GetItem, or one of those of a TransactGetItems."""
+
+    item: Item | None = None
+
+
+_decode = msgspec.json.Decoder(ItemAnswer).decode
+
+
+def read_item(context: Context, entity: EntityMap, key: Item) -> Steps[Item | None]:
+    """Read an item consistently; return None if it does not exist."""
+    return _decode((yield item_request(context, entity, key))).item
+
+
+def item_request(context: Context, entity: EntityMap, key: Item) -> Request:
+    """Return the consistent read of an item."""
+    body = {"TableName": context.name_of(entity.table), "Key": key, "ConsistentRead": True}
+    return Request("GetItem", body)
+
+
+def item_shape(entity: EntityMap, key: Item, target: Target | None = None) -> Shape:
+    """Return the shape of the consistent read of an item."""
+    request = item_request(DECLARED, entity, key)
+    return replace(
+        read_shape(request, [target or entity], [entity.table]),
+        extent=Paging(1),
+        read_units=read_units(typical_size(entity), consistent=True),
+        read_range=item_read(consistent=True),
+    )
+
+
+def key_from(primary: KeyMap, arguments: tuple[Any, ...]) -> Item:
+    """Return the key of the table that the arguments of a call give."""
+    if len(arguments) != len(primary.parameters):
+        primary.check_arguments(arguments, complete=True)
+    return primary.encode(arguments)

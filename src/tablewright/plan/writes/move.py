@@ -1,7 +1,14 @@
-"""Move: give an item a new primary key, with its sentinels and the rows below it.
+"""Update or move: `update(…)`, and updates that change the primary key of an item.
 
 DynamoDB cannot change a key. So an update of an attribute of the primary key is a delete and a put
-in one transaction. The rows below the item (see `rows_below.py`) move with it.
+in one transaction. The rows below the item move with it:
+
+    key of the item        MENU#lunch | SECTION#soups
+    rows below it          MENU#lunch | SECTION#soups#PRODUCT#…      their sort key extends its own
+                           MENU#lunch | …                            if the item is the root of its
+                                                                     partition: it has one key only
+                           lunch | …                                 the same, if the partition key
+                                                                     is the attribute `menu` of both
 
 The delete and the put of a row are in one transaction, so that no row is ever lost or duplicated.
 What does not fit into one transaction moves in several: the rows below first, the item itself last.
@@ -15,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Generic, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.capacity import TRANSACTION_FACTOR, read_units
@@ -26,49 +34,94 @@ from tablewright.errors import (
     WriteRejected,
 )
 from tablewright.mapping.entity import EntityMap, Values
-from tablewright.mapping.key_condition import KeyCondition
+from tablewright.mapping.key_condition import KeyCondition, SortCondition
+from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.template import extends, templates_can_collide
 from tablewright.plan.change import Change
-from tablewright.plan.facts import Absent, Actions, Exists, Repeats, Requirement
-from tablewright.plan.plan import DECLARED, Context, Steps, Wait
-from tablewright.plan.reads.item import item_shape, read_item
+from tablewright.plan.expressions import QueryRequest, Selection
+from tablewright.plan.facts import (
+    ITEM_WRITE,
+    NOTHING,
+    Absent,
+    Actions,
+    Exists,
+    Repeats,
+    Requirement,
+    UnitRange,
+    all_read,
+    item_write,
+    total,
+)
+from tablewright.plan.plan import DECLARED, Context, Steps
+from tablewright.plan.reads.pages import decode_page
+from tablewright.plan.reads.single import item_shape, read_item
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
-from tablewright.plan.units import ITEM_WRITE, NOTHING, UnitRange, all_read, item_write, total
-from tablewright.plan.writes import commit
 from tablewright.plan.writes.action import (
     Action,
     Prepared,
     RetryWrite,
     Verdict,
     always_retry,
+    fit,
     is_optional,
+    joined,
     require_reserved,
+    send_or_retry,
+    side_actions,
+    take_fitting,
 )
-from tablewright.plan.writes.chunks import fit, joined, send_or_retry, take_fitting
-from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_effect
+from tablewright.plan.writes.effect import Audit, WriteEffect, affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
     EXISTS,
     Guard,
+    WriteExpressions,
     all_unchanged,
     key_text,
     put_if_absent,
     rejection,
     stored_version,
 )
-from tablewright.plan.writes.rows_below import (
-    Follower,
-    followers,
-    read_rows_below,
-    request_for_rows_below,
-    require_no_parent,
-)
-from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.side_items import Audit
 from tablewright.plan.writes.update import Update
-from tablewright.plan.writes.write import entity_of, refuse_write_once
-from tablewright.plan.writes.write_shape import side_shapes, write_units
+from tablewright.plan.writes.write import (
+    IsRewritable,
+    entity_of,
+    refuse_write_once,
+    side_shapes,
+    wait_for_writers,
+    write_units,
+)
 from tablewright.values import Item
 
 E = TypeVar("E")
+Rewritable = TypeVar("Rewritable", bound=IsRewritable)
+
+
+def update(instance: Rewritable, *changes: Change[Rewritable]) -> Update[Rewritable, Rewritable]:
+    """Change attributes of an entity: of the version at hand, if it is versioned."""
+    entity = entity_of(instance)
+    values = vars(instance)
+    known = {name: values[name] for name in entity.primary.depends_on}
+    updated: Any = update_item(entity, entity.stored_key(instance), known, changes, instance)
+    return updated  # type: ignore[no-any-return]
+
+
+def update_item(
+    entity: EntityMap,
+    key: Item,
+    known: Values,
+    changes: Sequence[Change[Any]],
+    instance: Any = None,
+) -> Update[Any]:
+    """Return the update of the item with a key: a move, if it changes the primary key.
+
+    `known` are the attributes that the key consists of.
+    """
+    if not changes:
+        raise InvalidValue(f"{entity.name}: update() needs at least one change")
+    # Update reports what is not a change.
+    moves = any(getattr(change, "name", "") in entity.primary.depends_on for change in changes)
+    return (Move if moves else Update)(entity, key, known, changes, instance)
 
 
 class Move(Update[E, E], Generic[E]):
@@ -263,7 +316,7 @@ def _move_actions(
     ]
 
 
-# -- what does not fit into one transaction ------------------------------------------------------
+# -- what does not fit into one transaction -------------------------------------------------------
 
 
 def _check_first(own: Sequence[Action], context: Context) -> Steps[None]:
@@ -311,46 +364,110 @@ def _move_late_rows(
                 yield from send_or_retry(joined(no_parent, *late), context)
         except RetryWrite:
             attempt += 1
-            delay = commit.CONTENTION.delay(attempt)
-            if delay is None:
-                reason = f"other writers changed them, {attempt} times in a row"
-                raise _left_behind(entity, key, reason) from None
-            yield Wait(delay)
+            reason = f"other writers changed them, {attempt} times in a row"
+            yield from wait_for_writers(attempt, _left_behind(entity, key, reason))
         except (WriteRejected, InvalidValue, DeclarationError) as error:
-            raise _left_behind(entity, key, str(error)) from error
+            raise Contention(_left_behind(entity, key, str(error))) from error
 
 
-def _left_behind(entity: EntityMap, key: Item, reason: str) -> Contention:
-    return Contention(
+def _left_behind(entity: EntityMap, key: Item, reason: str) -> str:
+    return (
         f"{entity.name}: it has moved, but rows that were created meanwhile below its old key, "
         f"{key_text(key)}, could not follow: {reason}. Move each of them with an update of its own"
     )
 
 
-# -- an update, or a move ------------------------------------------------------------------------
+# -- the rows below an item -----------------------------------------------------------------------
 
 
-def update_item(
-    entity: EntityMap,
-    key: Item,
-    known: Values,
-    changes: Sequence[Change[Any]],
-    instance: Any = None,
-) -> Update[Any]:
-    """Return the update of the item with a key: a move, if it changes the primary key.
+class Follower(Struct, frozen=True):
+    """An entity whose rows move with those of another, and which attributes follow which."""
 
-    `known` are the attributes that the key consists of.
+    entity: EntityMap
+    #: The row's attribute -> the moved item's attribute.
+    follows: dict[str, str]
+
+
+def followers(entity: EntityMap) -> list[Follower]:
+    """Return the entities whose rows are below those of an entity, in its partition."""
+    found = []
+    for other in entity.table.entities:
+        if other is not entity and (other.base is None or other.base is not entity.base):
+            follows = _follows(entity.primary, other.primary)
+            if follows is not None:
+                found.append(Follower(other, follows))
+    return found
+
+
+def _follows(key: KeyMap, theirs: KeyMap) -> dict[str, str] | None:
+    """Return which attributes of one key follow which of the other; None if none do."""
+    if key.sort is None or theirs.sort is None or not _share_partition(key, theirs):
+        return None
+    pairs = list(zip(key.partition.pieces, theirs.partition.pieces, strict=True))
+    if key.sort.is_text and theirs.sort.is_text and extends(theirs.sort, key.sort):
+        pairs += zip(key.sort.pieces, theirs.sort.pieces, strict=False)
+    elif len(key.parameters) > key.partition_arity:  # there are others like it in the partition
+        return None
+    if any(isinstance(part, KeyPart) and part.notation.derive is not None for _, part in pairs):
+        return None  # made from a value of its own, which does not follow
+    return {
+        part.attribute: own.attribute
+        for own, part in pairs
+        if isinstance(own, KeyPart) and isinstance(part, KeyPart)
+    }
+
+
+def _share_partition(key: KeyMap, theirs: KeyMap) -> bool:
+    """Return whether rows of one key belong into the partitions of the other.
+
+    A natural key has no literal that says whose partition it is, but the name of its attribute.
     """
-    if not changes:
-        raise InvalidValue(f"{entity.name}: update() needs at least one change")
-    # Update reports what is not a change.
-    moves = any(getattr(change, "name", "") in entity.primary.depends_on for change in changes)
-    return (Move if moves else Update)(entity, key, known, changes, instance)
+    own, other = key.partition, theirs.partition
+    if own.natural is not None or other.natural is not None:
+        is_natural = own.natural is not None and other.natural is not None
+        names = [[part.attribute for part in template.parts] for template in (own, other)]
+        return is_natural and names[0] == names[1]
+    return templates_can_collide(own, other) and len(own.pieces) == len(other.pieces)
 
 
-def update_instance(instance: Any, changes: Sequence[Change[Any]]) -> Update[Any, Any]:
-    """Return the update of an entity's item."""
-    entity = entity_of(instance)
-    values = vars(instance)
-    known = {name: values[name] for name in entity.primary.depends_on}
-    return update_item(entity, entity.stored_key(instance), known, changes, instance)
+def read_rows_below(
+    entity: EntityMap, key: Item, members: Sequence[Follower], context: Context
+) -> Steps[list[tuple[Follower, Item]]]:
+    """Read all rows below an item, each with its entity."""
+    by_entity = {member.entity: member for member in members}
+    rows: list[tuple[Follower, Item]] = []
+    request = request_for_rows_below(entity, key, members, context) if members else None
+    while request is not None:
+        page = decode_page((yield request))
+        for row in page.items:
+            found = entity.table.entity_of(row)
+            if found is not None and found in by_entity:
+                rows.append((by_entity[found], row))
+        last = page.last_evaluated_key
+        request = None if last is None else request.next_page(last)
+    return rows
+
+
+def request_for_rows_below(
+    entity: EntityMap, key: Item, members: Sequence[Follower], context: Context
+) -> QueryRequest:
+    """Return the query for the rows below an item, perhaps with others of its partition."""
+    partition, sort = entity.table.attributes
+    assert sort is not None
+    below = None
+    if all(extends(each.entity.primary.sort, entity.primary.sort) for each in members):  # type: ignore[arg-type]
+        start = key[sort]["S"] + entity.primary.partition.delimiter.text
+        below = SortCondition(sort, "begins_with", ({"S": start},))
+    return QueryRequest(
+        "Query",
+        {"TableName": context.name_of(entity.table), "ConsistentRead": True},
+        Selection(KeyCondition({partition: key[partition]}, below)),
+    )
+
+
+def require_no_parent(entity: EntityMap, key: Item) -> Action:
+    """Return the check that an item which was deleted or moved does not exist again."""
+    expressions = WriteExpressions()
+    expressions.require_not_exists(entity.table)
+    body = expressions.add_to({"Key": key})
+    return Action("ConditionCheck", entity.table, body, always_retry)

@@ -28,9 +28,9 @@ from tablewright.plan.facts import (
     WrittenEvent,
 )
 from tablewright.plan.plan import Context, Steps
-from tablewright.plan.reads.item import read_item
+from tablewright.plan.reads.single import read_item
 from tablewright.plan.shape import Shape
-from tablewright.plan.writes.action import Action, Prepared, Verdict
+from tablewright.plan.writes.action import Action, Prepared, Verdict, side_actions
 from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
     EXISTS,
@@ -39,13 +39,23 @@ from tablewright.plan.writes.guard import (
     put_if_absent,
     rejection,
 )
-from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.write import Write, entity_of, refuse_write_once
-from tablewright.plan.writes.write_shape import composed, side_shapes, write_shape, write_units
+from tablewright.plan.writes.write import (
+    IsEntity,
+    IsRewritable,
+    Write,
+    composed,
+    entity_of,
+    refuse_write_once,
+    side_shapes,
+    write_shape,
+    write_units,
+)
 from tablewright.symbol import Argument, AttributeOf, Symbol, expressed
 from tablewright.values import Item
 
 E = TypeVar("E")
+Stored = TypeVar("Stored", bound=IsEntity)
+Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
 class EntityWrite(Write[E, E], Generic[E]):
@@ -244,3 +254,13 @@ class Create(EntityWrite[E], Generic[E]):
     def _shape(self) -> Shape:
         sides = side_shapes(self._entity, self._entity.uniques, "Put", may_be_own=False)
         return self._shape_of_write([Absent()], sides)
+
+
+def put(instance: Rewritable) -> Put[Rewritable]:
+    """Write an entity, whether it exists or not."""
+    return Put(instance)
+
+
+def create(instance: Stored) -> Create[Stored]:
+    """Write an entity; AlreadyExists if it exists."""
+    return Create(instance)

@@ -53,12 +53,12 @@ from tablewright.plan.facts import (
     Unchanged,
 )
 from tablewright.plan.plan import Context, Steps
-from tablewright.plan.reads.item import read_item
+from tablewright.plan.reads.single import read_item
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape
-from tablewright.plan.writes.action import Action, NothingToDo, Prepared, Verdict
-from tablewright.plan.writes.commit import INVALID_PATH, PARENT_MISSING
+from tablewright.plan.writes.action import Action, NothingToDo, Prepared, Verdict, side_actions
 from tablewright.plan.writes.effect import (
+    Audit,
     WriteEffect,
     affected_by,
     read_values,
@@ -73,10 +73,16 @@ from tablewright.plan.writes.guard import (
     rejection,
     stored_version,
 )
-from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.side_items import Audit
-from tablewright.plan.writes.write import Write, refuse_write_once
-from tablewright.plan.writes.write_shape import composed, of_base, side_shapes, write_shape
+from tablewright.plan.writes.write import (
+    INVALID_PATH,
+    PARENT_MISSING,
+    Write,
+    composed,
+    of_base,
+    refuse_write_once,
+    side_shapes,
+    write_shape,
+)
 from tablewright.symbol import Symbol, expressed
 from tablewright.values import Item
 

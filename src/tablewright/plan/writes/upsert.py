@@ -38,19 +38,24 @@ from tablewright.plan.change import (
 )
 from tablewright.plan.facts import Requirement, Unchanged
 from tablewright.plan.plan import Context, Steps
-from tablewright.plan.reads.item import read_item
+from tablewright.plan.reads.single import read_item
 from tablewright.plan.shape import Shape
-from tablewright.plan.writes.action import Action, Prepared, Verdict
-from tablewright.plan.writes.effect import affected_by_all, write_effect
+from tablewright.plan.writes.action import Action, Prepared, Verdict, side_actions
+from tablewright.plan.writes.effect import Audit, affected_by_all, write_effect
 from tablewright.plan.writes.guard import Guard, refuse_base
-from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.side_items import Audit
 from tablewright.plan.writes.update import Update
-from tablewright.plan.writes.write_shape import composed, side_shapes, write_shape
+from tablewright.plan.writes.write import (
+    IsRewritable,
+    composed,
+    entity_of,
+    side_shapes,
+    write_shape,
+)
 from tablewright.symbol import Symbol
 from tablewright.values import Item
 
 E = TypeVar("E")
+Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
 class Upsert(Update[E, E | None], Generic[E]):
@@ -339,3 +344,11 @@ def _required(key: IndexKeys) -> frozenset[str]:
     if isinstance(key, AlternativeKeys):
         return frozenset()
     return frozenset(part.attribute for part in key.parameters)
+
+
+def upsert(instance: Rewritable, *changes: Change[Rewritable]) -> Upsert[Rewritable]:
+    """Change attributes of the stored item; if there is none, write the entity with the changes."""
+    entity = entity_of(instance)
+    values = vars(instance)
+    known = {name: values[name] for name in entity.primary.depends_on}
+    return Upsert(entity, entity.stored_key(instance), known, changes, instance)

@@ -15,15 +15,26 @@ from __future__ import annotations
 
 from tablewright.cost import Rates, load_rates
 from tablewright.publish.advice.facts import DesignFacts
-from tablewright.publish.advice.finding import Finding, Rule, Severity
+from tablewright.publish.advice.finding import (
+    UNUSED_ALLOW,
+    Finding,
+    Rule,
+    Severity,
+    silence,
+    unused_comments,
+)
 from tablewright.publish.advice.rules import RULES
 from tablewright.publish.advice.sarif import sarif
-from tablewright.publish.advice.silencing import UNUSED_ALLOW, silence, unused_comments
-from tablewright.publish.advice.source import Place, place_of_class, place_of_pattern, source_of
+from tablewright.publish.advice.source import (
+    SourceLine,
+    place_of_class,
+    place_of_pattern,
+    source_of,
+)
 from tablewright.verify.design import Design
 from tablewright.verify.trace import Trace, trace
 
-__all__ = ["RULES", "Finding", "Place", "Rule", "Severity", "advise", "sarif"]
+__all__ = ["RULES", "Finding", "Rule", "Severity", "SourceLine", "advise", "sarif"]
 
 
 def advise(
@@ -36,7 +47,7 @@ def advise(
     """
     source_of.cache_clear()  # a file may have changed since the last call
     facts = DesignFacts(design, rates or load_rates(design), traced or trace(design))
-    found: dict[tuple[str, Place], Finding] = {}
+    found: dict[tuple[str, SourceLine], Finding] = {}
     for table in facts.tables:
         for rule in RULES:
             for problem in rule.check(table):

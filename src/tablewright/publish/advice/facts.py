@@ -29,7 +29,7 @@ from tablewright.model.pattern import AccessPattern, explain
 from tablewright.model.table import Table
 from tablewright.plan.inspection import (
     FollowUp,
-    KeyRange,
+    SelectedRange,
     entity_of,
     follow_up_of,
     plans_in,
@@ -40,7 +40,7 @@ from tablewright.plan.reads.single import Then
 from tablewright.plan.shape import Shape, typical_size
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import Write
-from tablewright.publish.advice.source import Place, place_of_class
+from tablewright.publish.advice.source import SourceLine, place_of_class
 from tablewright.values import Item
 from tablewright.verify.design import Design
 from tablewright.verify.trace import Trace
@@ -65,7 +65,7 @@ class PatternUse(Struct, frozen=True):
     pattern: AccessPattern
     plans: tuple[Plan[Any], ...]
     #: What its queries and aggregates select.
-    ranges: tuple[KeyRange, ...]
+    ranges: tuple[SelectedRange, ...]
     #: What it makes from the items that it reads.
     follow_ups: tuple[FollowUp, ...]
     requests: tuple[Shape, ...]
@@ -147,7 +147,7 @@ class TableFacts:
             if key.index is not None and key.index.name == index.name
         ]
 
-    def place_of_index(self, index: IndexMap) -> Place:
+    def place_of_index(self, index: IndexMap) -> SourceLine:
         """Return the place of the declaration of an index."""
         return place_of_class(self.declared, self.index_attribute(index))
 

@@ -7,10 +7,11 @@ tenants     a policy that limits each tenant to its own partitions
 
 from __future__ import annotations
 
-from tablewright.publish.iam.grants import Grant, grants
 from tablewright.publish.iam.policies import (
     MAX_POLICY_SIZE,
     AwsAccount,
+    Grant,
+    grants,
     policies,
     policy,
     policy_size,

@@ -29,15 +29,21 @@ from tablewright.mapping.language import intersects
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.model.pattern import AccessPattern
-from tablewright.model.shards import STAR, Shard, SharedPartition, shard_value
+from tablewright.model.shards import STAR, SharedPartition, TenantShard, shard_value
 from tablewright.model.table import Table
 from tablewright.model.tenancy import Tenancy
-from tablewright.publish.iam.grants import Access, Grant, accesses
-from tablewright.publish.iam.policies import AwsAccount, Policy, as_policy
+from tablewright.publish.iam.policies import (
+    AwsAccount,
+    Grant,
+    Policy,
+    RequestGrant,
+    accesses,
+    as_policy,
+)
 from tablewright.symbol import Expression, parts_of
 from tablewright.verify.design import Design
 
-Place: TypeAlias = Shard | SharedPartition
+TenantPartition: TypeAlias = TenantShard | SharedPartition
 
 #: The policy variable of a Cognito identity.
 COGNITO = "${cognito-identity.amazonaws.com:sub}"
@@ -72,10 +78,10 @@ def tenant_policy(
     tenancies = {table.__table__.name: table for table in design.tables if table.__tenancy__}
     if not tenancies:
         raise InvalidValue(f"{design.name} has no tenants: declare Tenancy(…) in a table")
-    places: dict[Grant, dict[Place, None]] = defaultdict(dict)
+    places: dict[Grant, dict[TenantPartition, None]] = defaultdict(dict)
     allowed, left_out = [], []
     for pattern in design.patterns:
-        found: list[tuple[Grant, Place]] = []
+        found: list[tuple[Grant, TenantPartition]] = []
         try:
             for access in accesses(pattern.shape):
                 if len(access.request.tables) > 1:
@@ -123,7 +129,7 @@ class _Scope:
         self._table = table
         self._tenancy = tenancy
 
-    def places(self, access: Access) -> list[Place]:
+    def places(self, access: RequestGrant) -> list[TenantPartition]:
         """Return the declared partitions that a request may name."""
         grant = access.grant
         if grant.action == "Scan":
@@ -136,21 +142,23 @@ class _Scope:
             raise _NotScoped(f"{request.condition or grant.action} names no partition by {name}")
         return [self._place(key[name]["S"], name, access, index) for key in keys]
 
-    def _place(self, value: str, name: str, access: Access, index: IndexMap | None) -> Place:
-        declared: list[Place] = [*self._tenancy.writable_shards]
+    def _place(
+        self, value: str, name: str, access: RequestGrant, index: IndexMap | None
+    ) -> TenantPartition:
+        declared: list[TenantPartition] = [*self._tenancy.writable_shards]
         if access.is_read:
             declared = [*self._tenancy.readable_shards]
             if index is None:  # shared partitions are those of the table
                 declared += self._tenancy.shared_partitions
         for place in declared:
             if _has_form(place, value):
-                if index is not None and isinstance(place, Shard):
+                if index is not None and isinstance(place, TenantShard):
                     self._check_rows(index, place)
                 return place
         verb = "read" if access.is_read else "write"
         raise _NotScoped(f'{name}="{value}" is not a partition that a tenant may {verb}')
 
-    def _check_rows(self, index: IndexMap, shard: Shard) -> None:
+    def _check_rows(self, index: IndexMap, shard: TenantShard) -> None:
         """Raise an error if a partition of an index can hold items of another tenant."""
         for entity in self._table.entities:
             for template in _templates(entity, index.partition[0]):
@@ -162,7 +170,7 @@ class _Scope:
                         f"{entity.name}"
                     )
 
-    def _is_owned(self, entity: EntityMap, template: Template, shard: Shard) -> bool:
+    def _is_owned(self, entity: EntityMap, template: Template, shard: TenantShard) -> bool:
         """Whether an item in this partition of an index is in a partition of the same tenant."""
         part = shard.part_in(template)
         own = [each.part_in(entity.primary.partition) for each in self._tenancy.readable_shards]
@@ -177,7 +185,7 @@ def _templates(entity: EntityMap, attribute: str) -> Iterable[Template]:
     return [templates[attribute] for templates in held if attribute in templates]
 
 
-def _has_form(place: Place, value: str) -> bool:
+def _has_form(place: TenantPartition, value: str) -> bool:
     """Whether a partition key of a pattern is in a declared partition for every argument."""
     if isinstance(place, SharedPartition):
         first, *others = parts_of(value)
@@ -199,7 +207,9 @@ def _tag(tenancy: Tenancy | None) -> str:
 
 
 def _statements(
-    places: Mapping[Grant, Iterable[Place]], account: AwsAccount, variables: Mapping[str, str]
+    places: Mapping[Grant, Iterable[TenantPartition]],
+    account: AwsAccount,
+    variables: Mapping[str, str],
 ) -> Iterable[dict[str, Any]]:
     """Yield a statement for each resource and set of partitions."""
     actions: dict[tuple[str, str, tuple[str, ...], bool], list[str]] = defaultdict(list)
@@ -221,7 +231,7 @@ def _statements(
         }
 
 
-def _value(place: Place, variable: str, has_wildcards: bool) -> str:
+def _value(place: TenantPartition, variable: str, has_wildcards: bool) -> str:
     """Return a partition as a value of a policy, with the variable for the tenant."""
     end = STAR if place.is_prefix else ""
     if isinstance(place, SharedPartition):

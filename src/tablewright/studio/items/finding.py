@@ -30,7 +30,7 @@ from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
-from tablewright.plan.reads.query_request import QueryRequest, Selection
+from tablewright.plan.expressions import QueryRequest, Selection
 from tablewright.presentation.keys import key_value, parser
 from tablewright.studio.items.reading import (
     SHOWN,

@@ -240,17 +240,17 @@ def _changes(body: dict[str, Any]) -> str:
         for action in section.actions:
             path = format_path(_resolved(action.path, names))
             match action:
-                case tree.Set(_, operand):
+                case tree.SetAction(_, operand):
                     lines.append(f"SET {path} = {_operand(_resolved(operand, names), body)}")
-                case tree.Remove():
+                case tree.RemoveAction():
                     lines.append(f"REMOVE {path}")
-                case tree.Add(_, value):
+                case tree.AddAction(_, value):
                     if tag_of(body["ExpressionAttributeValues"][value.name]) == "N":
                         raise CannotExpress(
                             "ADD begins with 0 if the attribute is missing; SET does not"
                         )
                     lines.append(f"SET {path} = set_add({path}, {_value(value.name, body)})")
-                case tree.Delete(_, value):
+                case tree.DeleteAction(_, value):
                     lines.append(f"SET {path} = set_delete({path}, {_value(value.name, body)})")
     return "\n".join(lines)
 

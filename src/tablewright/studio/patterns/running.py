@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.model.pattern import AccessPattern, explain
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query

@@ -25,7 +25,7 @@ from tablewright.errors import (
     UnsupportedOperation,
 )
 from tablewright.mapping.table import TableMap
-from tablewright.model.provision import Provision
+from tablewright.model.databases.provision import Provision
 from tablewright.schema import IndexProjection, KeySchema
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import TableDescription, read_ttl

@@ -24,7 +24,7 @@ from msgspec import Struct
 from tablewright.capacity import read_units
 from tablewright.engine.statements.explain import Explanation, explain_statement
 from tablewright.engine.statements.prepared import prepare_statement
-from tablewright.engine.table import table_from_description
+from tablewright.engine.tables.table import table_from_description
 from tablewright.errors import (
     ConditionalCheckFailedException,
     DuplicateItemException,
@@ -38,7 +38,7 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Parser, Template
 from tablewright.model.pattern import AccessPattern
-from tablewright.partiql import Exists
+from tablewright.partiql import ExistsStatement
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.presentation.values import content
 from tablewright.studio.workspace import Workspace
@@ -202,7 +202,7 @@ def preview(workspace: Workspace, text: str) -> StatementPreview:
     condition.
     """
     prepared = prepare_statement(text)
-    if isinstance(prepared.statement, Exists):
+    if isinstance(prepared.statement, ExistsStatement):
         raise ValidationException("EXISTS is a condition of a transaction; it cannot run alone")
     if prepared.parsed.parameter_count:
         raise ValidationException("a statement of the console has no parameters: write the values")

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue, TablewrightError
 from tablewright.plan.plan import Plan
-from tablewright.plan.writes.entry import delete
+from tablewright.plan.writes.delete import delete
 from tablewright.presentation.element import Child, Markup, element, join
 from tablewright.presentation.hues import chip
 from tablewright.presentation.keys import unreadable

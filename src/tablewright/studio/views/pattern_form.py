@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.model.pattern import AccessPattern
 from tablewright.model.tenancy import Tenancy
 from tablewright.plan.plan import Plan
@@ -31,7 +31,7 @@ from tablewright.studio.patterns.running import shape_of
 from tablewright.studio.web.http import Fields, url
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design
-from tablewright.verify.failure import describe_failure
+from tablewright.verify.design import describe_failure
 from tablewright.wire.operations import READS
 
 #: Short names of operations in the list.

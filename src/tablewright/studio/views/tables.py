@@ -15,8 +15,7 @@ from __future__ import annotations
 from tablewright.capacity import read_units
 from tablewright.errors import TablewrightError
 from tablewright.infer import SAMPLE_SIZE
-from tablewright.model.provision import Provision
-from tablewright.model.table_definition import definition
+from tablewright.model.databases.provision import Provision, definition
 from tablewright.presentation.element import Child, Markup, element
 from tablewright.presentation.hues import chip
 from tablewright.presentation.keys import stored_names

@@ -26,7 +26,7 @@ from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.members import STAMPS
 from tablewright.plan.expressions import Placeholders, UpdateExpression
 from tablewright.plan.plan import Context, Plan, Request, Steps
-from tablewright.plan.writes.entry import update
+from tablewright.plan.writes.move import update
 from tablewright.studio.patterns.form_values import texts
 from tablewright.studio.patterns.forms import Field, field
 from tablewright.table_description import TableDescription

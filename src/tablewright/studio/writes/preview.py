@@ -28,7 +28,7 @@ from tablewright.cost.units import index_writes, written_size
 from tablewright.errors import CannotOpen, DynamoDBError, EndpointUnavailable, TablewrightError
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.plan.plan import Plan
 from tablewright.presentation.keys import kind_of
 from tablewright.studio.markup.clauses import Clause, clauses

@@ -13,10 +13,9 @@ from tablewright.mapping.members import AttributeMap
 from tablewright.plan.change import Increment
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.shape import TYPICAL_PAGE, Shape
-from tablewright.publish.advice.code import name_of_key
 from tablewright.publish.advice.facts import PatternUse, TableFacts
 from tablewright.publish.advice.finding import Rule, RuleProblem, Severity
-from tablewright.publish.advice.source import place_of_class
+from tablewright.publish.advice.source import name_of_key, place_of_class
 
 #: The price of a write unit, in read units.
 WRITE_PRICE = 5

@@ -23,13 +23,12 @@ from tablewright.mapping.parts import KeyPart
 from tablewright.model.pattern import explain
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.shape import typical_size
-from tablewright.plan.writes.condition_check import ConditionCheck
+from tablewright.plan.writes.several import ConditionCheck
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import Write
-from tablewright.publish.advice.code import name_of_key, partition_code
 from tablewright.publish.advice.facts import TableFacts
 from tablewright.publish.advice.finding import Rule, RuleProblem, Severity
-from tablewright.publish.advice.source import place_of_class
+from tablewright.publish.advice.source import name_of_key, partition_code, place_of_class
 
 #: What one partition serves in a second.
 MAX_WRITES, MAX_READS = 1000, 3000
@@ -107,7 +106,7 @@ def collection_limit(facts: TableFacts) -> Iterator[RuleProblem]:
         )
 
 
-class Load(Struct, frozen=True):
+class PartitionLoad(Struct, frozen=True):
     """The units per second of the patterns with a known rate."""
 
     writes: float
@@ -175,7 +174,7 @@ def _is_time(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, date)
 
 
-def _load(facts: TableFacts, entity: EntityMap, key: KeyMap) -> Load:
+def _load(facts: TableFacts, entity: EntityMap, key: KeyMap) -> PartitionLoad:
     """Return the load on all partitions of a key."""
     units = facts.write_units(entity)
     writes = reads = 0.0
@@ -190,7 +189,7 @@ def _load(facts: TableFacts, entity: EntityMap, key: KeyMap) -> Load:
             factor = TRANSACTION_FACTOR if "Transact" in use.pattern.shape.operation else 1
             writes += (use.rate or 0) * len(written) * units * factor
             reads += (use.rate or 0) * sum(request.read_units for request in requests)
-    return Load(writes, reads, bool(rates) and None not in rates)
+    return PartitionLoad(writes, reads, bool(rates) and None not in rates)
 
 
 def _writes(plan: Write[Any], entity: EntityMap, key: KeyMap) -> bool:
@@ -206,7 +205,7 @@ def _writes(plan: Write[Any], entity: EntityMap, key: KeyMap) -> bool:
 
 
 def _overload(
-    facts: TableFacts, entity: EntityMap, key: KeyMap, load: Load, count: int, where: str
+    facts: TableFacts, entity: EntityMap, key: KeyMap, load: PartitionLoad, count: int, where: str
 ) -> Iterator[RuleProblem]:
     """Yield an error if the rates exceed what the partitions can take."""
     shards = math.ceil(max(load.writes / MAX_WRITES, load.reads / MAX_READS))

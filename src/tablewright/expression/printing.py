@@ -1,0 +1,102 @@
+"""Print conditions.
+
+A `Dialect` walks a tree once; its fields say how a language writes names, values and the rest.
+`EXPRESSION` is DynamoDB's language, as plans write it; a tree with aliases prints with aliases.
+
+    >>> from tablewright.expression.parse import parse_condition
+    >>> text = "#a = :x AND (b.c[0] IN (:y) OR NOT size(#d) > :z)"
+    >>> found = parse_condition("FilterExpression", text)
+    >>> EXPRESSION.condition(found)
+    '#a = :x AND (b.c[0] IN (:y) OR NOT (size(#d) > :z))'
+    >>> stored = {":x": "1", ":y": "2", ":z": "3"}.__getitem__
+    >>> Dialect(value=stored, options="[{}]", negation="NOT {}").condition(found)
+    '#a = 1 AND (b.c[0] IN [2] OR NOT size(#d) > 3)'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import product
+
+from msgspec import Struct
+
+from tablewright.expression import tree
+
+#: A kind of condition around another kind, which is then in parentheses; None is no condition.
+Grouping = frozenset[tuple[type | None, type]]
+
+#: Only where the meaning would change without.
+MINIMAL: Grouping = frozenset([(tree.And, tree.Or)])
+#: AND and OR inside of any other condition.
+NESTED: Grouping = frozenset(product((tree.And, tree.Or, tree.Not), (tree.And, tree.Or)))
+
+
+class Dialect(Struct, frozen=True):
+    """How a language writes a condition."""
+
+    #: Print a name in a path, and the value of a reference such as `:v`.
+    name: Callable[[str], str] = str
+    value: Callable[[str], str] = str
+    grouping: Grouping = MINIMAL
+    negation: str = "NOT ({})"
+    options: str = "({})"
+    #: Functions that are no calls: how they and their negations are written.
+    tests: Mapping[str, tuple[str, str]] = {}
+
+    def condition(self, node: tree.Condition, around: type | None = None) -> str:
+        """Print a condition; `around` is the kind of condition that will contain it."""
+        kind = node.__class__
+        if kind is tree.Comparison:  # the usual one: `match` would take twice as long
+            left, right = self.operand(node.left), self.operand(node.right)  # type: ignore[union-attr]
+            return f"{left} {node.operator} {right}"  # type: ignore[union-attr]
+        text = self._term(node)
+        return f"({text})" if (around, kind) in self.grouping else text
+
+    def _term(self, node: tree.Condition) -> str:
+        operand = self.operand
+        match node:
+            case tree.And(conditions):
+                return " AND ".join([self.condition(each, tree.And) for each in conditions])
+            case tree.Or(conditions):
+                return " OR ".join([self.condition(each, tree.Or) for each in conditions])
+            case tree.Call(function, (argument,)) if function in self.tests:
+                return self.tests[function][0].format(operand(argument))
+            case tree.Call():
+                return operand(node)
+            case tree.Not(tree.Call(function, (argument,))) if function in self.tests:
+                return self.tests[function][1].format(operand(argument))
+            case tree.Not(inner):
+                return self.negation.format(self.condition(inner, tree.Not))
+            case tree.Between(middle, low, high):
+                return f"{operand(middle)} BETWEEN {operand(low)} AND {operand(high)}"
+            case tree.In(member, options):
+                listed = self.options.format(", ".join(map(operand, options)))
+                return f"{operand(member)} IN {listed}"
+            case tree.Comparison():
+                return self.condition(node)
+
+    def operand(self, node: tree.Operand) -> str:
+        """Print an operand."""
+        kind = node.__class__
+        if kind is tree.Value:
+            return self.value(node.name)  # type: ignore[union-attr]
+        if kind is tree.Path:
+            parts: tuple[str | int, ...] = node.parts  # type: ignore[union-attr]
+            return self.name(parts[0]) if len(parts) == 1 else self.path(parts)  # type: ignore[arg-type]
+        match node:
+            case tree.Call(function, arguments):
+                return f"{function}({', '.join(map(self.operand, arguments))})"
+            case tree.Arithmetic(operator, left, right):
+                return f"{self.operand(left)} {operator} {self.operand(right)}"
+        raise AssertionError("no operand")
+
+    def path(self, parts: tuple[str | int, ...]) -> str:
+        """Print a path: `lines.I1[0]`."""
+        name = self.name
+        if len(parts) == 1:
+            return name(parts[0])  # type: ignore[arg-type]  # a path begins with a name
+        texts = [f"[{part}]" if isinstance(part, int) else f".{name(part)}" for part in parts]
+        return "".join(texts).removeprefix(".")
+
+
+EXPRESSION = Dialect()
