@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from tablewright.studio.markup.pattern_matrix import pattern_matrix
 
 from tablewright import Attr, Engine, Entity, Table, attr, connect, create, key, transact, version
 from tablewright.cost import Consumption, consumption, cost, load_prices, load_rates
@@ -13,7 +14,6 @@ from tablewright.database import Database
 from tablewright.designs.catalog import bundled, load
 from tablewright.errors import AlreadyExists, UniqueViolation
 from tablewright.plans import Plan
-from tablewright.studio.markup.pattern_matrix import pattern_matrix
 from tablewright.verify.trace import ItemReader, Recorder
 from tests import commands
 
