@@ -139,9 +139,7 @@ class Bench:
             elif operation == "Query":
                 value = request["ExpressionAttributeValues"][":p"]["S"]
                 first = partition(encode_component("S", value))
-                yield [
-                    (tree.range_sql(bounded=True, backwards=False), (first, end_of_prefix(first)))
-                ]
+                yield [(tree.range_sql[True, False], (first, end_of_prefix(first)))]
             else:
                 item = request["Item"]
                 size, body = item_size(item), dump(item)

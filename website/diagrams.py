@@ -1,4 +1,4 @@
-"""Diagrams of the designs as SVG, in the colours of the page, instead of text for Mermaid."""
+"""Diagrams of the designs, in the colours of the page, instead of text for Mermaid."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from tablewright.designs.catalog import load
 from tablewright.presentation.blocks import ErdDiagram, KeyMapDiagram
 from tablewright.presentation.erd_svg import erd_svg
-from tablewright.presentation.key_map_svg import key_map_svg
+from tablewright.presentation.key_map import key_map
 from tablewright.presentation.style import rules, tokens
 from tablewright.publish.document import blocks
 
@@ -30,7 +30,7 @@ def _diagrams(name: str) -> list[str]:
             case ErdDiagram(table, erd):
                 found.append(erd_svg(erd, f"Entities of the table {table}", ident))
             case KeyMapDiagram(table):
-                found.append(key_map_svg(table, f"Keys in the table {table.name}", ident))
+                found.append(key_map(table))
             case _:
                 pass
     return found

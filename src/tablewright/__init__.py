@@ -34,14 +34,7 @@ if TYPE_CHECKING:
     from tablewright.engine import Engine
     from tablewright.mapping.settings import Provisioned
     from tablewright.model.aggregate import Aggregate, child, children, root
-    from tablewright.model.attribute import (
-        Attr,
-        attr,
-        created_at,
-        ttl,
-        updated_at,
-        version,
-    )
+    from tablewright.model.attribute import Attr, attr, created_at, ttl, updated_at, version
     from tablewright.model.databases.connecting import connect, connect_async
     from tablewright.model.entity import Entity, WriteOnce
     from tablewright.model.inputs import Input, Patch
@@ -72,14 +65,7 @@ _HOMES = {
     "tablewright.engine": ("Engine",),
     "tablewright.mapping.settings": ("Provisioned",),
     "tablewright.model.aggregate": ("Aggregate", "child", "children", "root"),
-    "tablewright.model.attribute": (
-        "Attr",
-        "attr",
-        "created_at",
-        "ttl",
-        "updated_at",
-        "version",
-    ),
+    "tablewright.model.attribute": ("Attr", "attr", "created_at", "ttl", "updated_at", "version"),
     "tablewright.model.databases.connecting": ("connect", "connect_async"),
     "tablewright.model.entity": ("Entity", "WriteOnce"),
     "tablewright.model.inputs": ("Input", "Patch"),

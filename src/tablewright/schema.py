@@ -38,7 +38,7 @@ class KeySchema(msgspec.Struct, frozen=True):
         return tuple(attribute.name for attribute in self)
 
 
-class IndexProjection(msgspec.Struct, frozen=True):
+class ProjectedAttributes(msgspec.Struct, frozen=True):
     """The attributes that an index holds: ALL, KEYS_ONLY, or INCLUDE (those in `include`)."""
 
     type: str
@@ -108,7 +108,7 @@ class IndexSchema(msgspec.Struct, frozen=True):
     name: str
     kind: Literal["local", "global"]
     keys: KeySchema
-    projection: IndexProjection
+    projection: ProjectedAttributes
     tree: int = 0  # the number of its tree, assigned when the index is stored
     throughput: Throughput = Throughput()
     on_demand: OnDemand | None = None

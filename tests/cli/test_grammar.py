@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,12 @@ import typer.main
 
 from tablewright.cli.all_commands import app
 from tablewright.cli.commands import GROUPS, PANELS, argument_forms
-from tablewright.cli.grammar import SPELLINGS, Spelling, is_target
+from tablewright.cli.grammar import OLD_SPELLINGS, is_target
 from tests.commands import run
 
+ROOT = Path(__file__).parents[2]
+#: What ends a command in a line of a shell.
+SHELL = {"|", "&&", ";", ">", ">>"}
 #: What a command applies to, in this order.
 SUBJECTS = ("DESIGN", "TARGET", "TABLE")
 #: The commands that write what they read elsewhere: the source first.
@@ -76,6 +81,50 @@ def test_optional_arguments_follow_required_ones(words: str) -> None:
     assert required == sorted(required, reverse=True)
 
 
+#: A command in a document, a help topic or a message, up to the end of its line or of its span.
+CITED = re.compile(r"(?<![\w./])tablewright (?P<words>[a-z][a-z-]+(?: [^`\n]*)?)")
+
+
+def cited(place: Path) -> Iterator[str]:
+    """Yield the commands that a file, or the files of a folder, contain."""
+    files = [place] if place.is_file() else sorted(place.rglob("*.*"))
+    for file in files:
+        if file.suffix in ("", ".md", ".py", ".txt"):
+            for found in CITED.finditer(file.read_text(encoding="utf-8")):
+                yield found["words"].partition("#")[0]
+
+
+@pytest.mark.parametrize("place", ["README.md", "CONTRIBUTING.md", "Makefile", "docs", "examples"])
+def test_a_document_cites_commands_that_exist(place: str) -> None:
+    for words in cited(ROOT / place):
+        assert unknown_words(words) == [], words
+
+
+def test_the_package_cites_commands_that_exist() -> None:
+    assert [words for words in cited(ROOT / "src") if unknown_words(words)] == []
+
+
+def test_what_is_not_known_is_found() -> None:
+    assert unknown_words("verify mine.py --stored shop.db | head --x") == ["--stored"]
+    assert unknown_words("docs mine.py") == ["docs"]
+    assert unknown_words("publish docs mine.py --html") == []
+
+
+def unknown_words(line: str) -> list[str]:
+    """Return the old commands and the unknown options in a line."""
+    first, *rest = line.split()
+    if first in OLD_SPELLINGS:
+        return [first]
+    command = COMMANDS.get(first) or COMMANDS.get(" ".join([first, *rest[:1]]))
+    if command is None:  # a group, or a sentence about Tablewright
+        return []
+    known = {"--help", *(name for each in command.params for name in each.opts)}
+    known |= {name for each in command.params for name in each.secondary_opts}
+    words = itertools.takewhile(lambda word: word not in SHELL, rest)
+    options = [found[0] for word in words if (found := re.match(r"--[a-z][a-z0-9-]+", word))]
+    return [option for option in options if option not in known]
+
+
 @pytest.mark.parametrize("words", COMMANDS)
 def test_the_help_shows_the_arguments_before_the_options(words: str) -> None:
     forms = argument_forms(COMMANDS[words].params)
@@ -89,27 +138,27 @@ def test_every_command_is_in_one_group() -> None:
     assert len(names) == sum(map(len, GROUPS.values()))
 
 
-@pytest.mark.parametrize("old", SPELLINGS, ids=lambda old: f"{old.command} {old.option}")
-def test_an_old_spelling_is_refused_with_the_new_one(old: Spelling) -> None:
-    done = run(*old.command.split(), *([old.option, "x"] if old.option else ["commerce"]))
+@pytest.mark.parametrize("old", OLD_SPELLINGS)
+def test_an_old_spelling_is_refused_with_the_new_one(old: str) -> None:
+    done = run(*old.split(), "x")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.endswith(f"; write `{old.new}`\n")
+    assert done.stderr.endswith(f"; write `tablewright {OLD_SPELLINGS[old]}`\n")
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("old", SPELLINGS, ids=lambda old: f"{old.command} {old.option}")
-def test_the_new_spelling_exists_and_the_old_one_does_not(old: Spelling) -> None:
-    command = COMMANDS.get(old.command)
-    known = [] if command is None else [name for each in command.params for name in each.opts]
-    assert old.option not in known
-    program, *words = old.new.split()
-    assert program == "tablewright"
-    found = next(name for name in COMMANDS if words[: len(name.split())] == name.split())
-    given = [word for word in words if word.startswith("-")]
-    assert {*given} <= {name for each in COMMANDS[found].params for name in each.opts}
-    positional = words[len(found.split()) :]
-    positional = positional[: positional.index(given[0])] if given else positional
-    assert arguments_of(COMMANDS[found])[: len(positional)] == positional
+@pytest.mark.parametrize("old", OLD_SPELLINGS)
+def test_the_new_spelling_exists_and_the_old_one_does_not(old: str) -> None:
+    command, _, option = old.partition(" ")
+    assert (command in COMMANDS) == bool(option)
+    words = OLD_SPELLINGS[old].split()
+    name = next(name for name in COMMANDS if words[: len(name.split())] == name.split())
+    parameters = COMMANDS[name].params
+    options = {each for parameter in parameters for each in parameter.opts}
+    assert (option in options) <= (name != command)
+    assert {word for word in words if word.startswith("-")} <= options
+    forms = words[len(name.split()) :]
+    first = next((n for n, word in enumerate(forms) if word.startswith("-")), len(forms))
+    assert arguments_of(COMMANDS[name])[:first] == forms[:first]
 
 
 @pytest.mark.parametrize(
@@ -148,6 +197,18 @@ def test_a_mistake_is_one_line(words: str, message: str) -> None:
 )
 def test_the_spelling_of_a_word_decides_whether_it_is_a_target(word: str, expected: bool) -> None:
     assert is_target(word) is expected
+
+
+def test_a_path_without_its_ending_is_not_taken_for_a_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").touch()
+    done = run("verify", "./mine")
+    assert done.stderr.startswith("tablewright: ./mine would be a target; the path of a design ")
+    Path("shop").touch()
+    done = run("patterns", "commerce", "shop", "customer_profile", "customer_id=C1")
+    assert done.stderr.endswith("shop is not a pattern; if it is a database file, write ./shop\n")
 
 
 def test_a_target_alone_runs_the_checks_of_all_designs_there(tmp_path: Path) -> None:

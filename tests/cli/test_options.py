@@ -13,8 +13,7 @@ import typer.main
 from tablewright.cli.all_commands import app
 from tablewright.cli.commands import PlainCommand
 from tablewright.cli.grammar import names_of
-from tablewright.cli.serve.options import ServeOptions
-from tablewright.cli.serve.reader import read_options
+from tablewright.cli.serve.options import ServeOptions, read_options
 
 
 def read_with_typer(arguments: list[str]) -> dict[str, Any]:

@@ -173,6 +173,10 @@ def test_a_write_on_the_sample_data_does_not_ask() -> None:
             ["customer_profile", "absent.db", "customer_id=C1"],
             "the target comes before the pattern: tablewright patterns commerce absent.db",
         ),
+        (
+            ["customer_profile", "customer_id=C1", "absent.db"],
+            "the target comes before the pattern: tablewright patterns commerce absent.db",
+        ),
     ],
 )
 def test_a_mistake_is_one_line(arguments: list[str], told: str) -> None:

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 from tablewright.cli import all_commands
 from tablewright.cli.conditions import read_literal
-from tablewright.cli.statements import open_statements
+from tablewright.cli.sessions import open_statements
 from tablewright.engine import Engine
 from tablewright.partiql.completion import Names, complete
 from tablewright.partiql.tokens import split_statements

@@ -34,6 +34,13 @@ def test_the_help_of_a_command_is_that_of_its_option() -> None:
     assert run("help", "scan").stdout.split() == run("scan", "--help").stdout.split()
 
 
+def test_the_help_of_a_command_in_a_group() -> None:
+    shown = run("help", "publish", "docs").stdout
+    assert shown.split() == run("publish", "docs", "--help").stdout.split()
+    assert "'publish doc'; did you mean 'docs'?" in run("help", "publish", "doc").stderr
+    assert "write `tablewright publish docs DESIGN`" in run("help", "docs").stderr
+
+
 def test_an_unknown_topic_has_a_hint() -> None:
     done = run("help", "operation")
     assert (done.returncode, done.stdout) == (2, "")

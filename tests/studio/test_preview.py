@@ -55,7 +55,7 @@ def previewed(found: Preview) -> set[str]:
     """Return the rows that a preview says differ, in the same form."""
     rows = []
     for item in found.items:
-        key = repr(item.layout.key(item.key))
+        key = repr(item.description.key(item.key))
         if item.kind != "same":
             rows.append(((item.table, "", key), item.before, item.after))
         rows += [((item.table, row.index.name, key), row.before, row.after) for row in item.rows]

@@ -1,4 +1,4 @@
-"""`seed` and `verify --target`, on a file and on an endpoint that plain boto3 reads."""
+"""`seed` and `verify TARGET`, on a file and on an endpoint that plain boto3 reads."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_seed_leaves_nothing_if_it_does_not_finish(
     assert [client.scan(TableName=table)["Count"] for table in existing] == [0] * len(existing)
 
 
-# -- verify --target ------------------------------------------------------------------------------
+# -- verify TARGET --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BUNDLED)

@@ -6,7 +6,7 @@ Invariants:
 - A mistake of the user (a port in use, a missing file) is one line and exit code 2, never a
   traceback. Exit code 1 means that the command ran and found a problem.
 - A command imports what it needs when it runs, so that `--help` is fast. `serve` imports typer only
-  for its help: `serve.reader` says why.
+  for its help: `serve.options` says why.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tablewright.cli.failures import INTERRUPTED, describe_error, say
+from tablewright.cli.report import INTERRUPTED, describe_error, say
 
 
 def main() -> None:
@@ -54,7 +54,7 @@ def run(arguments: Sequence[str]) -> None:
     """Run a command and exit with its code."""
     if arguments[:1] == ["serve"] and not {"-h", "--help"} & set(arguments):
         from tablewright.cli.serve import serve
-        from tablewright.cli.serve.reader import read_options
+        from tablewright.cli.serve.options import read_options
 
         try:
             serve(read_options(arguments[1:]))

@@ -8,8 +8,7 @@ from typing import Any
 
 from tablewright.cli.commands import PlainCommand, add_command, app
 from tablewright.cli.serve import serve
-from tablewright.cli.serve.options import ServeOptions
-from tablewright.cli.serve.reader import read_options
+from tablewright.cli.serve.options import ServeOptions, read_options
 
 __all__ = ["app"]
 

@@ -14,7 +14,6 @@ import typer
 
 from tablewright.cli import report
 from tablewright.cli.commands import add_command, print_document
-from tablewright.cli.failures import clean_interrupts, exit_on_error, fail, failing_on
 from tablewright.cli.grammar import (
     MEMORY,
     WHERE,
@@ -27,9 +26,13 @@ from tablewright.cli.grammar import (
     split_subject,
     tables_named,
 )
+from tablewright.cli.report import clean_interrupts, exit_on_error, fail, failing_on
 from tablewright.errors import DesignLoadError, TablewrightError
+from tablewright.presentation.terminal import fill, make_console, print_fields
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from tablewright.publish.advice import Finding
@@ -40,6 +43,9 @@ MEMBERS = (
     *("design", "check", "pattern", "operation", "index", "condition"),
     *("returned", "read", "units", "scan", "ok", "problem"),
 )
+#: The columns of the list of checks, after the result of each.
+HEADER = ("check", "request", "items", "units")
+MARKS = {"ok": "green", "FAIL": "bold red"}
 STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
@@ -80,9 +86,9 @@ def verify(
         if brief and not json:
             count = sum(result.ok for result in results)
             typer.echo(f"{each.name:10} {count} of {len(results)} checks passed")
-            report.print_failures(console, results)
+            _print_failures(console, results)
         elif not json:
-            report.print_results(console, each, results, details=details)
+            _print_results(console, each, results, details=details)
             if each.compare is not None:
                 console.print(each.compare.as_table(each.compare.compare(results)))
         _name_uncovered(each, results, console, to_stderr=json)
@@ -132,9 +138,9 @@ def _name_uncovered(
 
     names = [pattern.name for pattern in uncovered(design, results)]
     if names:
-        patterns = "pattern" if len(names) == 1 else "patterns"
-        message = f"{design.name}: {len(names)} {patterns} that no check runs: {', '.join(names)}"
-        typer.echo(report.fill(console, message), err=to_stderr)
+        patterns = report.count_of(len(names), "pattern")
+        message = f"{design.name}: {patterns} that no check runs: {', '.join(names)}"
+        typer.echo(fill(console, message), err=to_stderr)
 
 
 def _summary(results: list[Result]) -> str:
@@ -143,8 +149,66 @@ def _summary(results: list[Result]) -> str:
         return f"{failed} of {len(results)} checks failed"
     scans = dict.fromkeys(result.pattern or result.check for result in results if result.scan)
     scanned = f"declared scans: {', '.join(scans)}" if scans else "no pattern scans a table"
-    checks = "1 check" if len(results) == 1 else f"{len(results)} checks"
-    return f"{checks} passed; {scanned}"
+    return f"{report.count_of(len(results), 'check')} passed; {scanned}"
+
+
+def _print_results(
+    console: Console, design: Design, results: Sequence[Result], *, details: bool
+) -> None:
+    """Print one line for each check; with `details`, also its pattern, request and cost."""
+    report.print_text(console, design.doc.partition("\n")[0] or design.name, style="bold")
+    marks = ["", *("ok" if result.ok else "FAIL" for result in results)]
+    lines = report.table_lines(console.width - len("FAIL  "), [HEADER, *map(_cells, results)])
+    for mark, line, result in zip(marks, lines, [None, *results], strict=True):
+        _print_marked(console, mark, line)
+        if details and result is not None:
+            _print_details(console, result)
+    _print_failures(console, results)
+
+
+def _print_failures(console: Console, results: Sequence[Result]) -> None:
+    """Print what is wrong with each check that failed."""
+    for result in results:
+        if not result.ok:
+            console.print()
+            report.print_line(console, f"{result.design}: {result.check}", MARKS["FAIL"])
+            for line in result.problem.splitlines():
+                mark = line.strip()[:1]
+                style = {"-": "red", "+": "green"}.get(mark)
+                is_text = not line.startswith(" ")  # and not a value, or a line of code
+                shown = fill(console, f"  {line}", "  ") if is_text else f"  {line}"
+                console.print(shown, style=style, soft_wrap=True, markup=False)
+
+
+def _cells(result: Result) -> tuple[str, str, str, str]:
+    items = str(result.returned)
+    if result.read > result.returned and not result.write_units:
+        items = f"{result.returned} of {result.read}"
+    name = " ".join(result.check.split())
+    return name, result.operation, items, f"{result.units:g}"
+
+
+def _print_marked(console: Console, mark: str, line: str) -> None:
+    from rich.text import Text
+
+    text = Text.assemble((f"{mark:4}", MARKS.get(mark, "")), f"  {line}")
+    console.print(text, soft_wrap=True)
+
+
+def _print_details(console: Console, result: Result) -> None:
+    where = f"{result.operation} on {result.index}" if result.index else result.operation
+    units = ((result.read_units, "read"), (result.write_units, "write"))
+    cost = ", ".join(f"{amount:g} {kind} units" for amount, kind in units if amount) or "0 units"
+    requests = report.count_of(result.requests, "request")
+    fields = [
+        ("request", f"{where}: {result.condition}".rstrip(": ")),
+        ("cost", f"{requests}, {cost}"),
+    ]
+    if result.pattern:
+        fields.insert(0, ("pattern", result.pattern))
+    if result.scan:
+        fields.append(("scan", f"declared: {result.scan}"))
+    print_fields(console, fields, " " * 6)
 
 
 @add_command()
@@ -215,8 +279,6 @@ def advise(
     `# tablewright: allow(RULE, "REASON")` in or above a declaration allows one. Exit code 1: there
     are errors or warnings that no comment allows.
     """
-    from rich.console import Console
-
     from tablewright.cost import load_rates
     from tablewright.publish import advice
 
@@ -228,7 +290,7 @@ def advise(
     if json or sarif:
         print_document(advice.sarif(findings, advice.RULES) if sarif else findings)
     else:
-        _print_findings(Console(), findings)
+        _print_findings(make_console(), findings)
         if not loaded.patterns:
             typer.echo(f"{loaded.name} declares no access patterns; most rules need them.")
     if any(finding.fails for finding in findings):
@@ -240,25 +302,18 @@ def _print_findings(console: Console, findings: list[Finding]) -> None:
     for finding in findings:
         if finding.allowed:
             continue
-        where = f"{_relative(finding.place.file)}:{finding.place.line}"
-        console.print(where, end=": ", markup=False, highlight=False, soft_wrap=True)
+        where = f"{report.relative(finding.place.file)}:{finding.place.line}"
+        report.print_line(console, where, end=": ")
         console.print(finding.severity, style=STYLES[finding.severity], end=" ")
-        console.print(finding.rule, markup=False, highlight=False, soft_wrap=True)
-        reason = report.fill(console, f"  {finding.subject}: {finding.reason}", "  ")
-        console.print(reason, markup=False, highlight=False, soft_wrap=True)
+        report.print_line(console, finding.rule)
+        report.print_text(console, f"  {finding.subject}: {finding.reason}", "  ")
         # The code of a fix is not broken, so that it can be copied.
-        console.print(f"  fix: {finding.fix}", markup=False, highlight=False, soft_wrap=True)
+        report.print_line(console, f"  fix: {finding.fix}")
     counts = [
         (sum(each.severity == kind and not each.allowed for each in findings), kind)
         for kind in STYLES
     ]
-    shown = [f"{count} {kind}{'' if count == 1 else 's'}" for count, kind in counts if count]
+    shown = [report.count_of(count, kind) for count, kind in counts if count]
     allowed = sum(bool(each.allowed) for each in findings)
     text = ", ".join(shown) or "nothing found"
     typer.echo(f"{text}; {allowed} allowed by comments" if allowed else text)
-
-
-def _relative(file: str) -> str:
-    """Return a path as it is seen from the working directory, if it is below it."""
-    path = Path(file)
-    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)

@@ -17,8 +17,8 @@ import typer
 import typer.core
 
 from tablewright import __version__
-from tablewright.cli.failures import fail
 from tablewright.cli.grammar import Declared, names_of, new_spelling, unknown_option
+from tablewright.cli.report import fail
 from tablewright.hints import did_you_mean
 from tablewright.whole_file import replace_whole
 
@@ -42,6 +42,8 @@ GROUPS = {
 }
 PANELS = {name: group for group, names in GROUPS.items() for name in names}
 ORDER = list(PANELS)
+#: What the help shows for the value of an option that declares nothing else.
+METAVARS = {int: "NUMBER", float: "NUMBER", str: "NAME", Path: "FILE"}
 
 #: The base of typer's exceptions for mistakes in arguments, which typer does not export.
 UsageError: Any = typer.BadParameter.__base__
@@ -126,8 +128,9 @@ def report_mistake(context: Any, error: Any) -> NoReturn:
 
 def _without_types(parameters: list[Any]) -> list[Any]:
     for parameter in parameters:
+        parameter._get_number_range_help_str = lambda: None  # of recent versions of typer
         if parameter.param_type_name == "argument":
-            parameter.display_type_rich = lambda ctx: None  # of recent versions of typer
+            parameter.display_type_rich = lambda ctx: None
         elif parameter.is_flag and parameter.metavar is None:
             parameter.metavar = ""
     return parameters
@@ -182,10 +185,12 @@ def _typer(parameter: inspect.Parameter) -> inspect.Parameter:
         if not isinstance(found, Declared):
             return parameter
         declared = found if declared is parameter.empty else found._replace(default=declared)
-    return parameter.replace(annotation=kind, default=_typer_default(parameter.name, declared))
+    return parameter.replace(
+        annotation=kind, default=_typer_default(parameter.name, kind, declared)
+    )
 
 
-def _typer_default(name: str, declared: Declared) -> Any:
+def _typer_default(name: str, kind: Any, declared: Declared) -> Any:
     default, names = declared.default, declared.names
     if declared.is_argument:
         return typer.Argument(default, help=declared.help, metavar=declared.metavar)
@@ -196,9 +201,16 @@ def _typer_default(name: str, declared: Declared) -> Any:
         help=declared.help,
         min=declared.min,
         max=declared.max,
-        metavar=declared.metavar,
+        metavar=declared.metavar or _metavar(kind),
         rich_help_panel=declared.panel,
     )
+
+
+def _metavar(kind: Any) -> str | None:
+    """Return what the help shows for a value of this type, also in `X | None` and `list[X]`."""
+    while parts := get_args(kind):
+        kind = parts[0]
+    return METAVARS.get(kind)
 
 
 def text_file(name: str) -> str:

@@ -15,9 +15,8 @@ from typing import Annotated
 import typer
 
 from tablewright.cli.commands import add_command, add_group
-from tablewright.cli.failures import fail, failing_on, say
-from tablewright.cli.grammar import argument, option
-from tablewright.cli.report import print_grid
+from tablewright.cli.grammar import argument, option, read_pairs
+from tablewright.cli.report import fail, failing_on, print_grid, say
 from tablewright.errors import CredentialsRefused
 
 credentials = add_group("credentials", "Manage the users of `tablewright serve`.")
@@ -49,12 +48,7 @@ def add(
     """
     from tablewright.server.access import credentials_edit
 
-    tags = {}
-    for pair in tag or ():
-        key, equals, value = pair.partition("=")
-        if not key or not equals:
-            fail(f"--tag {pair}: expected NAME=VALUE, such as team=billing")
-        tags[key] = value
+    tags = read_pairs("--tag", tag or ())
     secret = credentials_edit.new_secret() if access_key_id is None else read_secret()
     key_id = access_key_id or credentials_edit.new_access_key_id()
     with failing_on(CredentialsRefused):

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from tablewright.cli.commands import add_command
-from tablewright.cli.failures import clean_interrupts, exit_on_error, fail, say
 from tablewright.cli.grammar import (
     DesignName,
     Target,
@@ -22,7 +21,7 @@ from tablewright.cli.grammar import (
     option,
     tables_named,
 )
-from tablewright.cli.report import print_grid
+from tablewright.cli.report import clean_interrupts, count_of, exit_on_error, fail, print_grid, say
 from tablewright.cli.transfer import progress_bars
 from tablewright.errors import DuplicateValues, UnreadableItem
 from tablewright.hints import did_you_mean
@@ -79,8 +78,7 @@ def seed(design: DesignName, target: Target) -> None:
         counts = ", ".join(
             f"{count} {entity or 'for unique values'}" for entity, count in sorted(entities.items())
         )
-        total = entities.total()
-        items = "1 item" if total == 1 else f"{total} items"
+        items = count_of(entities.total(), "item")
         typer.echo(f"{table}: {items}{f' ({counts})' if counts else ''}")
 
 

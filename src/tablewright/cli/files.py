@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tablewright.cli.commands import add_command
-from tablewright.cli.failures import describe_error, fail, failing_on, say
 from tablewright.cli.grammar import argument
-from tablewright.cli.report import print_grid
+from tablewright.cli.report import count_of, describe_error, fail, failing_on, print_grid, say
 from tablewright.errors import DamagedFile, StoreFailed, TablewrightError
 
 if TYPE_CHECKING:
@@ -35,8 +34,7 @@ def check_file(file: DatabaseFile) -> None:
         report = engine.check()
     show_report(report)
     if not report:
-        count = len(report.problems)
-        say(f"{file}: {count} problem{'s' if count > 1 else ''}")
+        say(f"{file}: {count_of(len(report.problems), 'problem')}")
         raise typer.Exit(1)
     typer.echo("all tables and indexes agree")
 

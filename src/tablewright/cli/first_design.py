@@ -19,8 +19,8 @@ import typer
 
 from tablewright.cli import report
 from tablewright.cli.commands import add_command, text_file, write_output
-from tablewright.cli.failures import describe_error, exit_on_error, fail, say
 from tablewright.cli.grammar import WHERE, argument, option
+from tablewright.cli.report import describe_error, exit_on_error, fail, say
 from tablewright.presentation.values import count_items
 from tablewright.whole_file import create_whole
 
@@ -144,6 +144,6 @@ def _import_model(file: Path, output: Path | None) -> None:
         say(f"warning: {warning}")
     write_output(made.source, output)
     if output is not None:
-        rows = "1 row" if made.rows == 1 else f"{made.rows} rows"
+        rows = report.count_of(made.rows, "row")
         typer.echo(f"{output}: {', '.join(made.entities)}, from {rows}")
         typer.echo(f"Next: tablewright verify {output} runs its checks.")

@@ -8,12 +8,12 @@
   take `--design`, which only changes how they show items.
 - Where a design, or a pattern after it, can be left out, the spelling of a word decides:
   `is_target`.
-- 0.1.0 is the first release, so there are no aliases. `SPELLINGS` lists what was renamed before it;
-  an old spelling is refused, and the message has the new one.
+- 0.1.0 is the first release, so there are no aliases: an old spelling is refused, and the message
+  has the new one, from `OLD_SPELLINGS`.
 
 Parameters are declared as values: `port: int = option("The port.", default=8000, min=0)`. Those of
 several commands are types: `target: Target`. `commands` shows the declarations to typer;
-`serve.reader` reads those of `serve`, which starts without typer, so this module does not import
+`serve.options` reads those of `serve`, which starts without typer, so this module does not import
 it. `tests/cli/test_grammar.py` checks every command.
 """
 
@@ -23,7 +23,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from tablewright.cli.failures import fail
+from tablewright.cli.report import fail
 from tablewright.errors import TablewrightError
 from tablewright.hints import did_you_mean
 
@@ -74,6 +74,13 @@ DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 DESIGN_HELP = "A bundled design, a module name or the path of a Python file."
 DesignName = Annotated[str, argument("DESIGN", DESIGN_HELP)]
 Target = Annotated[str, argument("TARGET", f"Where the tables are: {WHERE}.")]
+OptionalTarget = Annotated[
+    str | None,
+    argument(
+        "TARGET",
+        f"Where the tables are: {WHERE}. Default: the sample data of the design, in memory.",
+    ),
+]
 TableName = Annotated[str, argument("TABLE", "The name of the table.")]
 
 Json = Annotated[bool, flag("Print one JSON value on each line.", "--json")]
@@ -83,42 +90,43 @@ Output = Annotated[
 Yes = Annotated[bool, flag("Do not ask.", "--yes", "-y")]
 
 
-class Spelling(NamedTuple):
-    """A spelling that is refused, and the one that replaces it."""
-
-    command: str
-    #: An option of the command; "" if the command itself was renamed.
-    option: str
-    new: str
-
-
-SPELLINGS = (
-    Spelling("docs", "", "tablewright publish docs DESIGN"),
-    Spelling("verify", "--target", "tablewright verify DESIGN TARGET"),
-    Spelling("verify", "--stored", "tablewright check-items DESIGN TARGET"),
-    Spelling("verify", "--table", "tablewright check-items DESIGN TARGET --table NAME"),
-    Spelling("patterns", "--target", "tablewright patterns DESIGN TARGET PATTERN NAME=VALUE"),
-    Spelling("cost", "--sample", "tablewright cost DESIGN TARGET"),
-    Spelling("infer", "--sample", "tablewright infer TARGET --limit NUMBER"),
-    Spelling("create-table", "--design", "tablewright create-tables DESIGN TARGET"),
-    Spelling("studio", "--export", "tablewright publish docs DESIGN --html -o FILE"),
-    Spelling("studio", "--data", "tablewright publish docs DESIGN --html -o FILE"),
-    Spelling("serve", "--db", "tablewright serve FILE"),
-)
+#: A command, or an option of it, as it was called before the first release -> what replaces it.
+OLD_SPELLINGS = {
+    "docs": "publish docs DESIGN",
+    "verify --target": "verify DESIGN TARGET",
+    "verify --stored": "check-items DESIGN TARGET",
+    "verify --table": "check-items DESIGN TARGET --table NAME",
+    "patterns --target": "patterns DESIGN TARGET PATTERN NAME=VALUE",
+    "cost --sample": "cost DESIGN TARGET",
+    "infer --sample": "infer TARGET --limit NUMBER",
+    "create-table --design": "create-tables DESIGN TARGET",
+    "studio --export": "publish docs DESIGN --html -o FILE",
+    "studio --data": "publish docs DESIGN --html -o FILE",
+    "serve --db": "serve FILE",
+}
 
 
-def new_spelling(command: str, option: str = "") -> str:
+def new_spelling(words: str) -> str:
     """Return the end of a message that refuses an old spelling; "" if it is none."""
-    for old in SPELLINGS:
-        if (old.command, old.option) == (command, option):
-            return f"; write `{old.new}`"
-    return ""
+    new = OLD_SPELLINGS.get(words)
+    return f"; write `tablewright {new}`" if new else ""
 
 
 def unknown_option(command: str, option: str, known: Iterable[str]) -> str:
     """Return the message for an option that a command does not have."""
-    hint = new_spelling(command, option) or did_you_mean(option, known)
-    return f"{command} has no option {option}{hint}".lstrip()
+    hint = new_spelling(f"{command} {option}") or did_you_mean(option, known)
+    return f"{command} has no option {option}{hint}"
+
+
+def read_pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
+    """Return the values of an option that is `NAME=VALUE`; exit if one is not."""
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            fail(f"{option} {text}: expected NAME=VALUE")
+        pairs[name] = value
+    return pairs
 
 
 def is_target(word: str) -> bool:
@@ -142,7 +150,11 @@ def split_subject(
 ) -> tuple[str | None, str | None]:
     """Return the design and the target of `[DESIGN] [TARGET]`; exit if a word is neither."""
     if first is None or second is None:
-        return (None, first) if first is not None and is_target(first) else (first, None)
+        if first is None or not is_target(first):
+            return first, None
+        if Path(f"{first}.py").is_file():
+            fail(f"{first} would be a target; the path of a design ends in .py: {first}.py")
+        return None, first
     if is_target(first) and is_target(second):
         fail(f"{command} takes one target, not {first} and {second}")
     if is_target(first):

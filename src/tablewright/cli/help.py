@@ -1,7 +1,11 @@
-"""Help topics: short texts that are part of the package, for messages to point to.
+"""Help: topics, and completion for shells.
 
-A message says "`tablewright help operations` lists them"; it never cites a file that is not
-installed.
+Topics are short texts that are part of the package, for messages to point to. A message says
+"`tablewright help operations` lists them"; it never cites a file that is not installed.
+
+The scripts for bash, zsh and fish are made from the tree of commands. They are static, so that Tab
+answers at once: commands, options, the values of options that have a fixed set, the bundled
+designs, and files. They know the commands of the version that wrote them.
 """
 
 from __future__ import annotations
@@ -14,10 +18,20 @@ from typing import Any, NamedTuple
 
 import typer
 
-from tablewright.cli.commands import add_command, app, text_file
-from tablewright.cli.failures import fail
-from tablewright.cli.grammar import argument
+from tablewright.cli.commands import PROGRAM, add_command, app, text_file
+from tablewright.cli.grammar import argument, new_spelling
+from tablewright.cli.report import fail
 from tablewright.hints import did_you_mean
+
+ZSH = """\
+# Completion for zsh. In ~/.zshrc, after compinit:  eval "$(tablewright completion zsh)"
+autoload -U +X bashcompinit && bashcompinit
+"""
+
+FISH = (
+    "# Completion for fish:  "
+    "tablewright completion fish > ~/.config/fish/completions/tablewright.fish"
+)
 
 
 def operations() -> str:
@@ -67,39 +81,31 @@ TOPICS: dict[str, tuple[str, Callable[[], str] | None]] = {
 @add_command("help")
 def show_help(
     context: typer.Context,
-    topic: str | None = argument("TOPIC", "A topic, or the name of a command.", default=None),
+    topic: list[str] | None = argument(
+        "TOPIC", "A topic, or the words of a command. Default: list the topics.", default=None
+    ),
 ) -> None:
     """Show the help of a topic or of a command; list the topics."""
-
-    parent: Any = context.parent
     if topic is None:
         width = max(map(len, TOPICS))
         typer.echo("tablewright help TOPIC, or tablewright help COMMAND\n")
         for name, (about, _) in TOPICS.items():
             typer.echo(f"  {name:{width}}  {about}")
         typer.echo("\ntablewright --help lists the commands.")
-    elif topic in TOPICS:
-        make = TOPICS[topic][1]
-        typer.echo(make() if make else text_file(f"help_{topic}.txt"), nl=False)
-    elif topic in parent.command.commands:
-        command = parent.command.commands[topic]
-        typer.echo(command.get_help(typer.Context(command, info_name=topic, parent=parent)))
+    elif len(topic) == 1 and topic[0] in TOPICS:
+        make = TOPICS[topic[0]][1]
+        typer.echo(make() if make else text_file(f"help_{topic[0]}.txt"), nl=False)
     else:
-        known = [*TOPICS, *parent.command.commands]
-        hint = did_you_mean(topic, known) or f"; the topics are {', '.join(TOPICS)}"
-        fail(f"there is no help on {topic!r}{hint}")
-
-
-PROGRAM = "tablewright"
-
-ZSH = """\
-# Completion for zsh. In ~/.zshrc, after compinit:  eval "$(tablewright completion zsh)"
-autoload -U +X bashcompinit && bashcompinit
-"""
-
-FISH = """\
-# Completion for fish:  tablewright completion fish > ~/.config/fish/completions/tablewright.fish
-"""
+        found: Any = context.parent
+        for name in topic:
+            below = getattr(found.command, "commands", {})
+            if name not in below:
+                known = [*below, *(TOPICS if found is context.parent else ())]
+                hint = new_spelling(name) or did_you_mean(name, known)
+                others = f"; the topics are {', '.join(TOPICS)}"
+                fail(f"there is no help on {' '.join(topic)!r}{hint or others}")
+            found = typer.Context(below[name], info_name=name, parent=found)
+        typer.echo(found.command.get_help(found))
 
 
 class CompletionShell(enum.StrEnum):
@@ -110,7 +116,7 @@ class CompletionShell(enum.StrEnum):
     fish = "fish"
 
 
-class Command(NamedTuple):
+class CompletedCommand(NamedTuple):
     """What can follow the words of a command."""
 
     #: The words after `tablewright`: `publish terraform`; "" for the program itself.
@@ -120,9 +126,8 @@ class Command(NamedTuple):
     options: list[str]
     #: The values of each option that takes one, by its name; empty if they are not a fixed set.
     arguments: dict[str, list[str]]
-    #: The fixed sets of its positional arguments.
+    #: The fixed sets of its positional arguments, and the bundled designs if it takes a design.
     values: list[str]
-    takes_design: bool
 
 
 @add_command()
@@ -139,66 +144,50 @@ def completion(
     )
 
 
-def walk(command: Any, words: str = "") -> Iterator[Command]:
+def walk(command: Any, words: str = "") -> Iterator[CompletedCommand]:
     """Yield a command and those below it."""
     below = getattr(command, "commands", {})
-    options: list[str] = []
-    arguments: dict[str, list[str]] = {}
-    values: list[str] = []
-    takes_design = False
+    found = CompletedCommand(
+        words, (command.help or "").partition("\n")[0], list(below), [], {}, []
+    )
     declared = inspect.signature(command.callback).parameters if command.callback else {}
     for parameter in command.get_params(typer.Context(command)):
         kind = declared[parameter.name].annotation if parameter.name in declared else None
-        choices = _choices(kind)
+        values = _values(kind, parameter.metavar)
         if parameter.param_type_name == "argument":
-            values += choices
-            takes_design |= "DESIGN" in (parameter.metavar or "")
+            found.values.extend(values)
             continue
         names = [*parameter.opts, *parameter.secondary_opts]
-        options += names
+        found.options.extend(names)
         if not parameter.is_flag:
-            arguments |= dict.fromkeys(names, choices)
+            found.arguments.update(dict.fromkeys(names, values))
     if words == "help":
-        values += TOPICS
-    yield Command(
-        words=words,
-        help=(command.help or "").partition("\n")[0],
-        subcommands=list(below),
-        options=options,
-        arguments=arguments,
-        values=values,
-        takes_design=takes_design,
-    )
+        found.values.extend(TOPICS)
+    yield found
     for name, each in below.items():
         yield from walk(each, f"{words} {name}".lstrip())
 
 
-def _choices(kind: Any) -> list[str]:
-    """Return the values of a type that has a fixed set of them."""
+def _values(kind: Any, metavar: str | None) -> list[str]:
+    """Return the values of a parameter that has a fixed set of them, or that is a design."""
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return [str(member.value) for member in kind]
-    return []
+    return designs() if metavar == "DESIGN" else []
 
 
-def bash_script(commands: list[Command], shell: CompletionShell) -> str:
+def bash_script(commands: list[CompletedCommand], shell: CompletionShell) -> str:
     """Return the script for bash, which also works in zsh with its `bashcompinit`."""
-    designs = " ".join(_designs())
     words, cases = [], []
     arguments: dict[str, list[str]] = {}
     for command in commands:
         for name in command.subcommands:
             after = f"{command.words} {name}".lstrip()
             words.append(f'            "{command.words}/{name}") command="{after}" ;;')
-        values = " ".join([*command.subcommands, *command.values])
-        shown = designs if command.takes_design else ""
-        cases.append(
-            f'        "{command.words}") values="{values}" options="{" ".join(command.options)}" '
-            f'designs="{shown}" ;;'
-        )
-        for option, choices in command.arguments.items():
-            shown = designs if option == "--design" else ""
-            what = f'values="{" ".join(choices)}" designs="{shown}"'
-            arguments.setdefault(what, []).append(f'"{command.words} {option}"')
+        what = _bash_values([*command.subcommands, *command.values])
+        options = f'options="{" ".join(command.options)}"'
+        cases.append(f'        "{command.words}") {what} {options} ;;')
+        for option, values in command.arguments.items():
+            arguments.setdefault(_bash_values(values), []).append(f'"{command.words} {option}"')
     taken = [f"        {'|'.join(places)}) {what} ;;" for what, places in arguments.items()]
     text = text_file("completion.bash")
     for marker, lines in (("@WORDS@", words), ("@COMMANDS@", cases), ("@ARGUMENTS@", taken)):
@@ -206,24 +195,28 @@ def bash_script(commands: list[Command], shell: CompletionShell) -> str:
     return f"{ZSH if shell is CompletionShell.zsh else ''}{text}".rstrip("\n")
 
 
-def fish_script(commands: list[Command]) -> str:
+def _bash_values(values: list[str]) -> str:
+    """Return the assignments for values; where a design is possible, files are offered, too."""
+    has_files = "yes" if set(designs()) <= set(values) else ""
+    return f'values="{" ".join(values)}" files="{has_files}"'
+
+
+def fish_script(commands: list[CompletedCommand]) -> str:
     """Return the script for fish; fish completes files by itself."""
-    lines = [FISH.rstrip("\n")]
+    lines = [FISH]
+    texts = {each.words: each.help for each in commands}
     for command in commands:
         inside = _fish_condition(command.words)
-        texts = {each.words: each.help for each in commands}
         for name in command.subcommands:
             about = texts[f"{command.words} {name}".lstrip()]
             lines.append(_fish_line(inside, f"-a {name}", about))
-        values = [*command.values, *(_designs() if command.takes_design else ())]
-        if values:
-            lines.append(_fish_line(inside, f"-a '{' '.join(values)}'"))
+        if command.values:
+            lines.append(_fish_line(inside, f"-a '{' '.join(command.values)}'"))
         for option in command.options:
-            dashes = "-l" if option.startswith("--") else "-s"
-            wanted = f"{dashes} {option.lstrip('-')}"
+            wanted = f"{'-l' if option.startswith('--') else '-s'} {option.lstrip('-')}"
             if option in command.arguments:
-                choices = command.arguments[option] or (_designs() if option == "--design" else [])
-                wanted += f" -x -a '{' '.join(choices)}'" if choices else " -r"
+                values = command.arguments[option]
+                wanted += f" -x -a '{' '.join(values)}'" if values else " -r"
             lines.append(_fish_line(inside, wanted))
     return "\n".join(lines)
 
@@ -240,7 +233,8 @@ def _fish_line(condition: str, wanted: str, about: str = "") -> str:
     return f"complete -c {PROGRAM} -n '{condition}' {wanted}{described}"
 
 
-def _designs() -> list[str]:
-    from tablewright.designs.catalog import BUNDLED
+def designs() -> list[str]:
+    """Return the names of the bundled designs."""
+    from tablewright.designs.catalog import BUNDLED  # it imports the model
 
     return list(BUNDLED)

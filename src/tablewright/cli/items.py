@@ -1,7 +1,10 @@
-"""Commands that read items: get, query, scan.
+"""Commands that read and write items: get, query, scan, put, delete.
 
-Invariant: a read is bounded. `query` and `scan` read at most `--limit` items, 100 if it is not
-given, and then say so on standard error, with the cursor to continue at; `--all` reads everything.
+Invariants:
+- A read is bounded. `query` and `scan` read at most `--limit` items, 100 if it is not given, and
+  then say so on standard error, with the cursor to continue at; `--all` reads everything.
+- An existing item is replaced or deleted only if the user agrees: at the terminal, or with `--yes`.
+  A new item is written on the condition that it is still missing.
 """
 
 from __future__ import annotations
@@ -11,18 +14,19 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 
 from tablewright.cli.commands import add_command
 from tablewright.cli.conditions import (
     describe_key,
+    filter_expression,
     find_key,
     key_expression,
     parse_conditions,
     parse_key,
     require_key,
 )
-from tablewright.cli.failures import fail
 from tablewright.cli.grammar import (
     Json,
     TableName,
@@ -34,9 +38,11 @@ from tablewright.cli.grammar import (
     option,
 )
 from tablewright.cli.item_json import read_items
+from tablewright.cli.report import fail, say
 from tablewright.cli.sessions import TableSession, open_session
 from tablewright.errors import InvalidValue, TablewrightError
-from tablewright.presentation.terminal import EntityView, StoredView, View, note
+from tablewright.hints import did_you_mean
+from tablewright.presentation.terminal import EntityView, StoredView, View
 from tablewright.presentation.values import count_items, count_units
 
 if TYPE_CHECKING:
@@ -79,12 +85,7 @@ def get(
     """
     entities = find_entities(design, table)
     with open_session(target) as session:
-        wanted = session.describe(table).keys
-        request = {"TableName": table, "Key": parse_key(key, wanted), "ConsistentRead": True}
-        item = session.send("GetItem", request).get("Item")
-        if item is None:
-            note(f"tablewright: {table} has no item with the key {' '.join(key)}")
-            raise typer.Exit(1)
+        item = find_item(session, table, key)
         view = make_view(session, table, None, entities, attributes)
         if json:
             view.print_json([item])
@@ -159,7 +160,18 @@ def scan(
         )
         print_pages(pages, view, json=json)
         if pages.left_out:
-            note("The index record is not shown.")
+            say("The index record is not shown.")
+
+
+def find_item(session: TableSession, table: str, key: Sequence[str]) -> Item:
+    """Return the item with a key; exit with code 1 if there is none."""
+    wanted = parse_key(key, session.describe(table).keys)
+    request = {"TableName": table, "Key": wanted, "ConsistentRead": True}
+    found: Item | None = session.send("GetItem", request).get("Item")
+    if found is None:
+        say(f"tablewright: {table} has no item with the key {' '.join(key)}")
+        raise typer.Exit(1)
+    return found
 
 
 def find_entities(design: str | None, table: str) -> TableMap | None:
@@ -167,8 +179,6 @@ def find_entities(design: str | None, table: str) -> TableMap | None:
 
     The only table of a design may have another name at the target.
     """
-    from tablewright.hints import did_you_mean
-
     if design is None:
         return None
     tables = {each.__table__.name: each.__table__ for each in load_design(design).tables}
@@ -203,8 +213,6 @@ def add_expressions(
     request: dict[str, Any], condition: dict[str, Any], filters: list[str] | None
 ) -> None:
     """Add a key condition and filters to a request; they share its names and values."""
-    from tablewright.cli.conditions import filter_expression
-
     for members in (condition, filter_expression(filters or ())):
         for name, value in members.items():
             request[name] = request.get(name, {}) | value if isinstance(value, dict) else value
@@ -267,9 +275,9 @@ def print_pages(pages: ReadPages, view: View, *, json: bool) -> None:
     if not json:
         view.print_items(items)
     read = f" of {pages.read:,} read" if pages.read > pages.found else ""
-    note(f"{count_items(pages.found)}{read}, {count_units(pages.units)}")
+    say(f"{count_items(pages.found)}{read}, {count_units(pages.units)}")
     if pages.cursor is not None:
-        note(
+        say(
             f"There are more: stopped after {count_items(pages.read)}, see --limit. Read all with "
             f"--all,\nor continue with --cursor {pages.cursor}"
         )
@@ -277,17 +285,11 @@ def print_pages(pages: ReadPages, view: View, *, json: bool) -> None:
 
 def make_cursor(key: Item) -> str:
     """Return the key at which a page ended as one word."""
-    import msgspec
-
     return urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
 
 
 def open_cursor(cursor: str) -> Item:
     """Return the key in a cursor; raise InvalidValue if it is none. The target checks the key."""
-    import msgspec
-
-    from tablewright.errors import InvalidValue
-
     try:
         raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         return msgspec.json.decode(raw, type=dict[str, dict[str, str]])
@@ -334,10 +336,10 @@ def put(
                 session.send("PutItem", request)
             except TablewrightError:
                 if number:
-                    note(f"{number:,} of {count_items(len(items))} were put before this failed")
+                    say(f"{number:,} of {count_items(len(items))} were put before this failed")
                 raise
         created = len(items) - len(existing)
-        note(f"{table}: {created:,} created, {len(existing):,} replaced")
+        say(f"{table}: {created:,} created, {len(existing):,} replaced")
 
 
 @add_command()
@@ -347,17 +349,13 @@ def delete(target: Target, table: TableName, key: Key, yes: Yes = False) -> None
     Exit code 1: there is no such item.
     """
     with open_session(target) as session:
-        schema = session.describe(table).keys
-        request = {"TableName": table, "Key": parse_key(key, schema)}
-        item = session.send("GetItem", {**request, "ConsistentRead": True}).get("Item")
-        if item is None:
-            note(f"tablewright: {table} has no item with the key {' '.join(key)}")
-            raise typer.Exit(1)
+        item, schema = find_item(session, table, key), session.describe(table).keys
         if not yes:
             view = make_view(session, table)
             confirm(f"{describe_key(item, schema)} will be deleted", lambda: view.print_item(item))
-        session.send("DeleteItem", request)
-        note(f"{table}: 1 deleted")
+        wanted = {name: item[name] for name in schema.names}
+        session.send("DeleteItem", {"TableName": table, "Key": wanted})
+        say(f"{table}: 1 deleted")
 
 
 def refuse_duplicates(items: Sequence[Item], key: KeySchema) -> None:
@@ -381,5 +379,5 @@ def confirm(
         fail(f"{consequence}; add {option}, because standard input is not a terminal")
     show()
     if not typer.confirm(f"{consequence}. Continue?", err=True):
-        note("nothing was changed")
+        say("nothing was changed")
         raise typer.Exit(1)

@@ -5,24 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tablewright.cli import report
 from tablewright.cli.commands import add_command
-from tablewright.cli.explain import (
-    as_members,
-    check_shapes,
-    note_no_patterns,
-    print_request,
-    select_patterns,
-)
-from tablewright.cli.failures import exit_on_error, fail
+from tablewright.cli.explain import as_members, print_requests, select_patterns
 from tablewright.cli.grammar import (
-    WHERE,
     DesignName,
     Json,
+    OptionalTarget,
     Yes,
     argument,
     flag,
@@ -31,11 +26,11 @@ from tablewright.cli.grammar import (
     option,
 )
 from tablewright.cli.items import confirm
+from tablewright.cli.report import exit_on_error, fail, say
 from tablewright.presentation.results import as_json, json_text
 from tablewright.presentation.terminal import (
     escape_controls,
     make_console,
-    note,
     print_json,
 )
 from tablewright.presentation.values import count_items, count_units
@@ -57,16 +52,11 @@ CURSOR_SECRET = "tablewright patterns"
 @add_command()
 def patterns(
     design: DesignName,
-    target: str | None = argument(
-        "TARGET",
-        f"Where the tables are: {WHERE}. Default: the sample data of the design, in memory.",
-        default=None,
-    ),
-    pattern: str | None = argument(
-        "PATTERN",
-        "The pattern to run, with or without its module. Default: list all.",
-        default=None,
-    ),
+    target: OptionalTarget = None,
+    pattern: Annotated[
+        str | None,
+        argument("PATTERN", "The pattern to run, with or without its module. Default: list all."),
+    ] = None,
     arguments: list[str] | None = argument(
         "NAME=VALUE",
         "Its arguments; entities and lists as JSON. Arguments that accept None can be omitted.",
@@ -85,12 +75,10 @@ def patterns(
     """
     where, pattern, given = split_words(design, target, pattern, arguments or [])
     loaded = load_design(design)
+    found = select_patterns(loaded, design, pattern)
     if pattern is None:
-        check_shapes(loaded.patterns)
-        note_no_patterns(loaded.patterns, design)
-        _list(loaded.patterns, json=json)
+        _list(found, json=json)
         return
-    found = select_patterns(loaded.patterns, design, pattern)
     if len(found) > 1:
         labels = ", ".join(each.label for each in found)
         fail(f"{design} has several patterns {pattern!r}; choose one: {labels}")
@@ -108,9 +96,14 @@ def split_words(
     if target is None:
         return MEMORY, None, []
     if not is_target(target):
-        for word in filter(is_target, () if pattern is None or "=" in pattern else (pattern,)):
-            fail(f"the target comes before the pattern: tablewright patterns {design} {word} …")
-        return MEMORY, target, [*([] if pattern is None else [pattern]), *arguments]
+        given = [*([] if pattern is None else [pattern]), *arguments]
+        for word in given:
+            if is_target(word) and "=" not in word:
+                form = f"tablewright patterns {design} {word} {target}"
+                fail(f"the target comes before the pattern: {form} …")
+        if Path(target).is_file():
+            fail(f"{target} is not a pattern; if it is a database file, write ./{target}")
+        return MEMORY, target, given
     if pattern is None:
         fail(
             f"name the pattern to run at {target}: tablewright patterns {design} {target} PATTERN; "
@@ -201,14 +194,8 @@ def _list(found: Sequence[AccessPattern], *, json: bool) -> None:
     for each in found:
         shape = each.shape
         where = f" on {shape.index}" if shape.index else ""
-        line = f"    {shape.operation}{where}"
-        console.print(
-            report.fill(console, signature_of(each), "    "),
-            style="bold",
-            markup=False,
-            highlight=False,
-        )
-        console.print(report.fill(console, line, "    "), markup=False, highlight=False)
+        report.print_text(console, signature_of(each), "    ", style="bold")
+        report.print_text(console, f"    {shape.operation}{where}", "    ")
 
 
 def _confirm_writes(plan: Plan[Any], target: str, *, yes: bool) -> None:
@@ -220,17 +207,10 @@ def _confirm_writes(plan: Plan[Any], target: str, *, yes: bool) -> None:
     if not shape.is_write or yes:
         return
     if target == MEMORY:
-        note("in memory, on the sample data of the design; nothing is kept")
+        say("in memory, on the sample data of the design; nothing is kept")
         return
-
-    def show() -> None:
-        console = make_console()
-        for number, request in enumerate(shape.requests, 1):
-            print_request(console, request, f"{number}. ", "   ")
-            for action in request.steps:
-                print_request(console, action, "   - ", "     ")
-
-    confirm(f"{name_of(plan)} writes to {target}", show)
+    shown = partial(print_requests, make_console(), shape)
+    confirm(f"{name_of(plan)} writes to {target}", shown)
 
 
 def _run(
@@ -246,9 +226,9 @@ def _run(
     if isinstance(plan, Query):
         found = _Found(database, plan, all_pages=all_pages)
         count = _print_rows(found, plan, json=json)
-        note(f"{count_items(count)}, {count_units(sum(units))}")
+        say(f"{count_items(count)}, {count_units(sum(units))}")
         for problem in found.reported:
-            note(f"warning: {problem}")
+            say(f"warning: {problem}")
         for error in found.unreadable:
             _note_unreadable(error)
         _note_cursor(found.cursor, "Read all with --all, or continue with")
@@ -261,13 +241,13 @@ def _run(
         _note_unreadable(error)
         raise typer.Exit(1) from None
     if result is None and isinstance(plan, Single | Then | Load | LoadFound):
-        note(f"tablewright: {name_of(plan)} found nothing")
+        say(f"tablewright: {name_of(plan)} found nothing")
         raise typer.Exit(1)
     if json:
         print_json([as_json(result)])
     else:
         print_result(make_console(), result)
-    note(count_units(sum(units)))
+    say(count_units(sum(units)))
     for member in getattr(result, "__dict__", {}).values():
         if isinstance(member, Page):
             _note_cursor(member.next_cursor, "Continue with")
@@ -324,10 +304,10 @@ def _print_rows(rows: Iterable[Any], plan: Plan[Any], *, json: bool) -> int:
 
 def _note_unreadable(error: UnreadableItem) -> None:
     """Print an item that cannot be decoded, and why."""
-    note(f"tablewright: {error}")
-    note(f"    {escape_controls(json_text(error.item))}")
+    say(f"tablewright: {error}")
+    say(f"    {escape_controls(json_text(error.item))}")
 
 
 def _note_cursor(cursor: str | None, how: str) -> None:
     if cursor is not None:
-        note(f"There are more. {how} --cursor {cursor}")
+        say(f"There are more. {how} --cursor {cursor}")

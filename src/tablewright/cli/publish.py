@@ -9,8 +9,8 @@ import msgspec
 import typer
 
 from tablewright.cli.commands import add_command, add_group, write_output
-from tablewright.cli.failures import fail, failing_on, say
 from tablewright.cli.grammar import DesignName, Output, flag, load_design, option
+from tablewright.cli.report import fail, failing_on, say
 from tablewright.cli.revision import Published, published_at
 from tablewright.errors import InvalidValue, TableReplacement, TablewrightError
 

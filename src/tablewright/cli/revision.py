@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from tablewright.cli.failures import fail
+from tablewright.cli.report import fail
 
 
 class Published(Struct, frozen=True):

@@ -1,4 +1,16 @@
-"""The command that runs one PartiQL statement."""
+"""Commands for PartiQL: `sql` runs one statement, `shell` is a prompt for statements.
+
+    shop.db> SELECT * FROM orders
+        ...> WHERE pk = 'C#1';
+
+In the shell, a statement ends with a semicolon and can have several lines; a line that begins with
+a dot is a command of the shell. Ctrl-C drops the input, or stops the statement; Ctrl-D ends the
+shell. Without a terminal, statements are read from standard input; the first one that fails is the
+last one, and the exit code is 1.
+
+Editing, history and completion are those of `readline`, which Python has; where it is missing, the
+prompt works without them. The history is a file that only its owner can read.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +25,28 @@ import typer
 
 from tablewright.cli.commands import add_command
 from tablewright.cli.conditions import read_literal
-from tablewright.cli.failures import describe_failure, fail
 from tablewright.cli.grammar import Json, Target, argument, flag, option
-from tablewright.cli.statements import ScanRefused, StatementSession, open_statements
+from tablewright.cli.report import describe_failure, fail, say
+from tablewright.cli.sessions import StatementSession, open_statements
 from tablewright.errors import InvalidValue, TablewrightError
-from tablewright.partiql.tokens import split_statements
-from tablewright.presentation.terminal import note, print_json, print_table
+from tablewright.presentation.terminal import make_console, print_json, print_table
 from tablewright.presentation.values import count_items, count_units
-from tablewright.schema import KeySchema
 
 if TYPE_CHECKING:
+    from tablewright.schema import KeySchema
     from tablewright.values import Item, Value
+
+HELP = """\
+SELECT ...;  INSERT ...;  UPDATE ...;  DELETE ...;    run a statement
+.tables                  list the tables
+.schema TABLE            show the keys and indexes of a table
+.explain STATEMENT       show what a statement would do
+.help                    show this text
+.quit                    end; exit and Ctrl-D do, too
+"""
+MAX_HISTORY = 1000
+#: The number of items that a statement prints.
+MAX_ITEMS = 1000
 
 NoScan = Annotated[bool, flag("Refuse a SELECT that reads a whole table or index.", "--no-scan")]
 
@@ -76,8 +99,6 @@ def run_and_print(
     json: bool,
 ) -> None:
     """Run a statement and print its items, then their number on standard error."""
-    from rich.console import Console
-
     from tablewright.engine.statements.prepared import prepare_statement
 
     items: list[Item] = []
@@ -93,24 +114,11 @@ def run_and_print(
             items += kept
         if is_cut:
             break
-    print_table(Console(), items, session.key_names)
+    print_table(make_console(), items, session.key_names)
     more = "; there are more, see --limit" if is_cut else ""
     is_read = prepare_statement(statement).is_read
     done = count_items(count) if is_read or count else "done"
-    note(f"{done}, {count_units(session.units)}{more}")
-
-
-HELP = """\
-SELECT ...;  INSERT ...;  UPDATE ...;  DELETE ...;    run a statement
-.tables                  list the tables
-.schema TABLE            show the keys and indexes of a table
-.explain STATEMENT       show what a statement would do
-.help                    show this text
-.quit                    end; exit and Ctrl-D do, too
-"""
-MAX_HISTORY = 1000
-#: The number of items that a statement prints.
-MAX_ITEMS = 1000
+    say(f"{done}, {count_units(session.units)}{more}")
 
 
 @add_command()
@@ -149,6 +157,8 @@ class Shell:
 
     def feed(self, line: str) -> None:
         """Process a line; raise EOFError to end the shell."""
+        from tablewright.partiql.tokens import split_statements
+
         if not self.is_continued and line.lstrip().startswith("."):
             self._run_command(line.strip())
             return
@@ -209,14 +219,14 @@ def _run_script(prompt: Shell) -> None:
         prompt.finish()
     except EOFError:  # .quit
         return
-    except (TablewrightError, ScanRefused) as error:
-        typer.echo(f"tablewright: {describe_failure(error)}", err=True)
+    except TablewrightError as error:
+        say(f"tablewright: {describe_failure(error)}")
         raise typer.Exit(1) from None
 
 
 def _interact(prompt: Shell, name: str) -> None:
     save_history = _enable_editing(prompt)
-    typer.echo(".help lists the commands; statements end with ;", err=True)
+    say(".help lists the commands; statements end with ;")
     try:
         while True:
             shown = f"{'...':>{len(name)}}> " if prompt.is_continued else f"{name}> "
@@ -225,8 +235,8 @@ def _interact(prompt: Shell, name: str) -> None:
             except KeyboardInterrupt:
                 prompt.input = ""
                 typer.echo()
-            except (TablewrightError, ScanRefused) as error:
-                typer.echo(f"tablewright: {describe_failure(error)}", err=True)
+            except TablewrightError as error:
+                say(f"tablewright: {describe_failure(error)}")
     except EOFError:
         typer.echo()
     finally:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tablewright.cli.commands import add_command
-from tablewright.cli.failures import describe_error, describe_failure, fail, failing_on, say
 from tablewright.cli.grammar import (
     DESIGN_HELP,
     MEMORY,
-    WHERE,
+    OptionalTarget,
     argument,
     flag,
     load_design,
     option,
     split_subject,
 )
+from tablewright.cli.report import describe_error, describe_failure, fail, failing_on, say
 from tablewright.errors import EndpointUnavailable, TablewrightError
 
 if TYPE_CHECKING:
@@ -28,14 +28,11 @@ if TYPE_CHECKING:
 
 @add_command()
 def studio(
-    design: str | None = argument(
-        "DESIGN", f"{DESIGN_HELP} Default: the entities are inferred from the items.", default=None
-    ),
-    target: str | None = argument(
-        "TARGET",
-        f"Where the tables are: {WHERE}. Default: the sample data of the design, in memory.",
-        default=None,
-    ),
+    design: Annotated[
+        str | None,
+        argument("DESIGN", f"{DESIGN_HELP} Default: the entities are inferred from the items."),
+    ] = None,
+    target: OptionalTarget = None,
     port: int = option("The port; 0 chooses a free one.", default=0),
     host: str | None = option(
         "The name in the link: 127.0.0.1, localhost or a name below localhost. Default: a "
@@ -85,7 +82,10 @@ def open_workspace(arguments: Sequence[str], *, write: bool | None = None) -> Wo
     design = None if name is None else load_design(name)
     if target is not None and (design is None or target != MEMORY):
         _check_file(target, name)
-        return _opened(Workspace(design, target, write=write))
+        workspace = Workspace(design, target, write=write)
+        with failing_on(TablewrightError):  # such as a mistake in its name
+            _ = workspace.transport
+        return workspace
     if design is None:
         fail("name a design, such as commerce, or a target, such as shop.db or http://host:port")
     engine = Engine(MEMORY)
@@ -104,14 +104,6 @@ def _check_file(target: str, design: str | None) -> None:
         fail(f"{target}: it is a directory, not a database file")
     seed = f"tablewright seed {design or 'DESIGN'} {target}"
     fail(f"{target}: no such file; `{seed}` creates it with sample data")
-
-
-def _opened(workspace: Workspace) -> Workspace:
-    """Open the target, so that a mistake in its name is reported here; an endpoint may be away."""
-
-    with failing_on(TablewrightError):
-        _ = workspace.transport
-    return workspace
 
 
 def warn_if_unreachable(workspace: Workspace) -> None:
@@ -136,12 +128,9 @@ async def _serve(workspace: Workspace, port: int, host: str | None, browser: boo
 
     from tablewright.studio.web.server import StudioServer
 
-    def announce(link: str) -> None:
-        say(f"for another browser: {link}")
-
     server = StudioServer(workspace)
     try:
-        link = await server.start(port, host, announce)
+        link = await server.start(port, host, lambda link: say(f"for another browser: {link}"))
     except OSError as error:
         fail(f"port {port}: {describe_error(error)}")
     typer.echo(link)

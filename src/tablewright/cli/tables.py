@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from tablewright.cli.commands import add_command
-from tablewright.cli.failures import exit_on_error, fail
 from tablewright.cli.grammar import Json, TableName, Target, argument, option
+from tablewright.cli.report import exit_on_error, fail, say
 from tablewright.cli.sessions import TableSession, open_session
 from tablewright.presentation.terminal import (
     make_console,
-    note,
     print_columns,
     print_fields,
     print_json,
@@ -19,7 +18,7 @@ from tablewright.presentation.terminal import (
 )
 
 if TYPE_CHECKING:
-    from tablewright.schema import IndexProjection, KeySchema
+    from tablewright.schema import KeySchema, ProjectedAttributes
     from tablewright.table_description import TableDescription
 
 
@@ -45,7 +44,7 @@ def tables(target: Target, json: Json = False) -> None:
         }
         print_columns(make_console(), columns, ("items", "bytes", "indexes"))
         if not found:
-            note(f"{target} has no tables")
+            say(f"{target} has no tables")
 
 
 @add_command()
@@ -93,7 +92,7 @@ def create_table(
             fail(f"{target} already has a table {table!r}")
         description = create(transport, definition)
         enable_last(transport, definition)
-        note(f"{table}: created, with the key {format_key(description.keys)}")
+        say(f"{table}: created, with the key {format_key(description.keys)}")
 
 
 def make_table(
@@ -192,7 +191,7 @@ def _print_description(found: TableDescription, ttl: str | None) -> None:
         print_columns(console, columns, ("items",))
 
 
-def _format_projection(projection: IndexProjection) -> str:
+def _format_projection(projection: ProjectedAttributes) -> str:
     kind = {"ALL": "all", "KEYS_ONLY": "keys only"}.get(projection.type)
     return kind or ", ".join(projection.include)
 

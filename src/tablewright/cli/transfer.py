@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tablewright.cli.commands import add_command
-from tablewright.cli.failures import exit_on_error, fail, say
 from tablewright.cli.grammar import WHERE, argument, flag, option
-from tablewright.cli.report import print_grid
+from tablewright.cli.report import count_of, exit_on_error, fail, print_grid, say
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -88,17 +87,13 @@ def copy(
             kept, absolute_target(source), absolute_target(target), table
         )
         state_files.append(kept)
-        start = partial(
-            transfer.copy,
-            read_from,
-            write_to,
-            table=table,
+        found = run_transfer(
+            partial(transfer.copy, read_from, write_to, table=table, names=(source, target)),
             state=known,
             segments=parallel,
-            names=(source, target),
             without_indexes=without_indexes,
+            overwrite=overwrite,
         )
-        found = ask_to_overwrite(start, overwrite=overwrite)
     print_comparison(found)
 
 
@@ -118,21 +113,12 @@ def dump(
     """
     from tablewright import transfer
 
-    path = Path(file)
+    is_stream = file == STANDARD_STREAM
+    write: Any = transfer.dump_all if is_folder(file, table) and not is_stream else transfer.dump
     with exit_on_error(), transfer.open_source(source) as read_from:
-        events: Iterator[Event]
-        if file == STANDARD_STREAM:
-            events = transfer.dump(
-                read_from, sys.stdout.buffer, table=table, segments=parallel, where=source
-            )
-        elif is_folder(file, table):
-            events = transfer.dump_all(
-                read_from, path, table=table, segments=parallel, where=source
-            )
-        else:
-            events = transfer.dump(read_from, path, table=table, segments=parallel, where=source)
-        found = show_progress(events)
-    print_comparison(found, to_stderr=file == STANDARD_STREAM)
+        to = sys.stdout.buffer if is_stream else Path(file)
+        found = show_progress(write(read_from, to, table=table, segments=parallel, where=source))
+    print_comparison(found, to_stderr=is_stream)
 
 
 @add_command()
@@ -176,16 +162,13 @@ def load(
                 kept, str(Path(file).resolve()), absolute_target(target), table
             )
             state_files += [kept] if kept else []
-            start = partial(
-                transfer.load,
-                dumps,
-                write_to,
+            found = run_transfer(
+                partial(transfer.load, dumps, write_to, where=target),
                 state=known,
                 writers=parallel,
-                where=target,
                 without_indexes=without_indexes,
+                overwrite=overwrite,
             )
-            found = ask_to_overwrite(start, overwrite=overwrite)
     print_comparison(found)
 
 
@@ -196,18 +179,18 @@ def is_folder(file: str, table: str | None) -> bool:
     return table is None and not file.endswith(FILE_ENDINGS)
 
 
-def ask_to_overwrite(
-    start: Callable[..., Iterator[Event]], *, overwrite: bool
+def run_transfer(
+    start: Callable[..., Iterator[Event]], *, overwrite: bool, **settings: Any
 ) -> list[TableComparison]:
     """Run a transfer; if the target has items, ask before any is replaced."""
     from tablewright.cli.items import confirm
     from tablewright.transfer import TargetHasItems
 
     try:
-        return show_progress(start(overwrite=overwrite))
+        return show_progress(start(**settings, overwrite=overwrite))
     except TargetHasItems as refused:  # nothing was written
         confirm(refused.consequence, option="--overwrite")
-    return show_progress(start(overwrite=True))
+    return show_progress(start(**settings, overwrite=True))
 
 
 def show_progress(events: Iterable[Event]) -> list[TableComparison]:
@@ -282,7 +265,7 @@ def print_comparison(found: list[TableComparison], *, to_stderr: bool = False) -
     if all(len(compared.sides) > 1 for compared in found):
         indexes = sum(len(compared.indexes) for compared in found)
         also = f" and {indexes} index{'es' * (indexes > 1)}" if indexes else ""
-        tables = f"{len(found)} table{'s' * (len(found) > 1)}"
+        tables = count_of(len(found), "table")
         typer.echo(f"compared all items of {tables}{also}", err=to_stderr)
         typer.echo("all counts and checksums agree", err=to_stderr)
 

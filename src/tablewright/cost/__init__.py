@@ -12,38 +12,27 @@ It must not know how any of this is printed: `publish.costs` does that.
 
 from __future__ import annotations
 
-from tablewright.cost.capacity import CapacityCost, CapacityPlace, StorageCost
-from tablewright.cost.patterns import CostPart, PatternCost, PatternUnits, RefusedUnits
-from tablewright.cost.prices import Prices, Rates, load_prices, load_rates
+from tablewright.cost.patterns import PatternCost, PatternUnits
+from tablewright.cost.prices import Rates, load_prices, load_rates
 from tablewright.cost.report import (
     CostComparison,
     CostReport,
-    PatternChange,
     compare,
     cost,
     measure_units,
     price_trace,
     units_of,
 )
-from tablewright.cost.sizes import Sizes, measure_target
-from tablewright.cost.units import Consumption, PatternCall, consumption, pattern_calls
+from tablewright.cost.sizes import measure_target
+from tablewright.cost.units import Consumption, consumption, pattern_calls
 
 __all__ = [
-    "CapacityCost",
-    "CapacityPlace",
     "Consumption",
     "CostComparison",
-    "CostPart",
     "CostReport",
-    "PatternCall",
-    "PatternChange",
     "PatternCost",
     "PatternUnits",
-    "Prices",
     "Rates",
-    "RefusedUnits",
-    "Sizes",
-    "StorageCost",
     "compare",
     "consumption",
     "cost",

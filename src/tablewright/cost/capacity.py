@@ -140,7 +140,7 @@ def _counts(table: TableMap, sizes: Sizes, rates: Rates) -> dict[str, float]:
     owners = [entity.name for entity in table.entities if entity.uniques]
     before = sum(found[name] for name in owners)
     given[SENTINEL] = sizes.counts.get((table.name, SENTINEL), 0)
-    if before:  # there are as many more as of the entities with unique values
+    if before:  # their number grows with that of the entities with unique values
         given[SENTINEL] *= sum(given[name] for name in owners) / before
     others = {name: sizes.counts.get((table.name, name), 0) for name in (INDEX_RECORD, UNKNOWN)}
     return given | others

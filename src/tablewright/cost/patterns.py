@@ -157,7 +157,7 @@ def _parts(calls: Sequence[PatternCall], sizes: Sizes | None) -> Iterable[CostPa
 
 
 def _estimates(shape: Shape) -> Iterable[CostPart]:
-    """Yield the estimates of `explain`, which do not tell the writes of indexes apart."""
+    """Yield the estimates of `explain`, which include the writes of indexes in those of tables."""
     table, reason = shape.table.partition(",")[0], "estimate for items of a typical size"
     index = shape.index if shape.operation in READS else None
     if shape.read_units:

@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class DatedPrice(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """When a price was valid, and who says so."""
+    """The date and the source of a price."""
 
     #: Such as 2026-01.
     date: str

@@ -20,7 +20,7 @@ from tablewright.cost.units import Consumption, entity_name
 from tablewright.encoding.items import item_size
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.effect import index_row
-from tablewright.transfer.definition import describe
+from tablewright.transfer.definition import find_description
 from tablewright.transfer.endpoints import open_source, select_tables
 from tablewright.transfer.rows import scan_pages
 from tablewright.values import Item
@@ -102,7 +102,7 @@ def measure_target(tables: Iterable[TableMap], target: str) -> Sizes:
             select_tables(source, target, table.name)
             pages = scan_pages(source, table.name, 0, 1)
             items = islice((item for page in pages for item in page), MAX_MEASURED)
-            description = describe(source, table.name)
+            description = find_description(source, table.name)
             found[table] = (list(items), None if description is None else description.state.items)
     return measure(found)
 

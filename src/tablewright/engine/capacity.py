@@ -1,4 +1,4 @@
-"""Charges: the units that a request uses, those of indexes apart from those of the table.
+"""Charges: the units that a request uses, separately for the table and for each index.
 
 Also the ItemCollectionMetrics, which a request can ask for in the same way.
 """

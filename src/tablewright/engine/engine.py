@@ -28,7 +28,7 @@ from tablewright.engine.change_log.streams import StreamSettings, add_missing_lo
 from tablewright.engine.item_counts import ItemCounts
 from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.operations import (
-    MEMBERS,
+    find_members,
     find_operation,
     reject_misspelled_members,
     unknown_operation,
@@ -36,14 +36,7 @@ from tablewright.engine.operations import (
 from tablewright.engine.step import Step, StepRunner, WriteContext
 from tablewright.engine.tables.catalog import Catalog, read_jobs
 from tablewright.errors import SerializationException
-from tablewright.storage import (
-    BUSY_SECONDS,
-    Durability,
-    Sandbox,
-    Snapshot,
-    Store,
-    WriteTransaction,
-)
+from tablewright.storage import BUSY_SECONDS, Durability, Sandbox, Snapshot, Store, WriteTransaction
 from tablewright.wire.read import read
 
 if TYPE_CHECKING:
@@ -110,7 +103,7 @@ class Engine(StepRunner):
             from tablewright.engine.archives.object_folder import ObjectFolder
 
             folder = ObjectFolder(s3)
-        counts = ItemCounts(self._start_counting)
+        counts = ItemCounts(self._start_jobs)
         super().__init__(store, StreamSettings(stream_shards), counts, folder)
         self._realism: RealisticLayer | None = None
         self._store.write(self._open_file)
@@ -142,7 +135,7 @@ class Engine(StepRunner):
             request = {}
         try:
             step = self.prepare(operation, request, policy)
-            if not MEMBERS[operation].issuperset(request):
+            if not find_members(operation).issuperset(request):
                 reject_misspelled_members(operation, request)
             return _decode(self.run(step) or b"{}")
         except UnicodeEncodeError:  # half of a surrogate pair is not valid text
@@ -187,7 +180,7 @@ class Engine(StepRunner):
         """
         from tablewright.engine.statements.explain import explain_statement
 
-        return self._read_in_context(
+        return self.read_in_context(
             lambda context: explain_statement(statement, parameters, context.find_table)
         )
 
@@ -217,7 +210,7 @@ class Engine(StepRunner):
         Raise `InvalidValue` unless UpdateContributorInsights has enabled it, and
         ResourceNotFoundException if the table is missing.
         """
-        found = self._read_in_context(lambda context: context.find_table_for_control_plane(table))
+        found = self.read_in_context(lambda context: context.find_table_for_control_plane(table))
         return self._key_counts.report(found, index, limit)
 
     def counted_keys(self) -> Iterator[tuple[str, str | None, Contributors]]:
@@ -249,7 +242,7 @@ class Engine(StepRunner):
             schema = context.find_table_for_control_plane(table).schema
             rotate_shards(context.catalog, context.tx, schema, time.time(), children)
 
-        self._write_in_context(rotate)
+        self.write_in_context(rotate)
 
     def maintain(self) -> bool:
         """Do one short step of index builds, of deletions of tables or of counts of large tables.
@@ -298,9 +291,6 @@ class Engine(StepRunner):
         from tablewright.engine.access.key_counts import KeyCounts
 
         return KeyCounts()
-
-    def _start_counting(self) -> None:
-        self._maintenance.start()
 
     def _start_jobs(self) -> None:
         self._maintenance.start()

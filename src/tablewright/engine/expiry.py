@@ -39,6 +39,9 @@ from tablewright.values import Item
 FIVE_YEARS = 5 * 365 * 24 * 60 * 60
 #: A sweep that deletes at least this many items ends with a checkpoint that empties the log.
 LARGE_SWEEP = 10_000
+#: The thread rests for this many times as long as its last sweep has worked.
+REST = 100
+log = logging.getLogger("tablewright.engine")
 
 
 def delete_expired(store: Store, catalog: Catalog, now: float) -> int:
@@ -135,10 +138,7 @@ def _delete_tokens(keys: Sequence[bytes], now: float, tx: WriteTransaction) -> N
             tx.delete(TOKENS, key)
 
 
-#: The thread rests for this many times as long as its last sweep has worked.
-REST = 100
-
-log = logging.getLogger("tablewright.engine")
+# -- in a thread
 
 
 class Sweeper:

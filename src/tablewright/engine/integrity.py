@@ -35,50 +35,14 @@ _DAMAGED = "is damaged: its checksum is wrong"
 UNREADABLE = (DynamoDBError, ValueError, LookupError, TypeError, AttributeError)
 
 
-@dataclass(frozen=True)
-class RowProblem:
-    """One problem with a row, and its location."""
-
-    table: str
-    index: str | None
-    #: The key of the row, as readable text.
-    key: str
-    what: str
-
-    def __str__(self) -> str:
-        place = f"{self.table}/{self.index}" if self.index else self.table
-        return f"{place}: the row of {self.key} {self.what}"
-
-
-@dataclass(frozen=True)
-class LogProblem:
-    """One problem with a change of a table's log."""
-
-    table: str
-    number: int
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.table}: the change {self.number} of the change log {self.what}"
-
-
-@dataclass(frozen=True)
-class FileProblem:
-    """A problem with the file itself, usually a message of SQLite."""
-
-    what: str
-
-    def __str__(self) -> str:
-        return self.what
-
-
 @dataclass
 class Report:
     """The result of a check: rows and problems. True if there are no problems."""
 
     #: Number of rows by table and index (None: the table itself).
     rows: dict[tuple[str, str | None], int] = field(default_factory=dict)
-    problems: list[RowProblem | LogProblem | FileProblem] = field(default_factory=list)
+    #: One message for each problem: with a row, with a change log, or with the file itself.
+    problems: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return not self.problems
@@ -87,7 +51,7 @@ class Report:
 def check_file(snapshot: Snapshot) -> Report:
     """Check all tables, indexes, backups and change logs of a file."""
     report = Report()
-    report.problems += (FileProblem(message) for message in snapshot.file_problems())
+    report.problems += snapshot.file_problems()
     if report.problems:  # the rows of a damaged file cannot be read
         return report
     with snapshot.read_transaction():
@@ -100,20 +64,20 @@ def check_file(snapshot: Snapshot) -> Report:
             snapshot.get(TOKENS, b"")
             copies = [backup.as_table() for backup in BACKUPS.read_all(snapshot)]
         except (MissingTree, StoreFailed) as error:
-            report.problems.append(FileProblem(str(error)))
+            report.problems.append(str(error))
         for table in (*catalog.tables.values(), *copies):
             try:
                 _check_table(snapshot, table, report, built)
             except (MissingTree, StoreFailed) as error:
-                report.problems.append(FileProblem(f"{table.name}: {error}"))
+                report.problems.append(f"{table.name}: {error}")
         for log in catalog.logs.values():
             try:
                 report.problems += _check_log(snapshot, catalog, log)
             except (MissingTree, StoreFailed) as error:
-                report.problems.append(FileProblem(f"{log.table}: {error}"))
+                report.problems.append(f"{log.table}: {error}")
         for table in catalog.tables.values():
             if table.schema.log and table.schema.log not in catalog.logs:
-                report.problems.append(FileProblem(f"{table.name}: its change log is unknown"))
+                report.problems.append(f"{table.name}: its change log is unknown")
     return report
 
 
@@ -142,7 +106,7 @@ def _check_row(
     body: bytes,
     expected: dict[str, set[bytes]],
     built: Mapping[int, bytes],
-) -> Iterator[RowProblem]:
+) -> Iterator[str]:
     """Check a row of a table and its index rows; add the keys of those to `expected`."""
     try:
         item = load(body)
@@ -172,11 +136,9 @@ def _check_row(
             yield _problem(table, index, entry, "differs from the table's item")
 
 
-def _problem(
-    table: StoredTable, source: StoredTable | StoredIndex, key: bytes, what: str
-) -> RowProblem:
-    index = None if source is table else source.name
-    return RowProblem(table.name, index, format_key(table, source, key), what)
+def _problem(table: StoredTable, source: StoredTable | StoredIndex, key: bytes, what: str) -> str:
+    place = table.name if source is table else f"{table.name}/{source.name}"
+    return f"{place}: the row of {format_key(table, source, key)} {what}"
 
 
 def _is_same_row(found: tuple[int, bytes], held: ItemRow) -> bool:
@@ -189,7 +151,7 @@ def _is_same_row(found: tuple[int, bytes], held: ItemRow) -> bool:
 
 def _check_index(
     snapshot: Snapshot, table: StoredTable, index: StoredIndex, expected: set[bytes], report: Report
-) -> Iterator[RowProblem]:
+) -> Iterator[str]:
     """Report damaged and unexpected rows of an index; `_check_row` has checked the others."""
     rows = 0
     for entry, _, _, intact in snapshot.inspect(index.tree, b"", None):
@@ -204,13 +166,17 @@ def _check_index(
 # -- change logs
 
 
-def _check_log(snapshot: Snapshot, catalog: Catalog, log: ChangeLogSchema) -> Iterator[LogProblem]:
+def _check_log(snapshot: Snapshot, catalog: Catalog, log: ChangeLogSchema) -> Iterator[str]:
     """Check a log, and compare it with its table. Raise `StoreFailed` if it cannot be read."""
     table = catalog.tables.get(log.table)
-    problems = [LogProblem(log.table, *problem) for problem in check_changes(snapshot, log)]
+    problems = [_log_problem(log.table, *problem) for problem in check_changes(snapshot, log)]
     yield from problems
     if table is not None and table.schema.log == log.tree and not problems:
         yield from _compare(snapshot, table, log)
+
+
+def _log_problem(table: str, number: int, what: str) -> str:
+    return f"{table}: the change {number} of the change log {what}"
 
 
 def check_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[int, str]]:
@@ -224,7 +190,7 @@ def check_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[in
             yield expected, "is missing" if number > expected else "has been trimmed but exists"
         expected = number + 1
         if not intact:
-            yield number, "is damaged: its checksum is wrong"
+            yield number, _DAMAGED
             continue
         try:
             change = decode_change(tree, (number, microseconds, body))
@@ -252,13 +218,13 @@ def _check_items(change: LoggedChange, keys: Keys) -> str | None:
     return None
 
 
-def _compare(snapshot: Snapshot, table: StoredTable, log: ChangeLogSchema) -> Iterator[LogProblem]:
+def _compare(snapshot: Snapshot, table: StoredTable, log: ChangeLogSchema) -> Iterator[str]:
     """Compare the last change of each key with the table."""
     for key, change in last_changes(snapshot, log):
         stored = snapshot.get(table.tree, key)
         item = None if stored is None else load(stored[1])
         if item != (None if change.new is None else load(change.new)):
-            yield LogProblem(table.name, change.number, "differs from the table's item")
+            yield _log_problem(table.name, change.number, "differs from the table's item")
 
 
 def last_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[bytes, LoggedChange]]:

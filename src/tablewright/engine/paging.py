@@ -324,7 +324,10 @@ def read_rows(
                 last = body
                 break
     charge.add(read_units(size, consistent=consistent), source.index)
-    start_key = _pick(load(last), source.position_names) if last else None
+    start_key = None
+    if last is not None:
+        item = load(last)
+        start_key = {name: item[name] for name in source.position_names}
     return Rows(items, count, scanned, size, start_key)
 
 
@@ -335,7 +338,3 @@ def _fetch_item(
     assert found is not None  # the open walk keeps the read transaction of the row open
     charge.add(read_units(found[0], consistent=consistent))
     return found[1]
-
-
-def _pick(item: Item, names: tuple[str, ...]) -> Item:
-    return {name: item[name] for name in names}

@@ -108,9 +108,14 @@ class WriteStep(Struct):
 class LongContext(Struct):
     """What a long step can use: snapshots and transactions of its own, and the folder for S3."""
 
-    read: Callable[[Callable[[ReadContext], Any]], Any]
-    write: Callable[[Callable[[WriteContext], Any]], Any]
+    runner: StepRunner
     folder: ObjectFolder | None
+
+    def read(self, step: Callable[[ReadContext], T]) -> T:
+        return self.runner.read_in_context(step)
+
+    def write(self, step: Callable[[WriteContext], T]) -> T:
+        return self.runner.write_in_context(step)
 
     def require_folder(self) -> ObjectFolder:
         if self.folder is None:
@@ -212,7 +217,7 @@ class StepRunner:
     def run_long(self, work: Callable[[LongContext], T]) -> T:
         """Run work that takes several transactions, such as a bulk write (`engine.bulk`)."""
         try:
-            return work(LongContext(self._read_in_context, self._write_in_context, self._folder))
+            return work(LongContext(self, self._folder))
         except DamagedRow as error:
             raise _locate(error, self._catalog) from error
 
@@ -278,7 +283,9 @@ class StepRunner:
                     results.append(None)
         return results
 
-    def _read_in_context(self, read: Callable[[ReadContext], T]) -> T:
+    def read_in_context(self, read: Callable[[ReadContext], T]) -> T:
+        """Run a function with the catalog of its snapshot, in one read transaction."""
+
         def run(snapshot: Snapshot) -> T:
             with snapshot.read_transaction():
                 return read(
@@ -289,7 +296,9 @@ class StepRunner:
 
         return self._store.read(run)
 
-    def _write_in_context(self, write: Callable[[WriteContext], T]) -> T:
+    def write_in_context(self, write: Callable[[WriteContext], T]) -> T:
+        """Run a function in a transaction of its own."""
+
         def run(tx: WriteTransaction) -> T:
             self._writer_catalog.catch_up(tx)
             return write(WriteContext(self._writer_catalog, tx, self._streams, self._counts, tx))

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -44,46 +45,22 @@ WriteKind: TypeAlias = Literal["put", "insert", "update", "delete", "check"]
 TOKEN_SECONDS = 600
 
 
+@dataclass(eq=False, slots=True)
 class TransactionWrite:
     """One write, with the stored row and the new row of its item."""
 
-    __slots__ = (
-        "condition",
-        "key",
-        "key_values",
-        "kind",
-        "new",
-        "old",
-        "put_row",
-        "return_on_failure",
-        "table",
-        "table_name",
-        "update",
-    )
-
-    table: StoredTable
-    key: bytes
-    old: ItemRow | None
-    new: ItemRow | None
-
-    def __init__(
-        self,
-        kind: WriteKind,
-        table_name: str,
-        *,
-        put_row: ItemRow | None = None,
-        key_values: Item | None = None,
-        update: CompiledUpdate | None = None,
-        condition: CompiledCondition | None = None,
-        return_on_failure: str | None = None,
-    ) -> None:
-        self.kind = kind
-        self.table_name = table_name  # as in the request: a name or an ARN
-        self.put_row = put_row
-        self.key_values = put_row.item if put_row else key_values or {}
-        self.update = update
-        self.condition = condition
-        self.return_on_failure = return_on_failure
+    kind: WriteKind
+    table_name: str  # as in the request: a name or an ARN
+    key_values: Item  # the key, or the new item
+    put_row: ItemRow | None = None
+    update: CompiledUpdate | None = None
+    condition: CompiledCondition | None = None
+    return_on_failure: str | None = None
+    # What the steps find:
+    table: StoredTable = field(init=False)
+    key: bytes = field(init=False)
+    old: ItemRow | None = field(init=False)
+    new: ItemRow | None = field(init=False)
 
     def check_key(self) -> None:
         """Check the key, or the key attributes of a new item."""

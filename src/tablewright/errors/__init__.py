@@ -24,7 +24,7 @@
     ├── DesignLoadError                     verify: the design does not exist or cannot be imported
     ├── TableNotEmpty                       verify, seed: the target already has items
     ├── TableReplacement                    publish: an update would replace or remove a table
-    ├── TransferRefused                     dump, load, copy: the two ends do not fit
+    ├── TransferRefused                     dump, load, copy: source and target do not match
     ├── TemplateRefused                     a template cannot be read, or its tables be created
     ├── ModelFileRefused                    a model file of NoSQL Workbench cannot be read
     ├── CredentialsRefused                  a credentials file cannot be used
@@ -155,14 +155,14 @@ class VersionConflict(WriteRejected):
 class UniqueViolation(WriteRejected):
     """Another entity has the same unique value.
 
-    `attributes` are the names of the attributes that must be unique, without those of the key.
+    `attributes` are the names of the unique attributes, without those of the primary key.
     """
 
     attributes: tuple[str, ...] = ()
 
 
 class ConditionFailed(WriteRejected):
-    """A condition of the write is false: the caller's, or that immutable attributes are kept."""
+    """A condition of the write is false, or it would change an immutable attribute."""
 
 
 class Contention(TablewrightError):
@@ -197,11 +197,11 @@ class TableNotFound(TablewrightError):
 
 
 class TableDifference(NamedTuple):
-    """A part of a table that is not as it should be."""
+    """A part of a table that differs from its declaration."""
 
     #: "key", "key attribute PK", "index by_status", "stream" or "TTL".
     part: str
-    #: What is declared and what is found, and what to do.
+    #: The declared and the found value, and the fix.
     problem: str
 
     def __str__(self) -> str:
@@ -222,7 +222,7 @@ class KeyDifference(NamedTuple):
     entity: str
     #: "the primary key", "the index gsi1" or "the unique value User.by_email".
     key: str
-    #: What the stored keys are made of, and what the design declares.
+    #: The stored and the declared form of the key.
     stored: str
     declared: str
 
@@ -239,11 +239,11 @@ class DesignMismatch(TablewrightError):
 
 
 class IndexNotReady(TablewrightError):
-    """An index cannot be read yet: it is missing, or stored items lack their keys of it."""
+    """An index cannot be read yet: it is missing, or stored items lack its keys."""
 
 
 class UniqueNotReady(TablewrightError):
-    """A unique value cannot be relied on yet: stored items may have it without a reservation."""
+    """A unique value is not guaranteed yet: stored items may have it without a reservation."""
 
 
 class DuplicateValue(NamedTuple):
@@ -253,7 +253,7 @@ class DuplicateValue(NamedTuple):
     unique: str
     #: The attributes with their values.
     value: str
-    #: The key of an item, and that of another one which has the value.
+    #: The keys of two items that have the value.
     key: str
     other: str
 
@@ -282,7 +282,7 @@ class TableNotEmpty(TablewrightError):
 
 
 class TransferRefused(TablewrightError):
-    """A transfer cannot begin or continue: its two ends do not fit, or the file is not a dump."""
+    """A transfer cannot start or continue: source and target do not match, or a file is no dump."""
 
 
 class TemplateRefused(TablewrightError):

@@ -20,7 +20,7 @@ class TablewrightError(Exception):
     __module__ = "tablewright.errors"
 
     def __init_subclass__(cls) -> None:
-        """Show the module that callers import the errors of this package from."""
+        """Show errors as `tablewright.errors.…`, from where callers import them."""
         if cls.__module__.startswith("tablewright.errors."):
             cls.__module__ = "tablewright.errors"
 
@@ -47,7 +47,7 @@ class DeclarationError(TablewrightError):
 
 
 def _user_line() -> str:
-    """Return `file:line` of the innermost running code that is the user's."""
+    """Return `file:line` of the innermost frame of the user's code."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         if _is_user_code(frame):
@@ -59,7 +59,7 @@ def _user_line() -> str:
 def location_of(error: BaseException) -> str:
     """Return `file:line` of the user's code that failed, or "" if none did.
 
-    This is the innermost line of the traceback that is not this package's or Python's; that of an
+    This is the innermost line of the traceback outside this package and Python; a line of an
     installed package counts only if there is no other.
     """
     if isinstance(error, DeclarationError):
@@ -79,7 +79,7 @@ def location_of(error: BaseException) -> str:
 
 
 def _is_user_code(frame: FrameType) -> bool:
-    """Return whether a frame is not of this package, of pydantic or of Python's library."""
+    """Return whether a frame is outside this package, pydantic and Python's library."""
     package = str(frame.f_globals.get("__name__")).partition(".")[0]
     return (
         not is_internal(frame) and package != "pydantic" and package not in sys.stdlib_module_names
@@ -87,6 +87,6 @@ def _is_user_code(frame: FrameType) -> bool:
 
 
 def is_internal(frame: FrameType) -> bool:
-    """Return whether a frame is of this package, without the bundled designs."""
+    """Return whether a frame belongs to this package, except the bundled designs."""
     package, _, rest = str(frame.f_globals.get("__name__")).partition(".")
     return package == "tablewright" and rest.partition(".")[0] != "designs"

@@ -45,7 +45,7 @@ class ValidationException(DynamoDBError):
 
 
 def invalid(message: str) -> ValidationException:
-    """Return the error with the most common first words of DynamoDB's messages."""
+    """Return a ValidationException with the most common beginning of DynamoDB's messages."""
     return ValidationException(f"One or more parameter values were invalid: {message}")
 
 

@@ -18,17 +18,15 @@ Invariant: nothing is written to the table, and no text of an item becomes code.
 
 from __future__ import annotations
 
-from tablewright.infer.design import InferredDesign, infer_design
+from tablewright.infer.design import infer_design
 from tablewright.infer.imported import ImportedModel, import_model
-from tablewright.infer.model_file import ModelFile, is_json, read_model
+from tablewright.infer.model_file import is_json, read_model
 from tablewright.infer.module import write_module
 from tablewright.infer.sample import SAMPLE_SIZE, Sample, read_sample
 
 __all__ = [
     "SAMPLE_SIZE",
     "ImportedModel",
-    "InferredDesign",
-    "ModelFile",
     "Sample",
     "import_model",
     "infer_design",

@@ -17,20 +17,22 @@ import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from tablewright.infer.declaration import InferredAttribute, InferredCondition
 from tablewright.infer.kinds import (
     DATETIME,
     STR,
+    KeySpelling,
     Kind,
-    Spelling,
     kinds_of,
     spellings,
     spells,
     stores_equal,
 )
 from tablewright.infer.names import quoted, snake_case
+from tablewright.infer.sample import Sample
 from tablewright.infer.structure import VaryingPart
 from tablewright.mapping.converters import converter
 from tablewright.mapping.parts import Delimiter
@@ -40,7 +42,6 @@ from tablewright.values import Item, Value
 
 #: Names with a quote, a backslash or a control character: the decoder of items has no such names.
 _UNUSABLE = re.compile(r'["\\\x00-\x1f]').search
-
 
 #: Attributes of these names say in which state an item is.
 _STATES = frozenset({"active", "kind", "stage", "state", "status", "type"})
@@ -53,22 +54,15 @@ class StoredAttributes:
     def __init__(
         self,
         items: Sequence[Item],
-        *,
-        primary: Container[str],
+        sample: Sample,
         generic: Container[str],
         type_attribute: str | None,
-        ttl: str | None,
-        is_exact: bool,
     ) -> None:
-        """`generic` are key attributes without a name of their own, which explain nothing.
-
-        With `is_exact`, an attribute has only types that store its values as they are.
-        """
+        """`generic` are key attributes without a name of their own, which explain nothing."""
         self._items = items
-        self._primary = primary
+        self._sample = sample
         self._generic = generic
-        self._ttl = ttl
-        self._is_exact = is_exact
+        self._primary = sample.table.keys.names
         names = dict.fromkeys(name for item in items for name in sorted(item))
         #: The names that a design cannot declare.
         self.undeclared = [name for name in names if _UNUSABLE(name)]
@@ -76,7 +70,7 @@ class StoredAttributes:
         self.by_name = {
             name: self.make(name)
             for name in names
-            if name not in primary
+            if name not in self._primary
             and name not in generic
             and name != type_attribute
             and not _UNUSABLE(name)
@@ -86,10 +80,10 @@ class StoredAttributes:
         """Return an attribute that some items have."""
         values = {n: item[name] for n, item in enumerate(self._items) if name in item}
         kinds = kinds_of(list(values.values()))
-        if self._is_exact:
+        if self._sample.is_exact:
             kinds = _exact(kinds, values.values())
         is_optional = len(values) < len(self._items) or any("NULL" in v for v in values.values())
-        is_ttl = name == self._ttl and kinds[0].source == "int"
+        is_ttl = name == self._sample.table.ttl and kinds[0].source == "int"
         kinds = (DATETIME,) if is_ttl else kinds
         return InferredAttribute(name, kinds, values, is_optional, is_ttl=is_ttl)
 
@@ -105,7 +99,7 @@ class StoredAttributes:
         delimiter: Delimiter,
         *,
         sorts: bool,
-    ) -> Iterator[tuple[InferredAttribute, Spelling]]:
+    ) -> Iterator[tuple[InferredAttribute, KeySpelling]]:
         """Yield the attributes, in a format, that have the texts of a variable."""
         for attribute in self.by_name.values():
             if attribute.stored == key.name or attribute.stored in self._generic:
@@ -122,22 +116,22 @@ class StoredAttributes:
                     if spells(spelling, delimiter, values, variable.texts, sorts=sorts):
                         yield attribute, spelling
                         break
-            if (
-                key.name not in self._primary
-            ):  # a document may lack a place, and a primary key must not
+            if key.name not in self._primary:  # which must be there; a document may lack a place
                 yield from self._inside(attribute, members, variable.texts)
 
     def _inside(
         self, attribute: InferredAttribute, members: list[int], texts: tuple[str, ...]
-    ) -> Iterator[tuple[InferredAttribute, Spelling]]:
-        """Yield the places inside of a document that have these texts."""
+    ) -> Iterator[tuple[InferredAttribute, KeySpelling]]:
+        """Yield the members of a document that have these texts."""
         if attribute.kind.source != "dict[str, str]":
             return
         documents = [attribute.values[n].get("M", {}) for n in members]
         for name in documents[0]:
             found = [document.get(name, {}).get("S") for document in documents]
             if found == list(texts):
-                yield attribute, _inside_spelling(attribute.kind, name)
+                how = path_format(itemgetter(name), "it")
+                source = f"{{}}.path(lambda inside: inside[{quoted(name)}])"
+                yield attribute, KeySpelling(attribute.kind, source, (how,))
 
     def choose_kind(self, name: str, votes: Mapping[Kind, int], *, is_natural: bool) -> None:
         """Give an attribute the type with most votes; a natural key is stored as it was."""
@@ -165,19 +159,14 @@ def _decoded(attribute: InferredAttribute, kind: Kind, members: list[int]) -> li
     return [decode(value) for value in values]
 
 
-def _inside_spelling(kind: Kind, name: str) -> Spelling:
-    how = path_format(lambda document: document[name], "it")
-    return Spelling(kind, f"{{}}.path(lambda inside: inside[{quoted(name)}])", (how,))
-
-
-def rank(explanation: tuple[InferredAttribute, Spelling], word: str) -> tuple[bool, bool, bool]:
+def rank(explanation: tuple[InferredAttribute, KeySpelling], word: str) -> tuple[bool, bool, bool]:
     attribute, spelling = explanation
     name = snake_case(attribute.stored)
     words = snake_case(word.strip("#")).rstrip("_") if word else "?"
     return bool(spelling.formats), not name.startswith(words[:4]), not name.endswith("id")
 
 
-def _is_evidence(spelling: Spelling, texts: Sequence[str]) -> bool:
+def _is_evidence(spelling: KeySpelling, texts: Sequence[str]) -> bool:
     """Whether texts that a format gives are hardly equal by chance."""
     if len(set(texts)) > 1:
         return True
@@ -189,7 +178,7 @@ def _is_evidence(spelling: Spelling, texts: Sequence[str]) -> bool:
 def find_condition(
     attributes: Iterable[InferredAttribute], inside: Sequence[int], outside: Sequence[int]
 ) -> InferredCondition | None:
-    """Return what is true of all items inside of an index, and of none of the others."""
+    """Return a condition that is true for all items in an index, and for no other item."""
     found = find_alternatives(attributes, [inside], outside)
     return found[0] if found else None
 
@@ -197,7 +186,7 @@ def find_condition(
 def find_alternatives(
     attributes: Iterable[InferredAttribute], groups: Sequence[Sequence[int]], outside: Sequence[int]
 ) -> list[InferredCondition]:
-    """Return a condition for each group that is true of its items alone; none if there are none."""
+    """Return a condition for each group that is true for its items only; [] if there is none."""
     known = list(attributes)
     ranked = sorted(known, key=lambda each: snake_case(each.stored) not in _STATES)
     present = (_presence(each, groups, outside) for each in known)
@@ -234,19 +223,17 @@ def _equality(
     tag = _TAGS.get(attribute.kind.source)
     if tag is None:
         return []
-    contents = [{_content(attribute, n, tag) for n in group} for group in groups]
-    others = {_content(attribute, n, tag) for n in outside}
+    *contents, others = (
+        {attribute.values.get(n, {}).get(tag) for n in group} for group in (*groups, outside)
+    )
     values = [content for each in contents for content in each]
     is_clear = all(len(each) == 1 for each in contents) and len(set(values)) == len(groups)
     if not is_clear or None in values or not others.isdisjoint(values):
         return []
     if tag == "S" and not _is_choice(attribute, [*groups, outside], {*values, *others}):
         return []
-    return [InferredCondition(attribute, _equals(content)) for content in values]
-
-
-def _content(attribute: InferredAttribute, number: int, tag: str) -> Any:
-    return attribute.values.get(number, {}).get(tag)
+    forms = (f" == {quoted(v)}" if isinstance(v, str) else f".in_([{v}])" for v in values)
+    return [InferredCondition(attribute, f"{{}}{form}") for form in forms]
 
 
 def _is_choice(
@@ -256,7 +243,3 @@ def _is_choice(
     count = sum(map(len, groups))
     is_state = snake_case(attribute.stored) in _STATES and len(contents) < count
     return is_state or len(contents) <= count / 2
-
-
-def _equals(content: Any) -> str:
-    return f"{{}} == {quoted(content)}" if isinstance(content, str) else f"{{}}.in_([{content}])"

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tablewright.infer.kinds import Kind, Spelling
+from tablewright.infer.kinds import KeySpelling, Kind
+from tablewright.infer.sample import Sample
+from tablewright.mapping.parts import Delimiter
 from tablewright.schema import KeyAttribute
 from tablewright.table_description import IndexDescription
-from tablewright.values import Item, Value
+from tablewright.values import Item, Value, tag_of
 
 
 class InferredAttribute(Struct, eq=False):
     """An attribute of an entity."""
 
-    #: Its name in items; for an attribute that is only in keys, of the first key attribute with it.
+    #: Its name in items. An attribute that is only in keys has that of its first key attribute.
     stored: str
     kinds: tuple[Kind, ...]
     #: Its content in each item, by the number of the item.
@@ -26,7 +28,7 @@ class InferredAttribute(Struct, eq=False):
     is_ttl: bool = False
     #: The literal before it, in its first key.
     word: str = ""
-    #: The index that it is for: an item without a value is not in it.
+    #: The index that an item without its value is not in.
     index: str = ""
     name: str = ""
 
@@ -39,7 +41,7 @@ class InferredPart(Struct, eq=False):
     """A part of a key: an attribute in a format."""
 
     attribute: InferredAttribute
-    spelling: Spelling
+    spelling: KeySpelling
     prefix: str = ""
     #: The key attribute is the attribute itself.
     is_natural: bool = False
@@ -57,12 +59,12 @@ class InferredPath(Struct, eq=False):
     is_ragged: bool = False
 
     @property
-    def uses(self) -> list[InferredPart]:
+    def parts(self) -> list[InferredPart]:
         return [each for each in self.elements if isinstance(each, InferredPart)]
 
     @property
     def is_natural(self) -> bool:
-        return any(use.is_natural for use in self.uses)
+        return any(part.is_natural for part in self.parts)
 
 
 class InferredCondition(Struct, frozen=True):
@@ -101,14 +103,14 @@ class InferredVariant(Struct, eq=False):
 
 
 class InferredEntity(Struct, eq=False):
-    """An entity, as far as its items show it."""
+    """An entity, inferred from its items."""
 
     items: list[Item]
     type_name: str | None
-    attributes: list[InferredAttribute]
-    partition: InferredPath
-    sort: InferredPath | None
+    #: Of its primary key.
+    paths: list[InferredPath]
     places: list[InferredPlace]
+    attributes: list[InferredAttribute] = []
     #: Replaces the table's delimiter in the primary key.
     delimiter: str | None = None
     #: The indexes that cannot be declared, and the key attributes that they share with others.
@@ -120,8 +122,9 @@ class InferredEntity(Struct, eq=False):
     variants: list[InferredVariant] = []
 
     @property
-    def paths(self) -> list[InferredPath]:
-        return [self.partition, *([self.sort] if self.sort else [])]
+    def all_paths(self) -> list[InferredPath]:
+        """The paths of its primary key and of its places."""
+        return [*self.paths, *(path for place in self.places for path in place.paths)]
 
     @property
     def all_attributes(self) -> list[InferredAttribute]:
@@ -131,3 +134,30 @@ class InferredEntity(Struct, eq=False):
     @property
     def class_names(self) -> list[str]:
         return [self.name, *(variant.name for variant in self.variants)]
+
+
+class InferredDesign(Struct):
+    """A table and its entities, by name."""
+
+    sample: Sample
+    #: None if no key text is separated.
+    delimiter: Delimiter | None
+    type_attribute: str | None
+    entities: list[InferredEntity] = []
+    name: str = ""
+
+    @property
+    def separator(self) -> str:
+        """The text between the parts of a key, also if no key has several."""
+        return "#" if self.delimiter is None else self.delimiter.text
+
+    @property
+    def type_form(self) -> str:
+        """Whether the type attribute is a text, a set or a list."""
+        forms = {"S": "text", "SS": "set", "L": "list"}
+        values = (
+            item[self.type_attribute or ""]
+            for item in self.sample.items
+            if self.type_attribute in item
+        )
+        return next((forms[tag_of(value)] for value in values), "text")

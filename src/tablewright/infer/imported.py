@@ -33,14 +33,15 @@ from tablewright.errors import (
 )
 from tablewright.infer.declaration import (
     InferredAttribute,
+    InferredDesign,
     InferredEntity,
     InferredPart,
     InferredPath,
     InferredPlace,
 )
-from tablewright.infer.design import InferredDesign, infer_design
-from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, Spelling, kind_of
-from tablewright.infer.model_file import ModelFile, ModelTable
+from tablewright.infer.design import infer_design
+from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, KeySpelling, kind_of
+from tablewright.infer.model_file import ModelFile, ModelTable, row_key
 from tablewright.infer.module import join_module, write_classes
 from tablewright.infer.names import (
     can_write,
@@ -77,7 +78,7 @@ _MODULE = "tablewright imported model"  # the space prevents a conflict with a m
 
 
 class ImportedModel(Struct, frozen=True):
-    """The source of a design, and what of the file it does not hold."""
+    """The source of a design, and warnings about what differs from the file."""
 
     source: str
     entities: tuple[str, ...]
@@ -154,7 +155,7 @@ def _without_rows(found: ModelTable, sample: Sample, taken: set[str]) -> Inferre
     def path(key: KeyAttribute) -> InferredPath:
         attribute = attributes[key.name]
         return InferredPath(
-            key, [InferredPart(attribute, Spelling(attribute.kind), is_natural=True)]
+            key, [InferredPart(attribute, KeySpelling(attribute.kind), is_natural=True)]
         )
 
     keys = [path(key) for key in table.keys]
@@ -167,10 +168,9 @@ def _without_rows(found: ModelTable, sample: Sample, taken: set[str]) -> Inferre
     entity = InferredEntity(
         items=[],
         type_name=None,
-        attributes=list(attributes.values()),
-        partition=keys[0],
-        sort=keys[1] if len(keys) > 1 else None,
+        paths=keys,
         places=places,
+        attributes=list(attributes.values()),
         name=name,
     )
     owner = unused(class_name(table.name), {*taken, name}, "")
@@ -192,9 +192,7 @@ def _name_after_facets(
     used = {*taken, design.name}
     others = []
     for entity in design.entities:
-        rows = frozenset(
-            tuple(next(iter(item[name].values())) for name in keys) for item in entity.items
-        )
+        rows = frozenset(row_key(item, keys) for item in entity.items)
         # Without a type, the name of an entity is stored in the type attribute.
         is_stored = design.type_attribute is not None and entity.type_name is None
         name = names.get(rows)

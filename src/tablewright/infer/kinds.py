@@ -93,7 +93,7 @@ def kinds_of(values: Sequence[Value]) -> tuple[Kind, ...]:
 def text_kinds(texts: Sequence[str]) -> tuple[Kind, ...]:
     """Return the types that texts can have, the most specific first."""
     for kind, matches in ((DATETIME, _MOMENT), (DATE, _DATE)):
-        if all(matches(text) and _is_date(text[:10]) for text in texts) and _reads(kind, texts):
+        if all(map(matches, texts)) and _reads(kind, texts):
             return (kind, STR)
     return (STR,)
 
@@ -112,14 +112,6 @@ def kind_of(container: Any, *members: Kind) -> Kind:
     return Kind(f"{container.__name__}[{inner}]", kind, names)
 
 
-def _is_date(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _reads(kind: Kind, texts: Sequence[str]) -> bool:
     try:
         return all(kind.type.fromisoformat(text) for text in texts)
@@ -136,7 +128,7 @@ def _member(values: Sequence[Value]) -> Kind:
     return ANY if any("NULL" in value for value in values) else kinds_of(values)[-1]
 
 
-class Spelling(Struct, frozen=True):
+class KeySpelling(Struct, frozen=True):
     """A type and its formats in a key."""
 
     kind: Kind
@@ -146,10 +138,10 @@ class Spelling(Struct, frozen=True):
     #: The functions of `tablewright.formats` that its source calls.
     names: tuple[str, ...] = ()
 
-    def __call__(self, name: str, how: Format, *arguments: object) -> Spelling:
+    def __call__(self, name: str, how: Format, *arguments: object) -> KeySpelling:
         """Return this spelling in another format, by its name and further arguments."""
         source = f"{name}({', '.join(map(str, (self.source, *arguments)))})"
-        return Spelling(self.kind, source, (*self.formats, how), (*self.names, name))
+        return KeySpelling(self.kind, source, (*self.formats, how), (*self.names, name))
 
     def part(self, delimiter: Delimiter) -> KeyPart:
         return make_part(
@@ -158,14 +150,14 @@ class Spelling(Struct, frozen=True):
 
 
 def spells(
-    spelling: Spelling,
+    spelling: KeySpelling,
     delimiter: Delimiter,
     values: Sequence[Any],
     texts: Sequence[str],
     *,
     sorts: bool,
 ) -> bool:
-    """Whether each value has its text; `sorts`: in a sort key."""
+    """Whether the spelling writes each value as its text; `sorts`: in a sort key."""
     try:
         part = spelling.part(delimiter)
         if sorts and not part.is_ordered:
@@ -176,8 +168,8 @@ def spells(
         return False
 
 
-def reads_back(spelling: Spelling, delimiter: Delimiter, texts: Sequence[str]) -> bool:
-    """Whether a key gives back the values of its texts, which are stored nowhere else."""
+def reads_back(spelling: KeySpelling, delimiter: Delimiter, texts: Sequence[str]) -> bool:
+    """Whether values that only a key stores can be read from its texts."""
     try:
         part = spelling.part(delimiter)
         return all(part.text(part.read(text)) == text for text in texts)
@@ -185,9 +177,9 @@ def reads_back(spelling: Spelling, delimiter: Delimiter, texts: Sequence[str]) -
         return False
 
 
-def spellings(kind: Kind, tag: str, texts: Sequence[str]) -> Iterator[Spelling]:
+def spellings(kind: Kind, tag: str, texts: Sequence[str]) -> Iterator[KeySpelling]:
     """Yield the spellings to try for values of a type, the simplest first."""
-    plain = Spelling(kind)
+    plain = KeySpelling(kind)
     if tag != "S":
         yield from _whole_keys(plain, tag)
         return
@@ -199,15 +191,15 @@ def spellings(kind: Kind, tag: str, texts: Sequence[str]) -> Iterator[Spelling]:
             yield each("descending", numbers.DESCENDING)
 
 
-def key_only_spellings(texts: Sequence[str]) -> Iterator[Spelling]:
+def key_only_spellings(texts: Sequence[str]) -> Iterator[KeySpelling]:
     """Yield the spellings to try for values that are only in keys, the most specific first."""
     for kind in text_kinds(texts):
-        yield Spelling(kind)
+        yield KeySpelling(kind)
         if kind is DATETIME:
-            yield from _iso(Spelling(kind))
+            yield from _iso(KeySpelling(kind))
 
 
-def _whole_keys(plain: Spelling, tag: str) -> Iterator[Spelling]:
+def _whole_keys(plain: KeySpelling, tag: str) -> Iterator[KeySpelling]:
     if tag == "B":
         yield plain("binary", numbers.BINARY)
     elif plain.kind is DATETIME:
@@ -217,7 +209,7 @@ def _whole_keys(plain: Spelling, tag: str) -> Iterator[Spelling]:
         yield plain("number", numbers.NUMBER)
 
 
-def _formatted(plain: Spelling, texts: Sequence[str]) -> Iterator[Spelling]:
+def _formatted(plain: KeySpelling, texts: Sequence[str]) -> Iterator[KeySpelling]:
     widths = {len(text) for text in texts}
     width = widths.pop() if len(widths) == 1 else None
     if plain.kind is DATETIME:
@@ -250,7 +242,7 @@ def _is_padded(texts: Sequence[str], width: int) -> bool:
     return width > 3 or any(text[0] in "09" for text in texts)
 
 
-def _iso(plain: Spelling) -> Iterator[Spelling]:
+def _iso(plain: KeySpelling) -> Iterator[KeySpelling]:
     for zone in ("Z", "+00:00"):
         shown = [] if zone == "Z" else [f'zone="{zone}"']
         for precision in ("seconds", "milliseconds", "microseconds"):

@@ -42,7 +42,6 @@ _KEY_ATTRIBUTE = re.compile(
     r"((gsi|lsi|idx|index|g|l)?[\d_-]*)?(pk|sk|hk|rk|(partition|sort|hash|range)_?key)?[\d_-]*"
 )
 
-
 WIDTH = 88
 
 
@@ -144,14 +143,14 @@ def unused(name: str, taken: Container[str], separator: str = "_") -> str:
 
 def write_assignment(target: str, value: Any, indent: str = "", end: str = "") -> str:
     """Return `target` followed by a value: `NAME = value`, `name=value`, `"name": value`."""
-    line = f"{indent}{target}{_flat(value)}{end}"
+    line = f"{indent}{target}{literal(value)}{end}"
     brackets = _brackets(value)
     if len(line) <= WIDTH or brackets is None or not value:
         return line
     inner = indent + "    "
     if isinstance(value, Mapping):
         members = [
-            write_assignment(f"{_flat(name)}: ", each, inner, ",") for name, each in value.items()
+            write_assignment(f"{literal(name)}: ", each, inner, ",") for name, each in value.items()
         ]
     else:
         members = [write_assignment("", each, inner, ",") for each in _ordered(value)]
@@ -160,7 +159,7 @@ def write_assignment(target: str, value: Any, indent: str = "", end: str = "") -
 
 def write_call(function: str, arguments: Mapping[str, Any], indent: str, end: str = "") -> str:
     """Return a call with keyword arguments."""
-    flat = [f"{name}={_flat(value)}" for name, value in arguments.items()]
+    flat = [f"{name}={literal(value)}" for name, value in arguments.items()]
     inner = indent + "    "
     lines = [write_assignment(f"{name}=", value, inner, ",") for name, value in arguments.items()]
     return _wrapped(function, flat, lines, indent, end)
@@ -181,6 +180,12 @@ def _wrapped(start: str, flat: Sequence[str], lines: list[str], indent: str, end
     if len(f"{indent}    {arguments}") <= WIDTH:
         lines = [f"{indent}    {arguments}"]
     return "\n".join([f"{indent}{start}(", *lines, f"{indent}){end}"])
+
+
+def keywords(arguments: Mapping[str, tuple[Any, Any]]) -> list[str]:
+    """Return the keyword arguments that are needed, each given with its value and its default."""
+    items = arguments.items()
+    return [f"{name}={literal(value)}" for name, (value, default) in items if value != default]
 
 
 def can_write(value: Any) -> bool:
@@ -215,16 +220,18 @@ def _ordered(value: Any) -> Sequence[Any]:
     return list(value) if isinstance(value, list) else sorted(value)
 
 
-def _flat(value: Any) -> str:
+def literal(value: Any) -> str:
     """Return a value on one line."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{_flat(k)}: {_flat(v)}' for k, v in value.items())}}}"
+        return f"{{{', '.join(f'{literal(k)}: {literal(v)}' for k, v in value.items())}}}"
     if isinstance(value, (set, frozenset)):
-        return f"{{{', '.join(map(_flat, _ordered(value)))}}}" if value else "set()"
+        return f"{{{', '.join(map(literal, _ordered(value)))}}}" if value else "set()"
     if isinstance(value, list):
-        return f"[{', '.join(map(_flat, value))}]"
+        return f"[{', '.join(map(literal, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(literal, value))}{',' * (len(value) == 1)})"
     if isinstance(value, Decimal):
         return f'Decimal("{value}")'
     if isinstance(value, datetime):

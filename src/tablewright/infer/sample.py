@@ -21,7 +21,6 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from tablewright.errors import TableNotFound
-from tablewright.infer.declaration import InferredEntity, InferredVariant
 from tablewright.infer.names import snake_case
 from tablewright.infer.structure import is_word
 from tablewright.mapping.item_kind import is_record
@@ -36,7 +35,6 @@ from tablewright.values import Item, Value
 #: The number of items that are enough to see the structure of most tables.
 SAMPLE_SIZE = 1000
 SEGMENTS = 4
-
 
 #: Names of type attributes, without case and underscores.
 _TYPE_NAMES = (
@@ -101,12 +99,12 @@ class ItemClass(Struct, eq=False):
     items: list[Item]
     #: The content of the type attribute; None if they do not have it.
     type_name: str | None = None
-    #: The classes at one key that it joins: variants of one entity.
+    #: The classes that it joins, because they share a key: variants of one entity.
     variants: list[ItemClass] = []
 
 
 def find_type_attribute(sample: Sample, delimiter: str) -> str | None:
-    """Return the attribute that says of which entity an item is; None if there is none."""
+    """Return the attribute that has the type of each item; None if there is none."""
     keys = set(sample.table.keys.names)
     counts = Counter(
         name
@@ -191,7 +189,7 @@ def _skeletons(sample: Sample, delimiter: str) -> list[Skeleton]:
 
 
 class _Words:
-    """Which words of a key attribute are literals, seen from the whole sample."""
+    """Decides which words of a key attribute are literals, from the whole sample."""
 
     def __init__(self, sample: Sample, name: str, delimiter: str) -> None:
         self.name = name
@@ -258,24 +256,3 @@ def join_classes(first: ItemClass, second: ItemClass) -> ItemClass | None:
     if any(each.type_name is None for each in variants):
         return None
     return ItemClass([item for each in variants for item in each.items], None, variants)
-
-
-def split_variants(entity: InferredEntity, kind: ItemClass) -> None:
-    """Move the attributes that only one variant has to it; keys and places stay in the base."""
-    paths = (*entity.paths, *(path for place in entity.places for path in place.paths))
-    fixed = {id(use.attribute) for path in paths for use in path.uses}
-    fixed |= {id(place.when.attribute) for place in entity.places if place.when is not None}
-    start = 0
-    for variant in kind.variants:
-        numbers = range(start, start + len(variant.items))
-        start = numbers.stop
-        own = [
-            each
-            for each in entity.attributes
-            if id(each) not in fixed and all(n in numbers for n in each.values)
-        ]
-        for attribute in own:
-            found = [attribute.values.get(n, {"NULL": True}) for n in numbers]
-            attribute.is_optional = any("NULL" in value for value in found)
-        entity.attributes = [each for each in entity.attributes if each not in own]
-        entity.variants.append(InferredVariant(str(variant.type_name), own))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class ItemKind(Struct, frozen=True):
-    """What an item is: of an entity; with `unique`, a sentinel of that entity."""
+    """What an item is: an item of `entity`; with `unique`, a sentinel of that entity."""
 
     entity: EntityMap | None = None
     unique: UniqueMap | None = None
@@ -38,17 +38,17 @@ class ItemKind(Struct, frozen=True):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether neither type nor key says what the item is."""
+        """Whether neither the type nor the key of the item is declared."""
         return self.entity is None and not self.is_record
 
     @property
     def stored(self) -> EntityMap | None:
-        """The entity that the item is stored as; None for sentinels, the record and others."""
+        """The entity of the item; None for sentinels, the index record and unknown items."""
         return None if self.unique is not None else self.entity
 
     @property
     def history(self) -> tuple[EntityMap, HistoryMap] | None:
-        """The history that the item is an event of, with the entity that has it."""
+        """The history whose event the item is, with the entity that declares it."""
         for owner in () if self.stored is None else self.stored.table.entities:
             for history in owner.histories:
                 if history.event is self.entity:
@@ -63,7 +63,7 @@ class ItemKind(Struct, frozen=True):
         return None if self.entity is None else self.entity.primary
 
     def attribute(self, stored: str) -> str:
-        """Return the attribute in Python of a stored one; the same name if it has none."""
+        """Return the Python name of a stored attribute; the stored name if there is none."""
         attributes = {} if self.entity is None else self.entity.attributes
         found = (name for name, each in attributes.items() if each.stored == stored)
         return next(found, stored)
@@ -106,7 +106,7 @@ def record_key(table: TableMap) -> Item:
 
 
 def is_record(key: Iterable[Value]) -> bool:
-    """Return whether a key, the partition key and perhaps the sort key, is that of a record."""
+    """Return whether these values, of partition key and sort key, are the key of a record."""
     partition, *sort = key
     return partition in _PARTITION.values() and all(each in _SORT.values() for each in sort)
 
@@ -116,7 +116,7 @@ class UnknownItem(dict[str, Value]):
 
 
 def is_of_other_type(table: TableMap, item: Mapping[str, Value]) -> bool:
-    """Return whether an unknown item has a type, which is that of no entity."""
+    """Return whether an item is unknown, and has a type that is not declared."""
     return table.has_foreign_type(item) and table.identify(item).is_unknown
 
 

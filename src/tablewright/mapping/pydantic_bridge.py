@@ -5,9 +5,8 @@ Constraints are what `Annotated` adds to a type. Pydantic checks them when a val
     Attr[Annotated[int, Field(ge=0)]]                a whole value: constructor, key argument, set()
     Attr[list[Annotated[str, Field(max_length=5)]]]  also each member: append()
 
-Invariant: a check returns the value as pydantic makes it, or raises InvalidValue. Values that are
-read, and the operands of conditions and of `increment`, are not values of the attribute: they are
-not checked.
+Invariant: a check returns the value that pydantic returns, or raises InvalidValue. Stored values,
+and the operands of conditions and of `increment`, are not checked.
 
 An entity, an aggregate and a page each have a pydantic model with the same fields. That model
 validates the input, serializes the output and provides the JSON schema: for FastAPI, `TypeAdapter`
@@ -34,12 +33,12 @@ def is_constrained(kind: Any) -> bool:
 
 
 def unannotated(kind: Any) -> Any:
-    """Return a type without what `Annotated` adds to it."""
+    """Return a type without its `Annotated` metadata."""
     return get_args(kind)[0] if get_origin(kind) is Annotated else kind
 
 
 def is_positive(kind: Any) -> bool:
-    """Return whether the constraints of a type say that its values are above zero."""
+    """Return whether the constraints of a type allow only values above zero."""
     if get_origin(kind) is not Annotated:
         return False
     added = [each for part in get_args(kind)[1:] for each in getattr(part, "metadata", (part,))]
@@ -82,7 +81,7 @@ def field_check(model: Any, field: str, where: str) -> Check | None:
     if not (metadata or validators or is_constrained(info.annotation)):
         return None
     if decorators.model_validators or model.model_config.get("frozen"):
-        # These are about whole models, of which one field is all that is known.
+        # These check whole models, but only one field is known here.
         kind: Any = info.annotation
         return constraint_check(Annotated[kind, *metadata], where) if metadata else None
 
@@ -95,7 +94,7 @@ def field_check(model: Any, field: str, where: str) -> Check | None:
 
 
 def checked_by(validate: Callable[[Any], Any], where: str) -> Check:
-    """Return a check whose errors name the attribute; it lets symbols pass."""
+    """Return a check whose errors name the attribute; symbols are not checked."""
 
     def check(value: Any) -> Any:
         if contains_symbol(value):
@@ -111,7 +110,7 @@ def checked_by(validate: Callable[[Any], Any], where: str) -> Check:
 
 
 def model_of(name: str, fields: Mapping[str, tuple[Any, Any]]) -> type[pydantic.BaseModel]:
-    """Return a pydantic model with these fields, all of which are in its output."""
+    """Return a pydantic model whose output always has all of these fields."""
     config = pydantic.ConfigDict(json_schema_serialization_defaults_required=True)
     model: type[pydantic.BaseModel] = pydantic.create_model(name, __config__=config, **dict(fields))  # type: ignore[call-overload]
     return model

@@ -54,7 +54,7 @@ from tablewright.plan.reads.range import Range, UnionRange
 if TYPE_CHECKING:
 
     class Several(list[Any], Page[Any]):  # pyright: ignore[reportGeneralTypeIssues]  # never made
-        """For the checkers, the value of `children()`: fits both annotations, and no other."""
+        """For type checkers, the type of `children()`: assignable to list[…] and Page[…] only."""
 
 
 class _MemberField(Struct, frozen=True):
@@ -64,7 +64,7 @@ class _MemberField(Struct, frozen=True):
 
 
 def root() -> Any:
-    """Declare the root of the aggregate, its first member."""
+    """Declare the root, which is the first member of the aggregate."""
     return _MemberField("root")
 
 
@@ -139,7 +139,7 @@ class Aggregate:
     def of(cls, root: Any) -> Any:
         """Return the plan that loads the aggregate of a root.
 
-        The root is given by its key, by a place in an index, or by a plan that finds it.
+        `root` selects it: by its key, by its key in an index, or as a plan that finds it.
         """
         kind = cls.__aggregate__
         if not isinstance(root, (Get, Range, First, GetByUnique)):
@@ -240,6 +240,6 @@ def _member(cls: type, name: str, field: _MemberField, hint: Any) -> Member:
     if kind is None:
         raise DeclarationError(
             f"{cls.__name__}.{name}: {hint!r} is neither an entity nor a projection nor an "
-            "aggregate"
+            "aggregate; annotate it with one of these"
         )
     return Member(name, kind, form, optional)

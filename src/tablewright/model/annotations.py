@@ -1,4 +1,4 @@
-"""What class statements and functions declare besides their bodies: annotations and options.
+"""Annotations of classes and functions, and options of class statements.
 
 Entities, aggregates and access patterns resolve their annotations here. With `from __future__
 import annotations` an annotation is text; it is evaluated when the class or the function is
@@ -26,13 +26,13 @@ from tablewright.hints import did_you_mean
 
 
 def namespace(module: str, local: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the names that are known in a scope of a module, with these local variables."""
+    """Return the names that code in a module can use, with these local variables."""
     found = sys.modules.get(module)
     return {**vars(builtins), **(vars(found) if found else {}), **local}
 
 
 def hints_of(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the types in the body of a class; `local` are the variables where it is defined."""
+    """Return the annotated types of a class; `local` has the variables of the code around it."""
     names = namespace(cls.__module__, local)
     return {
         name: resolve(annotation, names, f"{cls.__name__}.{name}")
@@ -41,7 +41,7 @@ def hints_of(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def resolve(annotation: Any, names: Mapping[str, Any], where: str) -> Any:
-    """Return the type that an annotation names; `where` is what it annotates: `Order.total`."""
+    """Return the type that an annotation names; `where`, as `Order.total`, is for messages."""
     if not isinstance(annotation, str):
         return annotation
     try:

@@ -10,7 +10,8 @@ import copy
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.hints import did_you_mean
@@ -32,6 +33,8 @@ from tablewright.model.attribute import (
 from tablewright.model.body import MEMBERS, BodyAttribute
 from tablewright.model.validation import attribute_check, check_fields, decorators_of
 from tablewright.values import Value
+
+M = TypeVar("M")
 
 
 class EntityDeclaration:
@@ -68,8 +71,12 @@ class EntityDeclaration:
             self._add_attribute(name, declared, kind)
         check_fields(owner, self.decorators, self.attributes)
 
+    def members_of(self, kind: type[M]) -> list[tuple[str, M]]:
+        """Return the members of one kind, with their names."""
+        return [(name, each) for name, each in self.members.items() if isinstance(each, kind)]
+
     def _refuse_overriding(self, base: EntityDeclaration) -> None:
-        """Raise DeclarationError if a variant declares again what its base has."""
+        """Raise DeclarationError if a variant redeclares a name of its base."""
         for name in {**vars(self.owner), **self.owner.__annotations__}:
             if name in base.attributes or name in base.members:
                 raise DeclarationError(
@@ -122,12 +129,9 @@ class EntityDeclaration:
             validate=attribute_check(name, kind, self.decorators, where) or check,
             validate_member=member_check(kind, where),
         )
-        self._check_default(declared, where)
-
-    def _check_default(self, declared: Attr[Any], where: str) -> None:
         if declared.default is not MISSING:
             try:
-                self.maps[declared.name].store(declared.default)
+                self.maps[name].store(declared.default)
             except InvalidValue as error:
                 raise DeclarationError(f"{where}: the default is not valid: {error}") from None
 
@@ -143,7 +147,7 @@ class EntityDeclaration:
         *,
         sorts: bool,
     ) -> Template:
-        """Return the template of one key attribute; `parameters` numbers the values of calls."""
+        """Return the template of one key attribute; `parameters` numbers the arguments of calls."""
         natural = self._natural(path, attribute)
         known = set(parameters)
         pieces: list[str | KeyPart] = []
@@ -182,7 +186,7 @@ class EntityDeclaration:
         return template
 
     def _refuse_braces(self, literal: str, where: str) -> None:
-        """Raise DeclarationError if a literal is meant as a template: keys are paths."""
+        """Raise DeclarationError for an attribute in braces in a literal: keys are paths."""
         for name in self.attributes:
             if f"{{{name}}}" in literal:
                 raise DeclarationError(
@@ -191,7 +195,7 @@ class EntityDeclaration:
                 )
 
     def _tag(self, path: KeyPath[Any], pieces: list[str | KeyPart], where: str) -> Tag:
-        """Return the type of a key attribute: N and B are for one part, or one number."""
+        """Return the type of a key attribute; N and B need a single part, or a number."""
         if len(path.pieces) == 1 and isinstance(path.pieces[0], int):
             return "N"
         for piece in pieces:
@@ -203,11 +207,11 @@ class EntityDeclaration:
                     )
                 return piece.notation.tag
         if not pieces:
-            raise DeclarationError(f"{where}: a key is at least one character; it is empty")
+            raise DeclarationError(f"{where}: the key is empty; write at least one character")
         return "S"
 
     def _natural(self, path: KeyPath[Any], attribute: str) -> Converter | None:
-        """Return how an attribute is stored that is a key attribute itself."""
+        """Return the converter of an attribute that is a key itself; None for a composed key."""
         if len(path.pieces) == 1 and isinstance(path.pieces[0], Attr):
             found = self.maps.get(path.pieces[0].name)
             if found is not None and found.stored == attribute:
@@ -229,7 +233,10 @@ class EntityDeclaration:
     ) -> KeyPart:
         declared = getattr(piece, "declared", None)
         if not isinstance(declared, Attr):
-            raise DeclarationError(f"{where}: {piece!r} is neither a literal nor an attribute")
+            raise DeclarationError(
+                f"{where}: {piece!r} is neither a literal nor an attribute; write a path such as "
+                '"ORDER" / order_id'
+            )
         name = declared.name
         if self.attributes.get(name) is not declared:
             shown = repr(piece) if isinstance(piece, Reference) else repr(name or "?")
@@ -266,7 +273,7 @@ class EntityDeclaration:
         when: Any = None,
         delimiter: str | None = None,
     ) -> KeyMap:
-        """Return the compiled key, with a path for each attribute of partition key and sort key.
+        """Return the compiled key; each attribute of the partition key and the sort key has a path.
 
         `delimiter` replaces the table's.
         """
@@ -309,7 +316,7 @@ class EntityDeclaration:
     def _check_natural(
         self, where: str, names: tuple[str, ...], paths: tuple[KeyPath[Any], ...]
     ) -> None:
-        """Raise DeclarationError unless the paths are the attributes with these stored names."""
+        """Raise DeclarationError unless each path is the attribute with that stored name."""
         stored = {each.stored: each.name for each in self.maps.values()}
         shown = ", ".join(stored.get(name, "…") for name in names)
         fix = f"write {shown}" if len(names) == 1 else f"write ({shown})"
@@ -344,7 +351,7 @@ class EntityDeclaration:
 
 
 def _literal(piece: Any, delimiter: Delimiter, *, is_whole: bool) -> str | None:
-    """Return the text of a literal or a delimiter; None for a part. A number is a whole key."""
+    """Return the text of a literal or a delimiter; None for a part. Numbers are whole keys."""
     if isinstance(piece, PathDelimiter):
         return delimiter.text
     if is_whole and type(piece) is int:
@@ -365,9 +372,9 @@ def _unordered(part: KeyPart) -> str:
 
 
 def default_of(declared: Attr[Any]) -> Any:
-    """Return the function that makes the default of an attribute; None if it has none."""
+    """Return the function that creates the default of an attribute; None if it has none."""
     if declared.role in ("created_at", "updated_at"):
-        return _now
+        return partial(datetime.now, UTC)
     if declared.default_factory is not None:
         return declared.default_factory
     if declared.default is not MISSING:
@@ -377,14 +384,12 @@ def default_of(declared: Attr[Any]) -> Any:
     return None
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 def _check_role(declared: Attr[Any], conversion: Converter, where: str) -> None:
     wanted = {"version": int, "created_at": datetime, "updated_at": datetime}.get(declared.role)
     if wanted is not None and (conversion.kind is not wanted or conversion.optional):
-        raise DeclarationError(f"{where}: {declared.role}() is for Attr[{wanted.__name__}]")
+        raise DeclarationError(
+            f"{where}: {declared.role}() needs Attr[{wanted.__name__}]; annotate it so"
+        )
 
 
 def _ttl(kind: Any, where: str) -> Converter:
@@ -394,7 +399,7 @@ def _ttl(kind: Any, where: str) -> Converter:
     """
     moment = converter(kind, where)
     if moment.kind is not datetime:
-        raise DeclarationError(f"{where}: ttl() is for Attr[datetime] and Attr[datetime | None]")
+        raise DeclarationError(f"{where}: ttl() needs Attr[datetime] or Attr[datetime | None]")
 
     def encode(value: Any) -> Value:
         moment.encode(value)  # raises unless it is a datetime with a time zone

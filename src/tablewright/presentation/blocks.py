@@ -2,17 +2,21 @@
 
 A document is a list of blocks. Markdown and HTML are made from the same list. A text may contain
 code between backticks and, at the beginning of a line, `- ` for an entry of a list, as docstrings
-do. `Code` and `Plain` are values that are shown as they are, with no such marks.
+do. `Code` and `Plain` are values that are shown as they are, with no such marks. Cells that name
+entities, patterns and key conditions have colours and links in HTML; in Markdown they are texts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
 
+from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
+from tablewright.plan.explanation import all_conditions
+from tablewright.plan.shape import Shape
 from tablewright.presentation.erd import Erd, mermaid
 
 
@@ -28,6 +32,40 @@ class Plain(str):
     __slots__ = ()
 
 
+class EntityCell(Struct, frozen=True):
+    """A cell with the names of entities."""
+
+    text: str
+    entities: tuple[EntityMap, ...]
+
+
+class PatternCell(Struct, frozen=True):
+    """A cell with the name of an access pattern."""
+
+    name: str
+    label: str
+
+
+class ConditionCell(Struct, frozen=True):
+    """A cell with the key conditions of a shape."""
+
+    shape: Shape
+    entities: tuple[EntityMap, ...]
+
+
+Cell: TypeAlias = str | EntityCell | PatternCell | ConditionCell
+
+
+class Links(Struct, frozen=True):
+    """Where the names in a document lead; None: nowhere."""
+
+    entity: Callable[[EntityMap], str | None] = lambda _: None
+    pattern: Callable[[str], str | None] = lambda _: None
+
+
+NO_LINKS = Links()
+
+
 class Heading(Struct, frozen=True):
     """A heading; the title of the document has level 1."""
 
@@ -41,7 +79,7 @@ class Prose(Struct, frozen=True):
     text: str
 
 
-class Listing(Struct, frozen=True):
+class Verbatim(Struct, frozen=True):
     """Lines that keep their form."""
 
     text: str
@@ -52,7 +90,7 @@ class Chart(Struct, frozen=True):
 
     caption: str
     header: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[Cell]]
     numbers: int = 0
 
 
@@ -69,7 +107,7 @@ class KeyMapDiagram(Struct, frozen=True):
     table: TableMap
 
 
-Block: TypeAlias = Heading | Prose | Listing | Chart | ErdDiagram | KeyMapDiagram
+Block: TypeAlias = Heading | Prose | Verbatim | Chart | ErdDiagram | KeyMapDiagram
 
 
 def docstring_blocks(text: str) -> Iterator[Block]:
@@ -79,7 +117,7 @@ def docstring_blocks(text: str) -> Iterator[Block]:
     for block in rest.strip("\n").split("\n\n"):
         lines = block.splitlines()
         if lines and all(line.startswith("    ") or not line for line in lines):
-            yield Listing("\n".join(line[4:] for line in lines))
+            yield Verbatim("\n".join(line[4:] for line in lines))
         else:
             yield Prose(block)
 
@@ -98,7 +136,7 @@ def _markdown(block: Block) -> str:
             return f"{'#' * level} {text}"
         case Prose(text):
             return text
-        case Listing(text):
+        case Verbatim(text):
             return f"```\n{text}\n```"
         case Chart():
             return _markdown_table(block)
@@ -128,8 +166,18 @@ def _markdown_table(chart: Chart) -> str:
     return "\n".join([line(chart.header), f"|{rule}|", *map(line, body)])
 
 
-def _cell(text: str) -> str:
-    shown = f"`{text}`" if isinstance(text, Code) else text
+def _cell(cell: Cell) -> str:
+    match cell:
+        case EntityCell(text):
+            shown = text
+        case PatternCell(name):
+            shown = f"`{name}`"
+        case ConditionCell(shape):
+            shown = f"`{all_conditions(shape)}`"
+        case Code():
+            shown = f"`{cell}`"
+        case _:
+            shown = str(cell)
     return shown.replace("|", "\\|").replace("\n", " ")
 
 

@@ -5,22 +5,28 @@ escaped, so a value cannot become markup. Characters that are invisible or that 
 of a text are replaced by visible names: they could hide or reorder what a reader sees, and most of
 them are not allowed in XML.
 
-This module must not know what a page contains.
+A page has hundreds of elements, so `element` makes few calls: most texts have nothing to escape,
+which one search finds, and tags and names of attributes are prepared once. This module must not
+know what a page contains.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from html import escape as escape_markup
 from typing import TypeAlias
 
 #: Control characters except tab and line feed, the marks of direction, zero-width characters,
 #: separators of lines and paragraphs, surrogates and the two last code points.
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
-    "\ufeff\ud800-\udfff\ufff9-\ufffb\ufffe\uffff]"
+_INVISIBLE = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ud800-\udfff\ufff9-\ufffb\ufffe\uffff"
 )
+_invisible = re.compile(f"[{_INVISIBLE}]")
+#: Finds a character that markup does not have as it is.
+_special = re.compile(f"[&<>\"'{_INVISIBLE}]").search
 _VOID = frozenset({"br", "hr", "img", "input", "link", "meta", "wbr"})
 
 
@@ -35,7 +41,7 @@ Child: TypeAlias = "str | Iterable[str]"
 
 def visible(text: str) -> str:
     """Return a text with a visible name for each invisible character: `[U+202E]`."""
-    return _INVISIBLE.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
+    return _invisible.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
 
 
 def escape(text: str) -> Markup:
@@ -45,7 +51,11 @@ def escape(text: str) -> Markup:
 
 def join(children: Iterable[str], separator: str = "") -> Markup:
     """Return several texts and elements as one markup."""
-    return Markup(escape(separator).join(map(escape, children)))
+    shown = [
+        each if each.__class__ is Markup or not _special(each) else escape(each)
+        for each in children
+    ]
+    return Markup(escape(separator).join(shown) if separator else "".join(shown))
 
 
 def element(tag: str, *children: Child, **attributes: str | float | None) -> Markup:
@@ -57,21 +67,40 @@ def element(tag: str, *children: Child, **attributes: str | float | None) -> Mar
     >>> element("td.num.mono", "2", colspan=3)
     '<td class="num mono" colspan="3">2</td>'
     """
-    tag, _, classes = tag.partition(".")
-    if classes:
-        attributes = {"class_": classes.replace(".", " "), **attributes}
-    shown = "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{escape(_text(value))}"'
-        for name, value in attributes.items()
-        if value is not None
-    )
-    if tag in _VOID:
-        return Markup(f"<{tag}{shown}>")
-    content = "".join(
-        escape(child) if isinstance(child, str) else join(child) for child in children
-    )
-    return Markup(f"<{tag}{shown}>{content}</{tag}>")
+    start, end = _tags(tag)
+    pieces = [start]
+    for name, value in attributes.items():
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            value = f"{round(value, 1):g}"
+        elif value.__class__ is not Markup and _special(value):
+            value = escape(value)
+        pieces.append(f'{_names(name)}{value}"')
+    pieces.append(">")
+    for child in children:
+        if child.__class__ is Markup:
+            pieces.append(child)  # type: ignore[arg-type]
+        elif isinstance(child, str):
+            pieces.append(escape(child) if _special(child) else child)
+        else:
+            pieces += [
+                each if each.__class__ is Markup or not _special(each) else escape(each)
+                for each in child
+            ]
+    pieces.append(end)
+    return Markup("".join(pieces))
 
 
-def _text(value: str | float) -> str:
-    return value if isinstance(value, str) else f"{round(value, 1):g}"
+@cache
+def _tags(tag: str) -> tuple[str, str]:
+    """Return what an element with this tag begins and ends with."""
+    name, _, classes = tag.partition(".")
+    start = f'<{name} class="{classes.replace(".", " ")}"' if classes else f"<{name}"
+    return start, "" if name in _VOID else f"</{name}>"
+
+
+@cache
+def _names(name: str) -> str:
+    """Return what an attribute begins with."""
+    return f' {name.rstrip("_").replace("_", "-")}="'

@@ -2,6 +2,9 @@
 
 Lines run at right angles. Those between two columns use one lane each, left of their labels, so
 neither covers the other. Entities without relations are in rows below.
+
+Widths are estimated from an average width of characters, because the fonts of the reader are
+unknown. The averages are those of wide fonts, so a text that fits here also fits with others.
 """
 
 from __future__ import annotations

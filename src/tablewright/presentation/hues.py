@@ -14,6 +14,7 @@ from typing import Literal, get_origin
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
+from tablewright.presentation.element import Markup, element
 from tablewright.presentation.erd import owners
 from tablewright.presentation.style import hue
 
@@ -29,6 +30,12 @@ def entity_hues(table: TableMap) -> dict[str, str]:
 def entity_hue(entity: EntityMap | None) -> str:
     """Return the hue of an entity, or that of unknown items."""
     return UNKNOWN if entity is None else entity_hues(entity.table).get(entity.name, UNKNOWN)
+
+
+def chip(entity: EntityMap | None, *, href: str | None = None) -> Markup:
+    """Return the name of an entity with its colour and shape."""
+    name = "unknown" if entity is None else entity.name
+    return element("a" if href else "span", name, class_=f"chip {entity_hue(entity)}", href=href)
 
 
 def attribute_hue(entity: EntityMap, attribute: str) -> str:

@@ -2,6 +2,10 @@
 
     ORDER#O101#ITEM#I2      "ORDER#" fixed, "O101" order_id, "#ITEM#" fixed, "I2" item_id
 
+The kinds of items are named here, too: an item that the design does not know is never hidden, it
+has a kind of its own. A text becomes a key value by the type of its attribute: a number as it is, a
+binary in base64.
+
 Invariant: the texts of the pieces together are the stored text. This module must not know HTML.
 """
 
@@ -24,7 +28,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Parser
 from tablewright.schema import KeyAttribute
 from tablewright.table_description import IndexDescription
-from tablewright.values import Item, Value, tag_of
+from tablewright.values import Item, Value
 
 #: How much space is added at most to align a part.
 MAX_PADDING = 12
@@ -105,6 +109,7 @@ def explain_missing(
     return pieces
 
 
+@cache
 def label(entity: EntityMap, attribute: str, shown: str) -> str:
     """Return the label of a part, with the stored name of its attribute."""
     found = entity.attributes.get(attribute)
@@ -167,7 +172,8 @@ def key_value(text: str, attribute: KeyAttribute) -> Value:
 
 def key_text(value: Value) -> str:
     """Return a key value as a person types it."""
-    return str(value[tag_of(value)])
+    (text,) = value.values()
+    return str(text)
 
 
 def encode_cursor(key: Item) -> str:

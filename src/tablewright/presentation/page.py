@@ -11,20 +11,28 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from tablewright.presentation.blocks import (
+    NO_LINKS,
     Block,
+    Cell,
     Chart,
     Code,
+    ConditionCell,
+    EntityCell,
     ErdDiagram,
     Heading,
     KeyMapDiagram,
-    Listing,
+    Links,
+    PatternCell,
     Plain,
     Prose,
+    Verbatim,
 )
+from tablewright.presentation.conditions import condition_lines
 from tablewright.presentation.element import Markup, element, join
 from tablewright.presentation.erd import RELATION_COLUMNS, Erd
 from tablewright.presentation.erd_svg import erd_svg
-from tablewright.presentation.key_map_svg import key_map_svg
+from tablewright.presentation.hues import chip
+from tablewright.presentation.key_map import key_map, legend
 from tablewright.presentation.style import stylesheet
 
 #: The numbers of columns from which a table is stacked on a narrow screen, and has smaller text.
@@ -55,7 +63,7 @@ def page(blocks: Sequence[Block]) -> str:
         ],
         "\n",
     )
-    content = [_block(block, number) for number, block in enumerate(rest)]
+    content = rendered(rest)
     body = element(
         "body",
         "\n",
@@ -69,24 +77,29 @@ def page(blocks: Sequence[Block]) -> str:
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
-def _block(block: Block, number: int) -> Markup:
+def rendered(blocks: Sequence[Block], links: Links = NO_LINKS) -> list[Markup]:
+    """Return the blocks of a document, with links from the names in it."""
+    return [_block(block, number, links) for number, block in enumerate(blocks)]
+
+
+def _block(block: Block, number: int, links: Links) -> Markup:
     """Return a block; its number makes the ids in it unique."""
     match block:
         case Heading(level, text):
             return element(f"h{level}", _inline(text), id=f"s{number}")
         case Prose(text):
             return join(_prose(text))
-        case Listing(text):
+        case Verbatim(text):
             return element("pre", element("code", text), tabindex="0")
         case Chart():
-            return chart_table(block)
+            return chart_table(block, links)
         case ErdDiagram(table, erd):
             title = f"Entities of the table {table}"
             drawn = erd_svg(erd, title, f"erd{number}")
             return join([_scroll(drawn, title), _relations(erd)])
         case KeyMapDiagram(table):
             title = f"Keys of each entity in the table {table.name} and its indexes"
-            return _scroll(key_map_svg(table, title, f"keys{number}"), title)
+            return join([legend(table), _scroll(key_map(table, links), title)])
 
 
 def _scroll(content: Markup, label: str) -> Markup:
@@ -114,7 +127,7 @@ def _inline(text: str, show: Callable[[str], str] = str) -> Markup:
 # -- tables --------------------------------------------------------------------------------------
 
 
-def chart_table(chart: Chart) -> Markup:
+def chart_table(chart: Chart, links: Links = NO_LINKS) -> Markup:
     """Return a table with its caption, in a region that scrolls if it is too wide.
 
     On a narrow screen, each row of a table with several columns becomes a list of labelled values.
@@ -126,34 +139,53 @@ def chart_table(chart: Chart) -> Markup:
         element("th", name, scope="col", class_=kind, role="columnheader")
         for name, kind in zip(chart.header, kinds, strict=True)
     ]
-    rows = [element("tr", _cells(chart.header, row, kinds), role="row") for row in chart.rows]
+    rows = [
+        element("tr", _cells(chart.header, row, kinds, links), role="row") for row in chart.rows
+    ]
     wanted = {"stacks": STACKED, "dense": DENSE}
     classes = [name for name, least in wanted.items() if len(chart.header) >= least]
+    classes.insert(0, "chart")
     table = element(
         "table",
         element("caption", chart.caption),
         element("thead", element("tr", header, role="row"), role="rowgroup"),
         element("tbody", "\n", join(rows, "\n"), "\n", role="rowgroup"),
         role="table",
-        class_=" ".join(classes) or None,
+        class_=" ".join(classes),
     )
     return _scroll(table, chart.caption)
 
 
 def _cells(
-    header: Sequence[str], row: Sequence[str], kinds: Sequence[str | None]
+    header: Sequence[str], row: Sequence[Cell], kinds: Sequence[str | None], links: Links
 ) -> Iterator[Markup]:
     """Return the cells of a row; the first one is its heading unless it is empty."""
     for position, (name, cell, kind) in enumerate(zip(header, row, kinds, strict=True)):
-        class_ = "long" if max(map(len, cell.split()), default=0) > LONG_WORD else kind
+        class_ = "long" if isinstance(cell, str) and _has_long_word(cell) else kind
+        if isinstance(cell, ConditionCell):
+            class_ = "cond"
+        shown = _cell(cell, links)
         if position == 0 and cell:
-            yield element("th", _cell(cell), scope="row", class_=class_, role="rowheader")
+            yield element("th", shown, scope="row", class_=class_, role="rowheader")
         else:
-            yield element("td", _cell(cell), class_=class_, data_label=name, role="cell")
+            yield element("td", shown, class_=class_, data_label=name, role="cell")
 
 
-def _cell(text: str) -> Markup:
+def _has_long_word(text: str) -> bool:
+    return not isinstance(text, Markup) and max(map(len, text.split()), default=0) > LONG_WORD
+
+
+def _cell(text: Cell, links: Links) -> Markup:
     match text:
+        case Markup():
+            return text
+        case EntityCell(_, entities):
+            return join([chip(each, href=links.entity(each)) for each in entities], " ")
+        case PatternCell(name, label):
+            code, href = element("code", _breakable(name)), links.pattern(label)
+            return code if href is None else element("a", code, href=href)
+        case ConditionCell(shape, entities):
+            return condition_lines(shape, entities)
         case Code():
             return element("code", _breakable(text))
         case Plain():

@@ -21,11 +21,11 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
-from tablewright.mapping.entity import EntityMap
 
 if TYPE_CHECKING:
     import pydantic
 
+    from tablewright.mapping.entity import EntityMap
     from tablewright.values import Item
 
 
@@ -54,9 +54,13 @@ class ResultNode(Struct, frozen=True):
 
 def result_node(value: Any) -> ResultNode:
     """Return a result of a plan as a node."""
+    from tablewright.mapping.entity import EntityMap  # slow to import: it needs pydantic
+
     title = type(value).__name__
     if hasattr(type(value), "__aggregate__"):
-        members = tuple((name, result_node(each)) for name, each in vars(value).items())
+        members = tuple(
+            (name, result_node(getattr(value, name))) for name in type(value).__members__
+        )
         return ResultNode("aggregate", title, members=members)
     if is_rows(value) or (isinstance(value, tuple) and not hasattr(value, "_fields")):
         problems = tuple(map(str, getattr(value, "unreadable", ())))

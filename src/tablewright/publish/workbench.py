@@ -26,10 +26,10 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from tablewright.errors import DesignLoadError
+from tablewright.infer.model_file import VERSIONS, row_key
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.table import TableMap
@@ -51,24 +51,20 @@ from tablewright.verify.seeding import load_sample
 
 __all__ = ["WorkbenchModel", "nosql_workbench"]
 
-
-VERSION = "3.0"
 SERVICE = "Amazon DynamoDB"
 #: The date of every model that is not imported: the output must not depend on a clock.
 DATE = "Jan 01, 2026, 12:00 AM"
 _TYPE_TAGS = {"text": "S", "set": "SS", "list": "L"}
 
-
 #: Optional members that are removed if the design does not have them.
 _DECIDED = frozenset({"NonKeyAttributes", "ProvisionedCapacitySettings", "SortKey"})
-
 
 #: The member that names the members of a list.
 _NAMES = {"NonKeyAttributes": "AttributeName", "GlobalSecondaryIndexes": "IndexName"}
 
 
 class WorkbenchModel(Struct, frozen=True):
-    """A model file, and what of the design it does not contain."""
+    """A model file, and the declarations that it does not contain."""
 
     model: dict[str, Any]
     #: One line for each declaration that the format cannot hold.
@@ -87,7 +83,7 @@ def nosql_workbench(design: Design) -> WorkbenchModel:
             "DateLastModified": DATE,
             "Description": design.doc,
             "AWSService": SERVICE,
-            "Version": VERSION,
+            "Version": VERSIONS[-1],
         },
         "DataModel": [_table(table, found, left_out) for table, found in rows.items()],
     }
@@ -107,15 +103,9 @@ def _sample_rows(design: Design) -> dict[TableMap, list[Item]]:
     """Return the items of each table: in the order of the sample, then others by key."""
     if design.sample is None:
         return {table.__table__: [] for table in design.tables}
-    sample = design.sample
     entities: list[Any] = []
-
-    def remember() -> list[Any]:
-        entities.extend(sample())
-        return entities
-
     with connect(":memory:", *design.tables) as database:
-        load_sample(msgspec.structs.replace(design, sample=remember), database)
+        load_sample(design, database, entities)
         scan = Scanner(database)
         found = {table.__table__: scan.items(table.__table__) for table in design.tables}
     order: dict[tuple[str, str], int] = {}
@@ -391,7 +381,7 @@ class _Facets:
 
     def __init__(self, made: dict[str, Any], frame: Mapping[str, Any], rows: list[Item]) -> None:
         self._names = [each["AttributeName"] for each in made["KeyAttributes"].values()]
-        self._rows = {self._key(row): row for row in rows}
+        self._rows = {row_key(row, self._names): row for row in rows}
         facets: list[dict[str, Any]] = frame["TableFacets"]
         self.restored = [
             {**facet, "TableData": self.rows_of(facet["TableData"])} for facet in facets
@@ -399,7 +389,7 @@ class _Facets:
         listed = [set(map(tuple, facet["TableData"])) for facet in facets]
         placed = set(map(tuple, frame.get("TableData") or ())).union(*listed)
         for own in made["TableFacets"]:
-            keys = [self._key(row) for row in own["TableData"]]
+            keys = [row_key(row, self._names) for row in own["TableData"]]
             new = [self._rows[key] for key in keys if key not in placed]
             place = next((n for n, each in enumerate(listed) if each.intersection(keys)), None)
             if place is not None:
@@ -419,14 +409,11 @@ class _Facets:
             name
             for row in facet["TableData"]
             for name in row
-            if name not in known or self._key(row) not in placed
+            if name not in known or row_key(row, self._names) not in placed
         }
         new = sorted(found.difference(names, self._names))
         if new:
             facet["NonKeyAttributes"] = [*names, *new]
-
-    def _key(self, row: Item) -> tuple[str, ...]:
-        return tuple(str(next(iter(row[name].values()))) for name in self._names)
 
     def rows_of(self, keys: Iterable[Sequence[str]]) -> list[Item]:
         """Return the rows that still exist of those with these keys."""

@@ -32,6 +32,7 @@ from tablewright.errors import DynamoDBError
 from tablewright.private_file import open_private
 from tablewright.server.access.credentials import Caller
 from tablewright.server.access.hosts import Hosts
+from tablewright.wire.touches import named_tables
 
 log = logging.getLogger("tablewright.server")
 requests_log = logging.getLogger("tablewright.server.requests")
@@ -45,7 +46,6 @@ PIPE_BUF = 4096
 #: The limits of the monitor.
 TIMEOUT_SECONDS = 5.0
 MAX_CONNECTIONS = 16
-_MEMBERS = ("Put", "Update", "Delete", "ConditionCheck", "Get")
 
 
 class Telemetry:
@@ -99,7 +99,8 @@ class Exchange(msgspec.Struct):
 
     def identify(self, request: object, caller: Caller | None) -> None:
         """Add the tables that the request names, and its caller."""
-        self.tables = sorted(set(table_names(request)))[:MAX_TABLES]
+        names = {name for name in named_tables(request) if len(name) <= 255}
+        self.tables = sorted(names)[:MAX_TABLES]
         self.access_key_id = None if caller is None else caller.access_key_id
 
     def end(self, status: int, code: str, bytes_out: int, request_id: str) -> None:
@@ -130,32 +131,6 @@ class Latency:
     def add(self, seconds: float) -> None:
         self.counts[bisect_left(BUCKETS, seconds)] += 1
         self.sum += seconds
-
-
-def table_names(request: object) -> Iterator[str]:
-    """Yield the names of the tables in a request, which may be any JSON: it is not checked yet.
-
-    >>> list(table_names({"TransactItems": [{"Put": {"TableName": "a"}}, {"Get": 1}]}))
-    ['a']
-    """
-    if not isinstance(request, dict):
-        return
-    yield from _name(request)
-    batch = request.get("RequestItems")
-    if isinstance(batch, dict):
-        yield from (name for name in batch if len(name) <= 255)
-    members = request.get("TransactItems")
-    if isinstance(members, list):
-        for member in members[:MAX_TABLES]:
-            if isinstance(member, dict):
-                for kind in _MEMBERS:
-                    yield from _name(member.get(kind))
-
-
-def _name(value: object) -> Iterator[str]:
-    name = value.get("TableName") if isinstance(value, dict) else None
-    if isinstance(name, str) and len(name) <= 255:
-        yield name
 
 
 class AccessLog:

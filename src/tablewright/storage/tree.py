@@ -44,20 +44,6 @@ K = TypeVar("K", bytes, int)
 class AnyTree(Generic[K]):
     """The name and SQL statements of one tree of a store. Equal names mean the same tree."""
 
-    __slots__ = (
-        "_ranges",
-        "count_rows_sql",
-        "count_sql",
-        "create_sql",
-        "delete_sql",
-        "drop_sql",
-        "get_sql",
-        "key_class",
-        "name",
-        "put_sql",
-        "tag",
-    )
-
     def __init__(self, kind: str, number: int, key_class: type[K]) -> None:
         # Table names cannot contain a dollar sign, so a view named after a table never has the
         # name of a tree.
@@ -79,7 +65,9 @@ class AnyTree(Generic[K]):
             "SELECT count(*), coalesce(sum(size), 0), coalesce(max(key), x'') FROM "
             f"(SELECT key, size FROM {name} WHERE key > ? ORDER BY key LIMIT ?)"
         )
-        self._ranges = {
+        #: The statements that read a key range (first key inclusive, end exclusive), by whether the
+        #: range has an end, and whether it is read backwards.
+        self.range_sql = {
             (bounded, backwards): (
                 f"SELECT key, size, body, checksum FROM {name} WHERE key >= ?"
                 + (" AND key < ?" if bounded else "")
@@ -89,10 +77,6 @@ class AnyTree(Generic[K]):
             for backwards in (False, True)
         }
 
-    def range_sql(self, *, bounded: bool, backwards: bool) -> str:
-        """Return the statement that reads a key range: first key inclusive, end exclusive."""
-        return self._ranges[bounded, backwards]
-
 
 class Tree(AnyTree[bytes]):
     """A tree whose keys are bytes.
@@ -101,16 +85,12 @@ class Tree(AnyTree[bytes]):
     does not find it.
     """
 
-    __slots__ = ()
-
     def __init__(self, number: int, *, retired: bool = False) -> None:
         super().__init__("retired" if retired else "tree", number, bytes)
 
 
 class LogTree(AnyTree[int]):
     """A tree whose keys are numbers; rows are appended at the end and deleted at the start."""
-
-    __slots__ = ()
 
     def __init__(self, number: int) -> None:
         super().__init__("tree", number, int)

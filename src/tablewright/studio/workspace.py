@@ -9,6 +9,9 @@ next request tries again, so a studio recovers when its target does.
 
 A target in memory or in a file can be written; another one only if that was asked for. The
 transport refuses every operation that writes otherwise, whatever a view does.
+
+A preview waits here until its button is pressed: its page has a random token, which takes it once.
+Only the last previews are kept; an older token, or one of a restarted studio, makes a new preview.
 """
 
 from __future__ import annotations
@@ -66,7 +69,7 @@ class ReadOnly:
         self._transport = transport
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
-        if not _only_reads(operation, request):
+        if not only_reads(operation, request):
             raise ReadOnlyTarget(operation)
         return self._transport.send(operation, request)
 
@@ -74,7 +77,7 @@ class ReadOnly:
         self._transport.close()
 
 
-def _only_reads(operation: str, request: dict[str, Any]) -> bool:
+def only_reads(operation: str, request: dict[str, Any]) -> bool:
     """Return whether a request changes nothing; statements are parsed for that."""
     row = OPERATIONS.get(operation)
     if row is None or row.access is not Access.STATEMENT:

@@ -18,10 +18,10 @@ from pathlib import Path
 from tablewright.errors import TemplateRefused
 from tablewright.templates.cloudformation import read_cloudformation
 from tablewright.templates.document import find_templates, load_document
-from tablewright.templates.table import DeclaredTable, TableOutcome, compare_table, create_tables
+from tablewright.templates.table import DeclaredTable, create_tables
 from tablewright.templates.terraform import read_terraform
 
-__all__ = ["DeclaredTable", "TableOutcome", "compare_table", "create_tables", "read_tables"]
+__all__ = ["DeclaredTable", "create_tables", "read_tables"]
 
 
 def read_tables(

@@ -45,14 +45,11 @@ class DeclaredTable(msgspec.Struct, frozen=True):
         return name
 
 
-class Location:
+class Location(msgspec.Struct, frozen=True):
     """Where a value is in a file: composes the messages of `TemplateRefused`."""
 
-    __slots__ = ("file", "path")
-
-    def __init__(self, file: str, path: str) -> None:
-        self.file = file
-        self.path = path
+    file: str
+    path: str
 
     def __truediv__(self, name: str | int) -> Location:
         part = f"[{name}]" if isinstance(name, int) else f".{name}"

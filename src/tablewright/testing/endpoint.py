@@ -18,6 +18,7 @@ import os
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 from tablewright.engine import Engine
@@ -25,7 +26,7 @@ from tablewright.engine import Engine
 ACCESS_KEY_ID = "testing"
 SECRET_ACCESS_KEY = "testing"
 REGION = "us-east-1"
-#: Marks the context of a request that `redirect` must leave to its client's endpoint.
+#: Marks the context of a request that `redirected` must leave to its client's endpoint.
 KEEPS_ENDPOINT = "tablewright_keeps_endpoint"
 
 
@@ -90,13 +91,13 @@ _at_end = ExitStack()  # of the last active redirection
 _sessions: dict[str | None, Any] = {}
 
 
+@dataclass(eq=False)
 class _Redirection:
     """One active redirection, and the state that its end restores."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.environment: dict[str, str | None] = {}
-        self.default_session: Any = None
+    url: str
+    environment: dict[str, str | None] = field(default_factory=dict)
+    default_session: Any = None
 
 
 class _FrozenCredentials(NamedTuple):
@@ -193,7 +194,7 @@ def _set_environment(values: dict[str, str | None]) -> dict[str, str | None]:
 
 
 def _boto3() -> Any:
-    """Return boto3, or None for those who use botocore alone."""
+    """Return boto3; None if only botocore is installed."""
     try:
         import boto3
     except ModuleNotFoundError:
@@ -205,7 +206,7 @@ def _session_for(boto3: Any) -> Any:
     """Return a default session that has the region of the current one, not its credentials.
 
     The current one is not used because a session keeps the first credentials that it finds: it
-    would have the fake ones for ever.
+    would keep the fake ones.
     """
     current = boto3.DEFAULT_SESSION
     region = None if current is None else current.region_name
@@ -233,7 +234,7 @@ def _wrap_make_request() -> None:
         return original(self, operation_model, request_dict)
 
     def unwrap() -> None:
-        # If others have wrapped it meanwhile, theirs stays; ours does nothing without redirections.
+        # A wrapper that other code has added meanwhile stays; this one then does nothing.
         if Endpoint.make_request is make_request:
             Endpoint.make_request = original
 

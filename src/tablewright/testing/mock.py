@@ -3,8 +3,8 @@
     with mock_dynamodb():
         boto3.client("dynamodb").list_tables()
 
-Each mock has an engine and an endpoint of its own, without tables. `redirect` sends the requests of
-this process to it.
+Each mock has an engine and an endpoint of its own, without tables. `redirected` sends the requests
+of this process to it.
 """
 
 from __future__ import annotations

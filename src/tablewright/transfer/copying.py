@@ -59,7 +59,7 @@ def copy(
     overwrite: bool = False,
     without_indexes: bool = False,
 ) -> Iterator[Event]:
-    """Copy one table, or all tables, perhaps `without_indexes` that are global.
+    """Copy one table or all tables; `without_indexes` leaves out their global indexes.
 
     Tables that are missing at the target are created. Existing tables must have the same keys,
     indexes, TTL and stream, or `TableMismatch` is raised, and no items, or `TargetHasItems` is

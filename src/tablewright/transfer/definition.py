@@ -1,11 +1,6 @@
-"""Table definitions: read from an endpoint, created at a target, or compared with it.
+"""Table definitions: read from an endpoint or a manifest, and checked before they are used.
 
-TTL and the stream are enabled after all items are written and compared: the sides would differ if
-items expired before that, and copied items are no changes for the consumers of the stream.
-
-Invariant: the data of an endpoint or a file is checked before it is used. This module returns only
-table names that are valid in DynamoDB, and therefore safe as file names, and only definitions that
-CreateTable accepts.
+Invariant: this module returns only definitions with valid names and keys that CreateTable accepts.
 """
 
 from __future__ import annotations
@@ -31,7 +26,7 @@ from tablewright.wire.read import read
 from tablewright.wire.requests import CreateTableInput
 
 
-def describe(transport: Transport, name: str) -> TableDescription | None:
+def find_description(transport: Transport, name: str) -> TableDescription | None:
     """Return the description of a table; None if the table does not exist."""
     try:
         members = send_request(transport, "DescribeTable", {"TableName": name}).get("Table")
@@ -49,7 +44,7 @@ def check_description(name: str, found: TableDescription) -> TableDescription:
 
 def require_description(transport: Transport, name: str) -> TableDescription:
     """Return the description of a table that ListTables returned."""
-    description = describe(transport, name)
+    description = find_description(transport, name)
     if description is None:
         raise TableNotFound(f"table {name!r} was listed by ListTables but does not exist any more")
     return description

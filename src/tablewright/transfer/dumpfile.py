@@ -30,13 +30,7 @@ from tablewright.transfer.comparison import Checksum
 from tablewright.transfer.definition import read_request
 from tablewright.transfer.endpoints import check_table_name
 from tablewright.whole_file import rename_whole, replace_whole
-from tablewright.wire.lines import (
-    DAMAGED_GZIP,
-    InvalidLine,
-    compressing,
-    parse_line,
-    read_lines,
-)
+from tablewright.wire.lines import DAMAGED_GZIP, InvalidLine, compressing, parse_line, read_lines
 
 #: The source of lines: a file, or standard input.
 DumpData: TypeAlias = Path | io.BufferedReader

@@ -1,4 +1,9 @@
-"""The source and the target of a transfer: files or endpoints, never memory."""
+"""Endpoints: open the source and the target of a transfer, and list their tables.
+
+They are files or endpoints, never memory.
+
+Invariant: table names that this module returns are valid in DynamoDB, and so safe as file names.
+"""
 
 from __future__ import annotations
 

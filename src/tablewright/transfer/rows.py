@@ -183,7 +183,7 @@ class RowRefused(Exception):
         self.fault = fault
 
 
-class RowBatch(Struct):
+class TransferBatch(Struct):
     """Rows that are written at once."""
 
     count: int
@@ -191,7 +191,9 @@ class RowBatch(Struct):
     write: Callable[[], None]
 
 
-def split_batches(target: Transport, table: str, rows: Iterable[ItemRow]) -> Iterator[RowBatch]:
+def split_batches(
+    target: Transport, table: str, rows: Iterable[ItemRow]
+) -> Iterator[TransferBatch]:
     """Split rows into batches of the size that the target takes at once.
 
     Raise `RowRefused` if the target is an engine and its table cannot have a row.
@@ -205,7 +207,7 @@ def split_batches(target: Transport, table: str, rows: Iterable[ItemRow]) -> Ite
     for position, row in enumerate(rows):
         length = len(row.body) + ROW_OVERHEAD
         if count and (count == max_rows or size + length > max_bytes):
-            yield RowBatch(count, last, write)
+            yield TransferBatch(count, last, write)
             add, write = _open_batch(target, table)
             count = size = 0
         try:
@@ -216,7 +218,7 @@ def split_batches(target: Transport, table: str, rows: Iterable[ItemRow]) -> Ite
         count += 1
         size += length
     if count:
-        yield RowBatch(count, last, write)
+        yield TransferBatch(count, last, write)
 
 
 def _open_batch(

@@ -1,4 +1,9 @@
-"""The table at the target: create it if it is missing, and resume an earlier run."""
+"""The table at the target: created if it is missing, else compared with its definition.
+
+A transfer resumes an earlier run with the same table. TTL and the stream are enabled after all
+items are written and compared: the sides would differ if items expired before that, and copied
+items are no changes for the consumers of the stream.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.errors import TableDifference, TableMismatch, TransferRefused
-from tablewright.table_changes import STRUCTURE, Difference, Part, differences, update_steps
-from tablewright.table_changes import describe as describe_part
+from tablewright.table_changes import (
+    STRUCTURE,
+    Difference,
+    Part,
+    describe,
+    differences,
+    update_steps,
+)
 from tablewright.table_description import TableDescription
 from tablewright.transfer.definition import (
     check_description,
-    describe,
+    find_description,
     read_definition,
     read_ttl_attribute,
     require_description,
@@ -55,7 +66,7 @@ class TargetTable(Struct):
         state: TransferState,
     ) -> TargetTable:
         """Check the definition of an existing table, if there is one. Writes nothing."""
-        description = describe(transport, name)
+        description = find_description(transport, name)
         table = cls(transport, name, definition, description)
         if description is not None and definition is not None:
             found = read_definition(transport, description)
@@ -65,7 +76,7 @@ class TargetTable(Struct):
         return table
 
     def has_foreign_items(self, state: TransferState) -> bool:
-        """Return whether the table has items that an earlier run of the transfer has not met."""
+        """Return whether the table has items that this transfer has not written."""
         progress = self._progress(state)
         if self.description is None or (progress is not None and progress.target_id):
             return False
@@ -119,7 +130,7 @@ def require_same_definition(
     problems = [
         TableDifference(
             each.name,
-            f"{describe_part(each.wanted)} in the source, {describe_part(each.found)} in the "
+            f"{describe(each.wanted)} in the source, {describe(each.found)} in the "
             f"target; {_suggest_fix(each)}",
         )
         for each in differences(wanted, found)

@@ -5,7 +5,7 @@
     scan.contents(table).items      all items; the same `Contents` if nothing has changed
     scan.hold()                     from now on, each table is scanned once until the next `hold()`
 
-What follows from an item is computed once for its stored bytes, however often a scan returns them.
+An item is decoded and identified once for its stored bytes, however often a scan returns them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.model.databases.database import Database
-from tablewright.plan.writes.effect import sentinel
 from tablewright.values import Item, sort_key
+from tablewright.verify.stored import compare_stored
 
 E = TypeVar("E")
 
@@ -40,7 +40,7 @@ _position = attrgetter("position")
 
 
 class StoredItem:
-    """An item, or a row of an index, and what follows from it."""
+    """An item, or a row of an index, with its kind and its position."""
 
     def __init__(self, table: TableMap, body: bytes) -> None:
         self.table = table
@@ -55,26 +55,6 @@ class StoredItem:
     @cached_property
     def kind(self) -> ItemKind:
         return self.table.identify(self.item)
-
-    @cached_property
-    def text(self) -> str:
-        """The item as text that does not depend on the order of its attributes."""
-        return _canonical_text(self.item)
-
-    @cached_property
-    def has_own_keys(self) -> bool:
-        """Whether its keys are those that its values give; true if it is of no entity."""
-        return self.kind.stored is None or self.kind.stored.rekey(self.item) == self.item
-
-    @cached_property
-    def sentinels(self) -> list[str]:
-        """The sentinels that its unique values need, each as its `text`."""
-        entity = self.kind.stored
-        if entity is None or not entity.uniques:
-            return []
-        values = entity.values(self.item)
-        found = (sentinel(entity, unique, values) for unique in entity.uniques)
-        return [_canonical_text(each) for each in found if each is not None]
 
 
 class Contents:
@@ -177,31 +157,17 @@ class Scanner:
 
 
 def table_problem(table: TableMap, whole: Contents, indexes: list[Contents]) -> str:
-    """Return what is wrong in a table, or between it and its indexes; "" if nothing is."""
-    return _key_problem(table, whole) or _index_problem(table, whole, indexes)
+    """Return what is wrong in a table, or between it and its indexes; "" if nothing is.
 
-
-def _key_problem(table: TableMap, contents: Contents) -> str:
-    """Compare the keys of each item, and all sentinels, with those computed from its values."""
-    for each in contents.items:
-        if not each.has_own_keys:
-            return f"the item {table.key(each.item)} has keys that do not match its attributes"
-    expected = [text for each in contents.items for text in each.sentinels]
-    others = [each for each in contents.items if each.kind.stored is None]
-    found = [each.text for each in others if not each.kind.is_record]
-    if sorted(found) != sorted(expected):
-        return (
-            f"the sentinels of unique values are wrong: expected {len(expected)} for the stored "
-            f"entities, found {len(found)}"
-        )
-    return ""
-
-
-def _index_problem(table: TableMap, contents: Contents, indexes: list[Contents]) -> str:
-    """Check that each index contains exactly the items that have its key attributes."""
+    Each item must be one that the design describes, and each index must contain exactly the items
+    that have its key attributes.
+    """
+    report = compare_stored(table, (each.item for each in whole.items), shown=1)
+    for difference in report.differences:
+        return str(difference)
     for index, rows in zip(table.indexes.values(), indexes, strict=True):
         names = set(index.attributes)
-        expected = [each.position for each in contents.items if names <= each.item.keys()]
+        expected = [each.position for each in whole.items if names <= each.item.keys()]
         found = [each.position for each in rows.items]
         if expected != found:
             return (
@@ -209,7 +175,3 @@ def _index_problem(table: TableMap, contents: Contents, indexes: list[Contents])
                 f"with its key attributes, found {len(found)}"
             )
     return ""
-
-
-def _canonical_text(item: Item) -> str:
-    return str(sorted(item.items()))

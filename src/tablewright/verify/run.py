@@ -94,54 +94,51 @@ def uncovered(design: Design, results: Iterable[Result]) -> list[AccessPattern]:
     return [found for found in design.patterns if found.label not in run]
 
 
-class _Run:
+class _Run(Struct):
     """One run of the checks, which knows what it has compared."""
 
-    def __init__(
-        self, design: Design, database: Database, recorder: Recorder, scan: Scanner
-    ) -> None:
-        self._design = design
-        self._database = database
-        self._recorder = recorder
-        self._scan = scan
-        #: The contents of each table and its indexes that were compared last, and what is wrong.
-        self._compared: dict[TableMap, tuple[list[Contents], str]] = {}
+    design: Design
+    database: Database
+    recorder: Recorder
+    scan: Scanner
+    #: The contents of each table and its indexes that were compared last, and what is wrong.
+    compared: dict[TableMap, tuple[list[Contents], str]] = {}
 
     def result(self, check: Check) -> Result:
         """Run a check and return its result."""
         plan: object = check.plan  # a design may be untyped
         if not isinstance(plan, Plan):
             problem = f"it has {plan!r} where its plan should be"
-            return Result(self._design.name, check.name, problem)
+            return Result(self.design.name, check.name, problem)
         try:
             return self._compare(check)
         except Exception as error:  # in the design's code, or in a damaged table
-            return Result(self._design.name, check.name, describe_failure(error))
+            return Result(self.design.name, check.name, describe_failure(error))
 
     def _compare(self, check: Check) -> Result:
-        before = self._scan.everything() if isinstance(check.expect, Raises) else None
-        traced = run_check(check, self._database, self._recorder)
-        self._scan.hold()
+        before = self.scan.everything() if isinstance(check.expect, Raises) else None
+        traced = run_check(check, self.database, self.recorder)
+        self.scan.hold()
         problem = _result_problem(check, traced.answer)
-        if before is not None and not problem and self._scan.everything() != before:
+        if before is not None and not problem and self.scan.everything() != before:
             problem = "the expected error was raised, but the table has changed"
-        for table in self._database.table_names:
+        for table in self.database.table_names:
             problem = problem or self._table_problem(table)
-        problem = problem or _missing_entity_problem(check.plan, traced.answer, self._scan)
+        problem = problem or _missing_entity_problem(check.plan, traced.answer, self.scan)
         shape = explain(check.plan)
         reason = _declared_scan(shape)
         if not reason and any(each.operation == "Scan" for each in traced.requests):
             problem = problem or "the pattern scans the table, and does not declare it"
-        return _result(self._design, traced, shape, reason, problem)
+        return _result(self.design, traced, shape, reason, problem)
 
     def _table_problem(self, table: TableMap) -> str:
         """Return what is wrong in a table or its indexes; "" if nothing is."""
-        places = [self._scan.contents(table, index) for index in (None, *table.indexes)]
-        last, problem = self._compared.get(table, ([], ""))
+        places = [self.scan.contents(table, index) for index in (None, *table.indexes)]
+        last, problem = self.compared.get(table, ([], ""))
         if not last or any(map(is_not, last, places)):
             whole, *indexes = places
             problem = table_problem(table, whole, indexes)
-            self._compared[table] = places, problem
+            self.compared[table] = places, problem
         return problem
 
 

@@ -14,10 +14,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
-from functools import partial
+from itertools import repeat
 from typing import Any
-
-import msgspec
 
 from tablewright.engine import Engine
 from tablewright.errors import (
@@ -34,6 +32,7 @@ from tablewright.model.table import Table
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.put import create
+from tablewright.transfer.sending import run_steps
 from tablewright.transport import Transport, open_target
 from tablewright.transport.tables import describe_table, wait_until_active
 from tablewright.verify.contents import Scanner
@@ -60,16 +59,12 @@ def load_into(design: Design, transport: Transport) -> dict[str, Counter[str]]:
     """Load the sample data of a design through a transport, as `seed` does."""
     names = {table.__table__: table.__table__.name for table in design.tables}
     entities: list[Any] = []
-
-    def sample() -> list[Any]:
-        assert design.sample is not None
-        entities.extend(design.sample())
-        return entities
-
     with ExitStack() as undo:
         context = Context(names=names, secret=secrets.token_bytes(32))
         database = Database(transport, context, design.tables)
-        existing = [table for table in names if database.run(_Exists(table))]
+        existing = [
+            table for table, name in names.items() if run_steps(transport, describe_table(name))
+        ]
         for table in names:
             if table not in existing:
                 undo.callback(remove_tables, database, [table])
@@ -80,33 +75,30 @@ def load_into(design: Design, transport: Transport) -> dict[str, Counter[str]]:
             "sample data is loaded into empty tables only; delete the table or use a new file",
         )
         undo.callback(_delete_sample, entities, existing, database)
-        load_sample(msgspec.structs.replace(design, sample=sample), database)
+        load_sample(design, database, entities)
         loaded = {name: _count(table, scan) for table, name in names.items()}
         undo.pop_all()
     return loaded
 
 
-def load_sample(design: Design, database: Database) -> None:
+def load_sample(design: Design, database: Database, loaded: list[Any] | None = None) -> None:
     """Store a design's sample data in its tables, each entity with its own `updated_at()` time.
 
-    Raises DesignLoadError if `sample` fails, or if an entity cannot be stored.
+    `loaded` gets the entities, each before it is stored. Raises DesignLoadError if `sample` fails,
+    or if an entity cannot be stored.
     """
-    if design.sample is None:
-        return
     try:
-        for entity in design.sample():
+        for entity in design.sample() if design.sample else ():
+            if loaded is not None:
+                loaded.append(entity)
             updated = type(entity).__entity__.updated_at
             moment = DEFAULT_WRITE_TIME if updated is None else vars(entity)[updated.name]
-            clock = partial(_constant, moment)
-            database.through(database.transport, clock=clock).run(create(entity))
+            clocked = database.through(database.transport, clock=repeat(moment).__next__)
+            clocked.run(create(entity))
     except Exception as error:
         raise DesignLoadError(
             f"{design.name}: the sample data cannot be stored: {describe_failure(error)}"
         ) from error
-
-
-def _constant(moment: datetime) -> datetime:
-    return moment
 
 
 def refuse_items(scan: Scanner, fix: str) -> None:
@@ -122,7 +114,7 @@ def _count(table: TableMap, scan: Scanner) -> Counter[str]:
 
 
 def _delete_sample(entities: list[Any], tables: list[TableMap], database: Database) -> None:
-    """Delete the entities that are in these tables, as far as they have been loaded."""
+    """Delete the loaded entities that are in these tables."""
     try:
         for entity in entities:
             kind = type(entity).__entity__
@@ -134,16 +126,6 @@ def _delete_sample(entities: list[Any], tables: list[TableMap], database: Databa
             f"a part of the sample data could not be deleted; delete the items of: {names} "
             f"({str(error) or 'interrupted'})"
         ) from error
-
-
-class _Exists(Plan[bool]):
-    """Return whether a table exists."""
-
-    def __init__(self, table: TableMap) -> None:
-        self._table = table
-
-    def _steps(self, context: Context) -> Steps[bool]:
-        return (yield from describe_table(context.name_of(self._table))) is not None
 
 
 @contextmanager

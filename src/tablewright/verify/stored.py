@@ -92,17 +92,16 @@ def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN
     return report
 
 
-class _UniqueValues:
-    """The unique values and the sentinels of a table, as far as they have no counterpart yet.
+class _UniqueValues(Struct):
+    """The unique values and the sentinels of a table that have no counterpart yet.
 
     A scan returns both in any order. Both are known by a digest of the sentinel's attributes, so
     that a table with many of them takes little memory.
     """
 
-    def __init__(self, table: TableMap) -> None:
-        self._table = table
-        self._values: dict[bytes, list[StoredDifference]] = {}
-        self._sentinels: dict[bytes, StoredDifference] = {}
+    table: TableMap
+    values: dict[bytes, list[StoredDifference]] = {}
+    sentinels: dict[bytes, StoredDifference] = {}
 
     def add_entity(self, entity: EntityMap, item: Item) -> None:
         """Add the unique values of an item, unless they cannot be read."""
@@ -112,29 +111,29 @@ class _UniqueValues:
                 if (expected := sentinel(entity, unique, values)) is None:
                     continue
                 digest = self._digest(unique, expected)
-                if self._sentinels.pop(digest, None) is None:
+                if self.sentinels.pop(digest, None) is None:
                     problem = (
                         f"its value of {unique.key.name} is not reserved: the sentinel "
-                        f"{_key_text(self._table, expected)} is missing, or names another item"
+                        f"{_key_text(self.table, expected)} is missing, or names another item"
                     )
-                    found = StoredDifference(_key_text(self._table, item), entity.name, problem)
-                    self._values.setdefault(digest, []).append(found)
+                    found = StoredDifference(_key_text(self.table, item), entity.name, problem)
+                    self.values.setdefault(digest, []).append(found)
 
     def add_sentinel(self, unique: UniqueMap, item: Item) -> None:
         digest = self._digest(unique, item)
-        if waiting := self._values.get(digest):
+        if waiting := self.values.get(digest):
             waiting.pop()
         else:
             problem = f"no item has the value of {unique.key.name} that this sentinel reserves"
-            self._sentinels[digest] = StoredDifference(_key_text(self._table, item), "", problem)
+            self.sentinels[digest] = StoredDifference(_key_text(self.table, item), "", problem)
 
     def unmatched(self) -> Iterator[StoredDifference]:
         """Yield a difference for each value without sentinel and each sentinel without value."""
-        yield from chain.from_iterable(self._values.values())
-        yield from self._sentinels.values()
+        yield from chain.from_iterable(self.values.values())
+        yield from self.sentinels.values()
 
     def _digest(self, unique: UniqueMap, item: Item) -> bytes:
-        names = [*self._table.key(item), *(kept.stored for kept in unique.keeps)]
+        names = [*self.table.key(item), *(kept.stored for kept in unique.keeps)]
         content = msgspec.json.encode([item.get(name) for name in names])
         return hashlib.blake2b(content, digest_size=16).digest()
 

@@ -272,7 +272,7 @@ def trace(design: Design) -> Trace:
 
 
 def checks_of(design: Design, scan: Scanner) -> Iterator[Check | str]:
-    """Yield the checks of a design; at its end, perhaps, why it has no more."""
+    """Yield the checks of a design; if `checks` raises an exception, the reason as the last one."""
     try:
         yield from () if design.checks is None else design.checks(scan)
     except Exception as error:

@@ -99,7 +99,7 @@ def test_temporary_tables_are_removed_although_they_are_protected(tmp_path: Path
         ({"stream": "NEW_IMAGES"}, "stream='NEW_IMAGES' is not one of .*did you mean 'NEW_IMAGE'"),
         ({"point_in_time_recovery": 36}, "=36 is not a number of days from 1 to 35, or True"),
         ({"point_in_time_recovery": 0}, "=0 is not a number of days"),
-        ({"tags": {"team": 1}}, "must hold texts"),
+        ({"tags": {"team": 1}}, "is not a pair of texts"),
         (
             {"billing": "PROVISIONED"},
             r"billing='PROVISIONED' is not Provisioned\(read=…, write=…\)",

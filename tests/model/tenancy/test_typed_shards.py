@@ -250,7 +250,7 @@ def test_an_id_that_two_keys_hold_in_different_forms_is_refused() -> None:
 
     with connect(":memory:", Forms) as db:
         assert db.for_tenant(user="0007").run(Short.primary("0007")) is None
-        with pytest.raises(InvalidValue, match="hold this id in different forms"):
+        with pytest.raises(InvalidValue, match="contain this id in different forms"):
             db.for_tenant(user=7)
 
 

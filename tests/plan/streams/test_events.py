@@ -410,7 +410,7 @@ def test_a_table_without_a_stream_is_an_error_that_names_the_fix() -> None:
 
 
 def test_what_is_no_entity_is_refused(db: Database) -> None:
-    with pytest.raises(InvalidValue, match="not of <class 'int'>"):
+    with pytest.raises(InvalidValue, match="<class 'int'> has no stream events"):
         db.stream_events(int)
     with pytest.raises(InvalidValue, match="start='OLDEST'"):
         db.stream_events(Order, start="OLDEST")  # type: ignore[call-overload]

@@ -1,7 +1,7 @@
 """The command `serve`: opens the database, starts the server and its workers, and ends them.
 
-`options` declares its options, `reader` reads them without typer, `checks` refuses values that
-cannot be used.
+`options` declares its options and reads them without typer, `checks` refuses values that cannot be
+used.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tablewright import __version__
-from tablewright.cli.failures import describe_error, fail, failing_on, say
+from tablewright.cli.report import describe_error, fail, failing_on, say
 from tablewright.cli.serve.checks import (
     check_workers,
     make_settings,

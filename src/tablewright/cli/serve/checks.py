@@ -9,9 +9,10 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tablewright.cli.failures import describe_error, fail, failing_on, say
+from tablewright.cli.grammar import read_pairs
+from tablewright.cli.report import describe_error, fail, failing_on, say
 from tablewright.errors import CredentialsRefused, TemplateRefused
 
 if TYPE_CHECKING:
@@ -94,11 +95,8 @@ def read_realism(
         return None
     from tablewright.engine.realism import Realism
 
-    default = Realism()
-    return Realism(
-        control_seconds=default.control_seconds if control_delay is None else control_delay,
-        lag_seconds=default.lag_seconds if read_lag is None else read_lag,
-    )
+    given: dict[str, Any] = {"control_seconds": control_delay, "lag_seconds": read_lag}
+    return Realism(**{name: seconds for name, seconds in given.items() if seconds is not None})
 
 
 def read_templates(files: Sequence[Path], parameters: Sequence[str]) -> list[DeclaredTable]:
@@ -109,12 +107,7 @@ def read_templates(files: Sequence[Path], parameters: Sequence[str]) -> list[Dec
         return []
     from tablewright.templates import read_tables
 
-    given: dict[str, str] = {}
-    for parameter in parameters:
-        name, equals, value = parameter.partition("=")
-        if not name or not equals:
-            fail(f"--parameter {parameter}: expected NAME=VALUE")
-        given[name] = value
+    given = read_pairs("--parameter", parameters)
     try:
         return [table for file in files for table in read_tables(file, given)]
     except TemplateRefused as error:

@@ -1,7 +1,7 @@
 """Authorization: check the policies of the caller and of the table before a step runs.
 
-`requested_access` derives from a request what it wants to access. With the catalog, each requested
-access becomes an `AccessRequest`: an action, a resource and condition keys, which the policies
+`requested_access` lists the accesses that a request needs. With the catalog, each requested access
+becomes an `AccessRequest`: an action, a resource and condition keys, which the policies
 allow or deny.
 
 Order: first all checks of the request that need no table; then this check; then the operation looks
@@ -44,12 +44,7 @@ from tablewright.engine.step import (
 from tablewright.engine.tables.describe import table_arn
 from tablewright.engine.tables.table import Keys, StoredTable
 from tablewright.errors import AccessDeniedException, DynamoDBError
-from tablewright.policy import (
-    AccessRequest,
-    Principal,
-    ResourcePolicy,
-    parse_resource_policy,
-)
+from tablewright.policy import AccessRequest, Principal, ResourcePolicy, parse_resource_policy
 from tablewright.policy.condition import (
     ATTRIBUTES,
     FULL_TABLE_SCAN,

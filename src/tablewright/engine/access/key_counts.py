@@ -7,7 +7,7 @@ counted.
 
 Invariants:
 - A step of a request is wrapped only while Contributor Insights is enabled for some table, so other
-  requests pay for one comparison.
+  requests cost one comparison more.
 - Memory is bounded: if there are more than MAX_KEYS keys, the rarest are forgotten.
 - The counts are those of this process since it enabled or found Contributor Insights.
 """

@@ -70,7 +70,7 @@ from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value
 from tablewright.wire import requests
 from tablewright.wire.operations import OPERATIONS, STATEMENT, Operation, touches
-from tablewright.wire.partiql import ExecuteStatementInput, ParameterizedStatement
+from tablewright.wire.partiql import ExecuteStatementInput
 from tablewright.wire.touches import Named, Touch
 
 #: The values of condition keys, by key.
@@ -179,10 +179,10 @@ def _access(action: str, touched: list[Touch], keys: ConditionKeys) -> Requested
     first = touched[0]
     part = first.part
     if first.access == "read":
-        keys = {SELECT: _effective_select(first), **keys}
+        keys = {SELECT: _select_of(first), **keys}
     elif not isinstance(first.part, _WITHOUT_PARAMETERS):
         stated = getattr(part, "return_values", None)
-        keys = {RETURN_VALUES: _effective_return_values(stated, part.return_on_failure), **keys}
+        keys = {RETURN_VALUES: effective_return_values(stated, part.return_on_failure), **keys}
     items = [touch.what.item for touch in touched if isinstance(touch.what, Named)]
     return RequestedAccess(
         action,
@@ -235,23 +235,24 @@ def _expressions(part: Any) -> Iterable[Any]:
     return () if isinstance(part, _WITHOUT_PARAMETERS) else (read_projection(part),)
 
 
-def _effective_select(touch: Touch) -> tuple[str, ...]:
+def _select_of(touch: Touch) -> tuple[str, ...]:
     """Return the Select of a read, or the equivalent of its other parameters."""
     part = touch.part
     stated: str | None = None if isinstance(touch.what, Named) else part.select
     if stated is not None:
         return (stated,)
     has_projection = part.projection is not None or bool(part.attributes_to_get)
-    return _select_of(has_projection, touch.index is not None)
+    return effective_select(has_projection, touch.index is not None)
 
 
-def _select_of(has_projection: bool, has_index: bool) -> tuple[str, ...]:
+def effective_select(has_projection: bool, has_index: bool) -> tuple[str, ...]:
+    """Return the Select that a read without one has."""
     if has_projection:
         return ("SPECIFIC_ATTRIBUTES",)
     return ("ALL_PROJECTED_ATTRIBUTES" if has_index else "ALL_ATTRIBUTES",)
 
 
-def _effective_return_values(*members: str | None) -> tuple[str, ...]:
+def effective_return_values(*members: str | None) -> tuple[str, ...]:
     """Return the ReturnValues of a write, including those for failed conditions, or NONE."""
     if not any(members):
         return ("NONE",)
@@ -261,39 +262,18 @@ def _effective_return_values(*members: str | None) -> tuple[str, ...]:
 # -- statements
 
 
-def _statement(request: ParameterizedStatement, keys: ConditionKeys) -> RequestedAccess:
-    """Return the access of one statement of PartiQL."""
-    from tablewright.engine.statements.access import StatementAccess  # with the first statement
-
-    access = StatementAccess(request.text, request.parameters)
-    own: ConditionKeys
-    if access.is_select:
-        own = {SELECT: _select_of(access.has_projection, access.index is not None)}
-    else:
-        own = {
-            RETURN_VALUES: _effective_return_values(access.return_values, request.return_on_failure)
-        }
-    return RequestedAccess(
-        access.action,
-        access.table,
-        access.index,
-        partitions=lambda found: format_keys(access.items(found), found.schema.partition),
-        attributes=access.attributes,
-        is_full_scan=access.is_full_scan if access.is_select else None,
-        keys=own | keys,
-    )
-
-
 def _statement_accesses(operation: Operation, request: Any) -> Iterator[RequestedAccess]:
     """Yield the accesses of a request with statements."""
+    from tablewright.engine.statements.access import statement_access  # with the first statement
+
     keys: ConditionKeys = {RETURN_CAPACITY: (request.return_capacity or "NONE",)}
     if isinstance(request, ExecuteStatementInput):
-        yield _statement(request, keys)
+        yield statement_access(request, keys)
         return
     keys[ENCLOSING_OPERATION] = (operation.name,)
     for statement in request.statements:
         try:
-            access = _statement(statement, keys)
+            access = statement_access(statement, keys)
         except ValidationException:  # a batch reports it in the response of the statement
             continue
         yield access

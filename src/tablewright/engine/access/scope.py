@@ -1,4 +1,4 @@
-"""Scopes: the region and the account that an engine claims to be in.
+"""Scopes: the region and the account in the ARNs of an engine.
 
 Inside, every engine is in `us-east-1`, account `000000000000`: stored data and ARNs that operations
 compose have these. An engine with a scope translates at its border:
@@ -7,7 +7,7 @@ compose have these. An engine with a scope translates at its border:
     response   internal ARNs become those of the scope, in members whose name ends with `Arn`, in
                the messages of faults, and in the resources that policies are about
 
-So operations need not know where they are, and an engine without a scope pays nothing. Items are
+So operations need not know their scope, and an engine without a scope has no extra cost. Items are
 never translated: an item may contain any text.
 """
 
@@ -31,6 +31,7 @@ from tablewright.errors import (
 )
 from tablewright.policy import Principal
 from tablewright.wire.streams import GetRecordsOutput
+from tablewright.wire.touches import named_tables, unchecked_parts
 
 INTERNAL = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:"
 _KMS = f"arn:aws:kms:{REGION}:{ACCOUNT}:"
@@ -64,7 +65,7 @@ class AccountScope(Struct, frozen=True):
         """Return a JSON request with internal ARNs; refuse ARNs of other scopes."""
         if not isinstance(request, dict):
             return request
-        for table in _named_tables(request):
+        for table in (*named_tables(request), *_tables_in_statements(request)):
             self._internal(table)
         return {
             name: self._internal(value)
@@ -146,28 +147,12 @@ class ScopedEngine(Engine):
         return scope.apply(step)
 
 
-def _named_tables(request: dict[str, Any]) -> Iterator[str]:
-    """Yield the names and ARNs of tables in a request, and in the parts of it."""
-    batch = request.get("RequestItems")
-    if isinstance(batch, dict):
-        yield from batch
-    for action in _actions(request):
-        name, statement = action.get("TableName"), action.get("Statement")
-        if isinstance(name, str):
-            yield name
+def _tables_in_statements(request: object) -> Iterator[str]:
+    """Yield the names and ARNs of tables in the statements of a request that may have an ARN."""
+    for part in unchecked_parts(request):
+        statement = part.get("Statement")
         if isinstance(statement, str) and "arn:" in statement:
             from tablewright.engine.statements.prepared import prepare_statement  # when needed
 
             with suppress(ValidationException):  # the operation raises it
                 yield prepare_statement(statement).table_name
-
-
-def _actions(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield a request, the actions of a transaction, and the statements of a batch."""
-    yield request
-    for member in ("TransactItems", "TransactStatements", "Statements"):
-        entries = request.get(member)
-        for entry in entries if isinstance(entries, list) else ():
-            if isinstance(entry, dict):
-                yield entry
-                yield from (action for action in entry.values() if isinstance(action, dict))

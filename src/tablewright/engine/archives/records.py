@@ -29,6 +29,12 @@ from tablewright.errors import DynamoDBError, StoreFailed
 from tablewright.storage import Snapshot, WriteTransaction
 
 _encode = msgspec.json.Encoder().encode
+_CODE = "ProcessEnded"
+_MESSAGE = "The process ended, or could not write to the file, before this was done"
+#: Ends the message of a task that was undone.
+SANDBOX_ENDED = "; the sandbox in which it began has ended"
+#: The ids of the exports and imports that this process is doing.
+_running: set[str] = set()
 
 
 class CatalogRecord(Protocol):
@@ -96,14 +102,7 @@ def new_id(now: float) -> str:
     return f"{round(now * 1000):014}-{secrets.token_hex(4)}"
 
 
-_CODE = "ProcessEnded"
-_MESSAGE = "The process ended, or could not write to the file, before this was done"
-#: Ends the message of a task that was undone.
-SANDBOX_ENDED = "; the sandbox in which it began has ended"
-
-#: The ids of the exports and imports that this process is doing.
-_running: set[str] = set()
-
+# -- exports and imports
 
 Task = TypeVar("Task", bound="FolderTask")
 
@@ -152,7 +151,6 @@ def run_task(
     task_id = new_id(time.time())
     _running.add(task_id)  # not abandoned
     try:
-        begun: Task
         begun, is_new = context.write(partial(begin, task_id))
         if is_new:
             context.write(partial(end, work(begun)))

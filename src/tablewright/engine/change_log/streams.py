@@ -14,8 +14,8 @@ A shard iterator is a position in a shard, as an opaque string:
     <ARN of the stream>|1|<base64 of a checksum and of [shard, position, issued]>
 
 It begins with the ARN of its stream, as on AWS, so that access to the stream can be checked without
-looking it up. The checksum detects damage; it is no signature, because an iterator gives no access
-that the caller does not have anyway.
+looking it up. The checksum detects damage; it is no signature, because an iterator grants no
+access that the caller does not already have.
 
 Invariant: `position` is the number of the last change that was read, whether it belongs to the
 shard or not. So the iterators of a shard without changes advance, too, and do not fall behind the
@@ -60,6 +60,8 @@ _SPREAD = 2654435761
 _ARN = re.compile(
     r"arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:[0-9]*:table/([a-zA-Z0-9_.-]+)/stream/([^/|]+)"
 )
+EXPIRY_SECONDS = 15 * 60
+_VERSION = "1"
 
 
 class StreamSettings:
@@ -263,9 +265,7 @@ def _next_stamp(shards: Iterable[Shard], now: float) -> int:
     return max(int(now * 1000), latest + 1)
 
 
-EXPIRY_SECONDS = 15 * 60
-
-_VERSION = "1"
+# -- shard iterators
 
 
 class ShardIterator(msgspec.Struct, frozen=True):

@@ -167,6 +167,9 @@ def _describe_indexes(indexes: list[dict[str, Any]] | None) -> list[dict[str, An
     ]
 
 
+# -- point-in-time recovery
+
+
 @reads
 def describe_continuous_backups(
     request: DescribeContinuousBackupsInput, context: ReadContext

@@ -183,7 +183,7 @@ def _export(context: LongContext, folder: ObjectFolder, export: Export) -> Expor
         return write_export(folder, export, lines)
 
     try:
-        done: Export = context.read(write_files)
+        done = context.read(write_files)
     except (OSError, TablewrightError) as error:  # AWS's codes are not known for certain
         code = "S3AccessDenied" if isinstance(error, OSError) else "InternalServerError"
         if isinstance(error, DynamoDBError):

@@ -30,16 +30,8 @@ from tablewright.engine.statements.prepared import PreparedStatement, SelectPlan
 from tablewright.engine.statements.read import find_key_of_item, get_one, read_token, run_select
 from tablewright.engine.statements.write import StatementWrite, refuse_exists
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
-from tablewright.engine.transaction import (
-    TotalSize,
-    compute_fingerprint,
-    run_transaction,
-)
-from tablewright.errors import (
-    ConditionalCheckFailedException,
-    DynamoDBError,
-    ValidationException,
-)
+from tablewright.engine.transaction import TotalSize, compute_fingerprint, run_transaction
+from tablewright.errors import ConditionalCheckFailedException, DynamoDBError, ValidationException
 from tablewright.partiql import DeleteStatement, UpdateStatement
 from tablewright.values import Value
 from tablewright.wire.partiql import (
@@ -55,6 +47,14 @@ from tablewright.wire.partiql import (
     ItemResponse,
 )
 from tablewright.wire.responses import ConsumedCapacity, ItemOut
+
+#: The codes that are not the name of the fault without "Exception".
+_CODES = {"ValidationException": "ValidationError", "ThrottlingException": "ThrottlingError"}
+#: A statement that was parsed, or why it cannot be.
+_Prepared: TypeAlias = PreparedStatement | ValidationException
+#: A checked statement: the name of its table, the key of its item, and what executes it, which
+#: returns the item of the response and the charge.
+_Checked: TypeAlias = tuple[str, bytes, Callable[[], tuple[ItemOut | None, Charge]]]
 
 
 def execute_statement(request: ExecuteStatementInput) -> Step:
@@ -84,14 +84,7 @@ def execute_statement(request: ExecuteStatementInput) -> Step:
     return WriteStep(run)
 
 
-#: The codes that are not the name of the fault without "Exception".
-_CODES = {"ValidationException": "ValidationError", "ThrottlingException": "ThrottlingError"}
-
-#: A statement that was parsed, or why it cannot be.
-_Prepared: TypeAlias = PreparedStatement | ValidationException
-#: A checked statement: the name of its table, the key of its item, and what executes it, which
-#: returns the item of the response and the charge.
-_Checked: TypeAlias = tuple[str, bytes, Callable[[], tuple[ItemOut | None, Charge]]]
+# -- BatchExecuteStatement
 
 
 def batch_execute_statement(request: BatchExecuteStatementInput) -> Step:
@@ -217,6 +210,9 @@ def _to_error(fault: DynamoDBError) -> BatchStatementError:
     return BatchStatementError(code, fault.message, item)
 
 
+# -- ExecuteTransaction
+
+
 def execute_transaction(request: ExecuteTransactionInput) -> Step:
     reads: list[tuple[PreparedStatement, dict[str, Value]]] = []
     writes: list[StatementWrite] = []
@@ -247,8 +243,7 @@ def _write_step(request: ExecuteTransactionInput, writes: list[StatementWrite]) 
                 write.table.keys.reject_empty(write.key_values)
         charges, _ = run_transaction(context.tx, writes, request.token, fingerprint)
         return ExecuteTransactionOutput(
-            responses=[],
-            consumed_capacity=consumed_by_table(charges, request.return_capacity),
+            responses=[], consumed_capacity=consumed_by_table(charges, request.return_capacity)
         )
 
     return WriteStep(run)

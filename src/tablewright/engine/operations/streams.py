@@ -62,6 +62,11 @@ from tablewright.wire.streams import (
     StreamRecord,
 )
 
+TRIMMED = "The data you are trying to access has been trimmed"
+MAX_PAGE_BYTES = 1024 * 1024
+MAX_SCANNED = 10_000
+_EXPIRY = Identity("dynamodb.amazonaws.com", "Service")
+
 
 def list_streams(request: ListStreamsInput) -> ReadStep:
     if request.start_arn is not None:
@@ -139,11 +144,6 @@ def _describe_shard(shard: Shard) -> dict[str, Any]:
     return present(ShardId=shard.id, SequenceNumberRange=numbers, ParentShardId=shard.parent)
 
 
-TRIMMED = "The data you are trying to access has been trimmed"
-
-# AWS's own texts of the faults below are not known for certain.
-
-
 def get_shard_iterator(request: GetShardIteratorInput) -> ReadStep:
     parse_stream_arn(request.stream_arn)
     _check_arguments(request)
@@ -164,6 +164,7 @@ def get_shard_iterator(request: GetShardIteratorInput) -> ReadStep:
 
 
 def _check_arguments(request: GetShardIteratorInput) -> None:
+    """Check the arguments; here and below, AWS's own texts are not known for certain."""
     for member, value, needed in (
         ("SequenceNumber", request.sequence_number, request.type.endswith("SEQUENCE_NUMBER")),
         ("Timestamp", request.timestamp, request.type == "AT_TIMESTAMP"),
@@ -196,12 +197,6 @@ def _find_position(
             f"Invalid SequenceNumber: {request.sequence_number} is not in the shard {shard.id}"
         )
     return number if request.type == "AFTER_SEQUENCE_NUMBER" else number - 1
-
-
-MAX_PAGE_BYTES = 1024 * 1024
-MAX_SCANNED = 10_000
-
-_EXPIRY = Identity("dynamodb.amazonaws.com", "Service")
 
 
 def get_records(request: GetRecordsInput) -> ReadStep:

@@ -20,7 +20,7 @@ from tablewright.engine.access.authorization import StoredTables
 from tablewright.engine.access.key_counts import KeyCounts
 from tablewright.engine.access.requested_access import requested_accesses
 from tablewright.engine.operations.statements import merge_errors
-from tablewright.engine.realism.lag import ReplacedRows, lagging, recording
+from tablewright.engine.realism.lag import LaggingSnapshot, RecordingTransaction, ReplacedRows
 from tablewright.engine.realism.settings import Realism
 from tablewright.engine.realism.statuses import Statuses
 from tablewright.engine.realism.throttling import (
@@ -40,9 +40,7 @@ from tablewright.engine.step import (
     wrap,
 )
 from tablewright.engine.tables.describe import describe
-from tablewright.errors import (
-    DynamoDBError,
-)
+from tablewright.errors import DynamoDBError
 from tablewright.wire import requests
 from tablewright.wire.operations import OPERATIONS
 from tablewright.wire.partiql import (
@@ -77,11 +75,7 @@ class RealisticLayer:
         self._key_counts = key_counts
 
     def apply(
-        self,
-        operation: str,
-        request: Any,
-        prepare: Callable[[Any], Step],
-        tables: StoredTables,
+        self, operation: str, request: Any, prepare: Callable[[Any], Step], tables: StoredTables
     ) -> tuple[Any, Step]:
         """Prepare a request; return it, without its throttled items, and its step.
 
@@ -294,10 +288,11 @@ class RealisticLayer:
 
     def _lag(self, operation: str, request: Any, step: Step, replaced: ReplacedRows) -> Step:
         if isinstance(step, WriteStep):
-            return wrap(
-                step,
-                lambda run, context: run(replace(context, tx=recording(context.tx, replaced))),
-            )
+
+            def recording_run(run: Any, context: WriteContext) -> Any:
+                return run(replace(context, tx=RecordingTransaction(context.tx, replaced)))
+
+            return wrap(step, recording_run)
         if not OPERATIONS[operation].lags or getattr(request, "consistent", False):
             return step
 
@@ -305,7 +300,8 @@ class RealisticLayer:
             current = frozenset(
                 context.find_table(name).tree.name for name in _consistent_tables(request)
             )
-            return run(replace(context, snapshot=lagging(context.snapshot, replaced, current)))
+            lagging = LaggingSnapshot(context.snapshot, replaced, current)
+            return run(replace(context, snapshot=lagging))
 
         return wrap(step, lagging_run)
 

@@ -48,7 +48,8 @@ class StatementWrite(TransactionWrite):
         super().__init__(
             _KINDS[type(statement)],
             prepared.table_name,
-            put_row=put_row,
+            put_row.item if put_row else {},
+            put_row,
             update=prepared.update.bind(values) if prepared.update else None,
             return_on_failure=return_on_failure,
         )

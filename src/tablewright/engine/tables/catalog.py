@@ -15,10 +15,9 @@ a request fails.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing
 from threading import RLock
-from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -28,8 +27,6 @@ from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import StoreFailed
 from tablewright.schema import ChangeLogSchema, TableSchema
 from tablewright.storage import LogTree, MissingTree, Row, Snapshot, Tree, WriteTransaction
-
-T = TypeVar("T")
 
 _SCHEMAS = Tree(0)
 _FIRST_FREE_TREE = 2
@@ -63,19 +60,6 @@ _decode_job = msgspec.json.Decoder(Job).decode
 
 class Catalog:
     """The tables of a store, by name, and the change logs, by the number of their tree."""
-
-    __slots__ = (
-        "_generation",
-        "_lock",
-        "_next_tree",
-        "_rollbacks",
-        "_version",
-        "counts_keys",
-        "has_jobs",
-        "has_ttl",
-        "logs",
-        "tables",
-    )
 
     def __init__(self) -> None:
         self._lock = RLock()  # reentrant: a signal handler may read, too
@@ -280,34 +264,32 @@ def read_jobs(snapshot: Snapshot) -> list[Job]:
         raise StoreFailed(f"the file is damaged: its catalog cannot be read: {error}") from None
 
 
-def read_damaged_records(rows: Iterable[Row]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the keys and bodies of records in rows of a damaged catalog."""
+class DamagedCatalog(msgspec.Struct):
+    """The readable parts of a damaged catalog, and a message for each unreadable schema."""
+
+    schemas: list[TableSchema] = []
+    logs: list[ChangeLogSchema] = []
+    #: Keys and bodies.
+    records: list[tuple[bytes, bytes]] = []
+    problems: list[str] = []
+
+
+def read_damaged_catalog(rows: Iterable[Row]) -> DamagedCatalog:
+    """Decode the rows of a damaged catalog, without its generation and jobs."""
+    found = DamagedCatalog()
     for key, _, body in rows:
-        if _RECORDS <= key < _LOGS:
-            yield key.removeprefix(_RECORDS), body
-
-
-def read_damaged_logs(rows: Iterable[Row]) -> tuple[list[ChangeLogSchema], list[str]]:
-    """Return the change logs in rows of a damaged catalog, and a message for unreadable ones."""
-    return _decode_readable(rows, _LOGS, _JOBS, _decode_log, lambda _: "a change log")
-
-
-def _decode_readable(
-    rows: Iterable[Row],
-    first: bytes,
-    end: bytes,
-    decode: Callable[[bytes], T],
-    describe: Callable[[bytes], str],
-) -> tuple[list[T], list[str]]:
-    """Decode the rows of a range of keys; return a message for each unreadable one, too."""
-    found, problems = [], []
-    for key, _, body in rows:
-        if first <= key < end:
-            try:
-                found.append(decode(body))
-            except ValueError as error:
-                problems.append(f"{describe(key)} is lost: its schema cannot be read: {error}")
-    return found, problems
+        name = "a change log"
+        try:
+            if _LOGS <= key < _JOBS:
+                found.logs.append(_decode_log(body))
+            elif _RECORDS <= key < _LOGS:
+                found.records.append((key.removeprefix(_RECORDS), body))
+            elif _GENERATION < key < _RECORDS:
+                name = f"the table {key.decode('utf-8', 'replace')}"
+                found.schemas.append(_decode(body))
+        except ValueError as error:
+            found.problems.append(f"{name} is lost: its schema cannot be read: {error}")
+    return found
 
 
 def read_records(snapshot: Snapshot, prefix: bytes) -> list[bytes]:
@@ -352,11 +334,4 @@ def _read_catalog(
         next_tree,
         {table.name: table for table in tables},
         {log.tree: log for log in logs},
-    )
-
-
-def read_schemas(rows: Iterable[Row]) -> tuple[list[TableSchema], list[str]]:
-    """Return the schemas in rows of a damaged catalog, and a message for each unreadable one."""
-    return _decode_readable(
-        rows, b"\x00", _RECORDS, _decode, lambda key: f"the table {key.decode('utf-8', 'replace')}"
     )

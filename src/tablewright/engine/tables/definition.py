@@ -24,11 +24,11 @@ from tablewright.limits import (
     MAX_TAGS,
 )
 from tablewright.schema import (
-    IndexProjection,
     IndexSchema,
     KeyAttribute,
     KeySchema,
     OnDemand,
+    ProjectedAttributes,
     Throughput,
     WarmUnits,
 )
@@ -142,7 +142,7 @@ def _build_key_schema(
     return KeySchema(of("HASH"), of("RANGE"))
 
 
-def build_projection(shape: requests.IndexProjection) -> IndexProjection:
+def build_projection(shape: requests.IndexProjection) -> ProjectedAttributes:
     kind, names = shape.projection_type, shape.non_key_attributes
     if kind is None:
         raise invalid("Unknown ProjectionType: null")
@@ -152,7 +152,7 @@ def build_projection(shape: requests.IndexProjection) -> IndexProjection:
         raise invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
     if len(set(names or ())) < len(names or ()):  # the text is not known for certain
         raise invalid(f"NonKeyAttributes contains duplicates: [{join_truncated(names or ())}]")
-    return IndexProjection(kind, tuple(names or ()))
+    return ProjectedAttributes(kind, tuple(names or ()))
 
 
 def build_local_index(

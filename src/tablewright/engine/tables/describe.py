@@ -11,16 +11,15 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias, TypeVar, overload
 
 from tablewright.engine.tables.table import StoredTable
-from tablewright.schema import (
-    IndexSchema,
-    OnDemand,
-    RestoreOrigin,
-    TableSchema,
-    Throughput,
-    WarmUnits,
-)
+from tablewright.schema import IndexSchema, RestoreOrigin, TableSchema, Throughput, WarmUnits
 from tablewright.storage import Tree
-from tablewright.table_description import write_keys
+from tablewright.table_description import (
+    write_keys,
+    write_limits,
+    write_stream,
+    write_types,
+    write_units,
+)
 
 T = TypeVar("T")
 #: Returns the number of rows of a tree and the sum of their sizes.
@@ -69,10 +68,7 @@ def describe(
     schema = table.schema
     items, size = count(table.tree)
     description: dict[str, Any] = {
-        "AttributeDefinitions": [
-            {"AttributeName": name, "AttributeType": type_}
-            for name, type_ in sorted(schema.key_types.items())
-        ],
+        "AttributeDefinitions": write_types(dict(sorted(schema.key_types.items()))),
         "TableName": schema.name,
         "KeySchema": write_keys(schema.keys),
         "TableStatus": status,
@@ -89,7 +85,7 @@ def describe(
             "LastUpdateToPayPerRequestDateTime": round_timestamp(schema.billing_changed),
         }
     if schema.on_demand:
-        description["OnDemandThroughput"] = _describe_on_demand(schema.on_demand)
+        description["OnDemandThroughput"] = write_limits(schema.on_demand)
     for member, indexes in (
         ("LocalSecondaryIndexes", schema.local_indexes),
         ("GlobalSecondaryIndexes", schema.global_indexes),
@@ -101,10 +97,7 @@ def describe(
             ]
     if schema.stream:
         if schema.stream.enabled:
-            description["StreamSpecification"] = {
-                "StreamEnabled": True,
-                "StreamViewType": schema.stream.view,
-            }
+            description["StreamSpecification"] = write_stream(schema.stream.view)
         description["LatestStreamLabel"] = schema.stream.label
         description["LatestStreamArn"] = stream_arn(schema.name, schema.stream.label)
     if schema.restored:
@@ -189,7 +182,7 @@ def _describe_index(
     description["IndexArn"] = f"{table_arn(schema.name)}/index/{index.name}"
     if index.kind == "global":
         if index.on_demand:
-            description["OnDemandThroughput"] = _describe_on_demand(index.on_demand)
+            description["OnDemandThroughput"] = write_limits(index.on_demand)
         description["WarmThroughput"] = _describe_warm_throughput(
             schema.billing, index.throughput, index.warm, status
         )
@@ -201,13 +194,8 @@ def _describe_throughput(throughput: Throughput) -> dict[str, Any]:
         LastIncreaseDateTime=round_timestamp(throughput.raised or None),
         LastDecreaseDateTime=round_timestamp(throughput.lowered or None),
         NumberOfDecreasesToday=throughput.decreases_on(time.time()),
-        ReadCapacityUnits=throughput.read,
-        WriteCapacityUnits=throughput.write,
+        **write_units(throughput),
     )
-
-
-def _describe_on_demand(limits: OnDemand) -> dict[str, int]:
-    return {"MaxReadRequestUnits": limits.read, "MaxWriteRequestUnits": limits.write}
 
 
 def effective_warm_throughput(

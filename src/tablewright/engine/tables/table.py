@@ -28,26 +28,12 @@ from tablewright.table_description import TableDescription
 from tablewright.values import Item, Value, tag_of
 
 KEY_MISMATCH = "The provided key element does not match the schema"
-
-
 _NO_VALUE: Value = {}
-
-
 _EMPTY_KINDS = {"S": "string", "B": "binary"}
 
 
 class Keys:
     """Encodes and checks the key attributes of a table or an index."""
-
-    __slots__ = (
-        "_components",
-        "attributes",
-        "names",
-        "partition_names",
-        "schema",
-        "sort_names",
-        "types",
-    )
 
     def __init__(self, schema: KeySchema) -> None:
         self.schema = schema
@@ -192,8 +178,6 @@ def index_key_error(
 class StoredIndex:
     """A local or global secondary index: which items it holds, their row keys and attributes."""
 
-    __slots__ = ("is_global", "keys", "name", "position_names", "projected_names", "schema", "tree")
-
     def __init__(self, schema: IndexSchema, table_key_names: tuple[str, ...]) -> None:
         self.schema = schema
         self.name = schema.name
@@ -227,19 +211,6 @@ class StoredIndex:
 class StoredTable:
     """A table with its indexes."""
 
-    __slots__ = (
-        "_index_attributes",
-        "indexes",
-        "indexes_by_name",
-        "key_names",
-        "keys",
-        "log",
-        "name",
-        "needs_old_item",
-        "schema",
-        "tree",
-    )
-
     def __init__(self, schema: TableSchema) -> None:
         self.schema = schema
         self.name = schema.name
@@ -254,7 +225,7 @@ class StoredTable:
             for index in sorted(schema.indexes, key=lambda i: i.name)
         )
         self.indexes_by_name = {index.name: index for index in self.indexes}
-        #: Whether a put must know the item that it replaces, apart from its charge.
+        #: Whether a put must read the item that it replaces: for the indexes or the change log.
         self.needs_old_item = bool(self.indexes) or self.log is not None
         self._index_attributes = [
             (attribute.name, attribute, index.name)

@@ -190,7 +190,7 @@ def data_class(kind: type, where: str, build: Build) -> Converter:
 def typed_dict(kind: Any, where: str, build: Build) -> Converter:
     fields = []
     for name, hint in _hints(kind, where).items():
-        # `__required_keys__` does not see into annotations that are strings.
+        # `__required_keys__` does not evaluate annotations that are strings.
         needed = name in kind.__required_keys__ and get_origin(hint) is not typing.NotRequired
         needed = needed or get_origin(hint) is typing.Required
         fields.append(_StructureField(name, name, name, hint, _REQUIRED if needed else _ABSENT))
@@ -213,7 +213,7 @@ def _hints(kind: type, where: str) -> dict[str, Any]:
 
 
 def _is_exactly(kind: type) -> Callable[[Any], bool]:
-    """Not a subclass of it, whose further fields would be lost."""
+    """Return a check of the exact type: further fields of a subclass would be lost."""
     return lambda value: type(value) is kind
 
 
@@ -255,9 +255,9 @@ def _structure(
     converters: dict[str, Converter | None] = {}
     for attribute, name, given, annotation, default in fields:
         part = inner(annotation, f"{where}.{attribute}")
-        # An absent set is the empty one, whatever its default: there is no other way to store it.
+        # An absent set is read as empty, whatever its default: DynamoDB cannot store empty sets.
         has_default = default is _ABSENT or (default is not _REQUIRED and part.empty is None)
-        # Absence means the default; where that is not None, None has to be stored as NULL.
+        # An absent field has its default; if that is not None, None is stored as NULL.
         left_out = not has_default or default is None
         writes.append((attribute, name, part.writer if left_out else part.encode))
         reads.append((name, given, has_default, part))

@@ -20,7 +20,7 @@ from tablewright.values import Value, tag_of
 Encode: TypeAlias = Callable[[Any], Value]
 Decode: TypeAlias = Callable[[Value], Any]
 
-#: How constructors, parsers and validators say no.
+#: What constructors, parsers and validators raise for invalid values.
 FAILURES = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
 
 
@@ -43,15 +43,15 @@ class Converter:
     where: str
     #: The Python type, without Optional and Annotated.
     kind: Any
-    #: The one type tag that it is stored as; None where that varies.
+    #: The type tag of stored values; None if it varies.
     tag: str | None
     encode: Encode
     decode: Decode
-    #: None is a value, for which nothing is stored (in a list or a dict: NULL).
+    #: None is allowed, and nothing is stored for it (in a list or a dict: NULL).
     optional: bool = False
-    #: What an absent attribute means, for sets: DynamoDB has no empty ones.
+    #: Creates the value of an absent set: DynamoDB cannot store empty ones.
     empty: Callable[[], Any] | None = None
-    #: Encodes a value without rounding, where `encode` rounds.
+    #: Encodes a value without rounding, if `encode` rounds.
     exact: Encode | None = None
     #: Of a structure: the converter of each field, by its name in Python; None for a field with a
     #: default.
@@ -79,11 +79,11 @@ class Converter:
 
     @property
     def writer(self) -> Callable[[Any], Value | None]:
-        """Return `stored`, or what does the same for an attribute that is never left out."""
+        """Return `stored`, or the faster `encode` for an attribute that is never left out."""
         return self.stored if self.optional or self.empty is not None else self.encode
 
     def read(self, item: Mapping[str, Value], name: str) -> Any:
-        """Return the value of a stored attribute, or of a missing one."""
+        """Return the value of an attribute, which the item may lack."""
         stored = item.get(name)
         if stored is not None:
             return self.decode(stored)
@@ -96,10 +96,10 @@ class Converter:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """Makes the converters of the types inside a type."""
+    """Creates the converters of the types inside a type."""
 
     make: Callable[[Any, str, Build], Converter]
-    #: Converters of the types further out, for types that contain themselves.
+    #: Converters of the enclosing types, for types that contain themselves.
     outer: Mapping[Any, Converter]
 
     def __call__(self, annotation: Any, where: str) -> Converter:
@@ -112,7 +112,7 @@ class Build:
 def stored_as(
     tag: str, where: str, kind: Any, encode: Encode, read: Callable[[Any], Any]
 ) -> Converter:
-    """Return the converter of a type with its own tag; `read` decodes the content or raises."""
+    """Return the converter of a type with one tag; `read` decodes the content or raises."""
 
     def decode(value: Value) -> Any:
         try:
@@ -162,12 +162,12 @@ def optional(inner: Converter) -> Converter:
     def decode(value: Value) -> Any:
         return None if "NULL" in value else inner.decode(value)
 
-    # Not `empty` any more: absence means None, so that an empty set has no place.
+    # Absence now means None, so an empty set cannot be stored.
     return dataclasses.replace(inner, encode=encode, decode=decode, optional=True, empty=None)
 
 
 def only(things: Iterable[Any]) -> Any:
-    """Return the one value that they all have; None if they differ."""
+    """Return the value that all have in common; None if they differ."""
     distinct = set(things)
     return distinct.pop() if len(distinct) == 1 else None
 

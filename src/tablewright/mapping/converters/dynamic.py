@@ -41,7 +41,7 @@ from tablewright.values import Value, tag_of
 
 
 def anything(where: str) -> Converter:
-    """Each value as its own type says; of a subclass, as the type that it comes from."""
+    """Return the converter of Any: it stores each value by its type, or by a base of that."""
 
     def encode(value: Any) -> Value:
         for kind in type(value).__mro__:
@@ -160,7 +160,7 @@ def literal(annotation: Any, where: str) -> Converter:
         for option in options
         if option is not None
     }
-    # A value is a dict of one entry, (tag, content); the option is found by that.
+    # A value is a dict with one entry, (tag, content), which identifies the option.
     back = {entry: option for (_, option), value in stored.items() for entry in value.items()}
 
     def encode(value: Any) -> Value:
@@ -203,8 +203,8 @@ def _either(members: Sequence[Converter], where: str) -> Converter:
         raise refused(where, value, kind)
 
     def decode(value: Value) -> Any:
-        # Of two models, one may read the other's items and ignore some of their fields; so one
-        # that accounts for all that is stored goes before the first that can read it.
+        # A model may also read values of another one, and ignore some fields. So a member that
+        # explains the whole value takes precedence over the first that can read it.
         read = []
         tag = tag_of(value)
         for member in members:

@@ -93,7 +93,7 @@ def decimal(where: str) -> Converter:
 
 
 def _float(where: str) -> Converter:
-    """Return the number of a float: as it is printed, or its exact value."""
+    """Return the converter of floats: stored as printed; read if that or the exact value."""
 
     def encode(value: Any) -> Value:
         if isinstance(value, float):
@@ -114,7 +114,7 @@ def _float(where: str) -> Converter:
 
 
 def _is_int(value: Any) -> bool:
-    """And not a bool, which Python counts among the ints."""
+    """Return whether a value is an int; a bool is not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -135,7 +135,7 @@ def _number(number: Decimal, where: str, value: Any) -> Value:
 
 
 def plain_number(content: str) -> int | Decimal:
-    """Return an int if the number is whole."""
+    """Return a stored number: an int if it is whole, else a Decimal."""
     number = Decimal(content)
     whole = int(number)
     return whole if whole == number else number
@@ -235,7 +235,7 @@ def _time(where: str) -> Converter:
 
 
 def _timedelta(where: str) -> Converter:
-    """Exact seconds; timedelta counts whole microseconds."""
+    """Return the converter of durations, stored as exact seconds."""
 
     def seconds(value: timedelta) -> Decimal:
         return Decimal(value // timedelta(microseconds=1)).scaleb(-6, EXACT)

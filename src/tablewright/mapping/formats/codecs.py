@@ -46,7 +46,7 @@ class SupportsCodec(Protocol[T]):
     def decode(self, text: str, /) -> T: ...
 
 
-#: What a codec may raise for a value or a text that is none of its own.
+#: What a codec may raise for a value or a text that it does not support.
 FAILURES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -81,7 +81,7 @@ class Codec(Generic[T]):
 
 
 def coded(codec: SupportsCodec[Any], label: str) -> Format:
-    """Return the format by a codec of the user's."""
+    """Return the format that uses a codec of the user."""
     check_codec_members(codec)
     alphabet, width = getattr(codec, "alphabet", None), getattr(codec, "width", None)
     is_ordered = bool(getattr(codec, "ordered", False))
@@ -133,7 +133,7 @@ def coded(codec: SupportsCodec[Any], label: str) -> Format:
 
 
 def _cased(label: str, change: Callable[[str], str], without: str = "") -> Format:
-    """Return the format of a text to another one, which has none of some characters."""
+    """Return a format that changes texts; the result has no characters of `without`."""
 
     def apply(inner: Notation) -> Notation:
         require_kind(inner, str)
@@ -153,7 +153,7 @@ def _cased(label: str, change: Callable[[str], str], without: str = "") -> Forma
 
 
 def _without(language: Language, characters: str) -> Language:
-    """Return a language of any texts, without some characters."""
+    """Return a language of free texts, without some characters."""
     assert isinstance(language, Repeat)
     assert isinstance(language.item, Chars)
     members = language.item.members.union(characters)
@@ -166,7 +166,7 @@ CASEFOLD = _cased("casefold({})", str.casefold, UPPERCASE)
 
 
 def truncated(length: int) -> Format:
-    """Return the format of a text to its first characters."""
+    """Return the format that keeps the first characters of a text."""
     if length < 1:
         raise DeclarationError(f"truncated(…, {length}): keep at least one character")
     made = _cased(f"truncated({{}}, {length})", lambda text: text[:length])

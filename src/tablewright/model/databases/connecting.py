@@ -15,7 +15,6 @@ import secrets
 from collections.abc import Coroutine, Generator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from tablewright.engine import SWEEP_SECONDS, Engine
@@ -30,10 +29,10 @@ from tablewright.policy import Documents, Principal, as_principal
 from tablewright.storage import Durability
 from tablewright.transport import Local, Remote, open_target
 
-#: What a database can be opened on.
+#: What `connect` can open.
 Target: TypeAlias = str | Path | Engine | Remote
 
-#: The environment variable that holds the secret of cursors, for several processes to share.
+#: The environment variable with the secret of cursors, which several processes can share.
 CURSOR_SECRET = "TABLEWRIGHT_CURSOR_SECRET"
 #: The secret of the cursors of this process, if none is given.
 _PROCESS_SECRET = secrets.token_bytes(32)
@@ -62,7 +61,7 @@ def connect(
     on AWS. Nothing else is changed, but expired items are deleted once TTL is enabled. Declared
     keys that differ from the stored ones raise DesignMismatch.
 
-    `table_name` is the name of the table at the target, if it is not the declared one. Cursors are
+    `table_name` replaces the declared name of the table at the target. Cursors are
     encrypted with `cursor_secret`, or the environment variable TABLEWRIGHT_CURSOR_SECRET, or a
     random secret of this process, which all its databases share. `observe` receives an event for
     each request: see `tablewright.observe`.
@@ -105,7 +104,7 @@ def connect_async(
     """Open a database for use in an event loop; see `connect` for the parameters.
 
     Use `async with connect_async(…) as db`, which closes it at the end, or
-    `db = await connect_async(…)`. Nothing is opened before.
+    `db = await connect_async(…)`. The call alone opens nothing.
     """
 
     async def open_database() -> AsyncDatabase:
@@ -148,13 +147,8 @@ class Connecting(Coroutine[Any, Any, D], Generic[D]):
         self._database = await self._opening
         return self._database
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._database.__aexit__(kind, error, trace)
+    async def __aexit__(self, *error: Any) -> None:
+        await self._database.__aexit__(*error)
 
     def send(self, value: Any) -> Any:
         return self._opening.send(value)
@@ -213,7 +207,9 @@ def _context(
     observe: Observer | None,
 ) -> Context:
     if not tables:
-        raise InvalidValue("connect(target, …) takes at least one Table")
+        raise InvalidValue(
+            "connect(target, …) takes at least one Table: pass the classes of your tables"
+        )
     names: dict[TableMap, str] = {}
     for table in tables:
         compiled = getattr(table, "__table__", None)

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from datetime import datetime
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import msgspec
 
@@ -37,6 +36,7 @@ from tablewright.plan.writes.write import Write
 from tablewright.transport import AsyncTransport, Transport
 
 T = TypeVar("T")
+D = TypeVar("D")
 
 
 def _not_a_plan(plan: Any, expected: str) -> InvalidValue:
@@ -84,9 +84,12 @@ class AnyDatabase:
         return msgspec.structs.replace(self._context, clock=clock)
 
     def for_tenant(self, **tenant: object) -> Self:
-        """Return this database for one tenant; it refuses requests outside of its shards."""
+        """Return this database for one tenant; it refuses requests outside the tenant's shards."""
         if self._context.tenant:
-            raise InvalidValue(f"this database is already scoped to {self._context.tenant}")
+            raise InvalidValue(
+                f"this database is already scoped to {self._context.tenant}; call for_tenant(…) on "
+                "the database that connect(…) returned"
+            )
         for table in self._tables:
             tenancy = table.__tenancy__
             if tenancy is not None and list(tenant) == [tenancy.tenant]:
@@ -103,17 +106,13 @@ class AnyDatabase:
                 return type(self)(self._transport, context, (table,))
         given = ", ".join(f"{name}=…" for name in tenant)
         known = [f"{t.__tenancy__.tenant}=…" for t in self._tables if t.__tenancy__ is not None]
-        raise InvalidValue(
-            f"for_tenant({given}): "
-            + (
-                f"use for_tenant({' or '.join(known)})"
-                if known
-                else "no table of this database declares a Tenancy"
-            )
-        )
+        fix = "no table of this database declares a Tenancy; declare tenancy = Tenancy(…) in one"
+        if known:
+            fix = f"use for_tenant({' or '.join(known)})"
+        raise InvalidValue(f"for_tenant({given}): {fix}")
 
     def _set_unready(self, table: TableMap, unready: Unready) -> None:
-        """Keep which indexes of a table cannot be read."""
+        """Record which indexes of a table cannot be read."""
         found = self._context.unready
         if unready and found is None:
             self._context = msgspec.structs.replace(self._context, unready={table: unready})
@@ -123,7 +122,7 @@ class AnyDatabase:
             found.pop(table, None)
 
     def _unready_tables(self) -> list[tuple[TableMap, Unready]]:
-        """Return the tables of this database that have indexes that cannot be read."""
+        """Return the tables with indexes that cannot be read yet."""
         unready = dict(self._context.unready or {})
         return [(table, unready[table]) for table in self._context.names if table in unready]
 
@@ -152,8 +151,8 @@ class Database(AnyDatabase, Streams):
     ) -> Database:
         """Return this database with another transport, for example one that wraps its own.
 
-        Tables, tenant, cursors and observer are the same. `clock` returns the time of writes, if it
-        is not the current one. Closing the returned database does not close the transport.
+        Tables, tenant, cursors and observer stay the same. `clock` replaces the current time in
+        writes. Closing the returned database does not close the transport.
         """
         return Database(transport, self._context_with(clock), self._tables)
 
@@ -201,12 +200,7 @@ class Database(AnyDatabase, Streams):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -278,17 +272,15 @@ class AsyncDatabase(AnyDatabase, AsyncStreams):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
 
-class _Writes:
-    def __init__(self) -> None:
+class _Writes(Generic[D]):
+    """The writes of a transaction, and the database that runs it."""
+
+    def __init__(self, database: D) -> None:
+        self._database = database
         self._writes: list[Write[Any]] = []
 
     def add(self, *writes: Write[Any]) -> None:
@@ -296,41 +288,23 @@ class _Writes:
         self._writes += writes
 
 
-class TransactionBlock(_Writes):
+class TransactionBlock(_Writes[Database]):
     """`with db.transaction() as tx: tx.add(create(order), …)`: all or nothing."""
-
-    def __init__(self, database: Database) -> None:
-        super().__init__()
-        self._database = database
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None and self._writes:
             self._database.run(transact(*self._writes))
 
 
-class AsyncTransactionBlock(_Writes):
+class AsyncTransactionBlock(_Writes[AsyncDatabase]):
     """`async with db.transaction() as tx: tx.add(create(order), …)`: all or nothing."""
-
-    def __init__(self, database: AsyncDatabase) -> None:
-        super().__init__()
-        self._database = database
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None and self._writes:
             await self._database.run(transact(*self._writes))

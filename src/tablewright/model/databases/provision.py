@@ -9,9 +9,9 @@ it. Nothing is changed or removed, and nothing is added if anything else differs
 that is not declared is no difference: a newer version of the program may have added it.
 
 In a table with an index record (`plan/index_record.py`), a global index that the record awaits, or
-that is being built, is no difference either: a program can connect before its indexes are there,
-and writes their keys. Reads of these indexes are refused. A record whose keys are made of something
-else than the declared ones is a DesignMismatch.
+that is being built, is no difference either: a program can connect before its indexes exist, and
+writes their keys. Reads of these indexes are refused. A record with other keys than the declared
+ones raises DesignMismatch.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from tablewright.plan.backfill.index_record import (
     stop_awaiting,
 )
 from tablewright.plan.plan import READY, Context, Plan, Request, Steps, Unready, Wait
-from tablewright.schema import IndexProjection, KeyAttribute, KeySchema, Throughput
+from tablewright.schema import KeyAttribute, KeySchema, ProjectedAttributes, Throughput
 from tablewright.table_changes import Part, differences
 from tablewright.table_description import IndexDescription, TableDescription, read_ttl
 from tablewright.transport.tables import (
@@ -134,7 +134,7 @@ class Provision(Plan[Unready]):
         wanted, stream = declared.stream, found.stream
         if wanted in (None, stream) or (stream is None and self._update):
             return []
-        # DynamoDB changes no view type.
+        # DynamoDB cannot change the view type of a stream.
         hint = "disable it, then enable it with UpdateTable" if stream else _UPDATE_ADDS
         problem = f"declared {wanted}, found {stream or 'none'}; {hint}"
         return [TableDifference("stream", problem)]
@@ -142,9 +142,9 @@ class Provision(Plan[Unready]):
     def _compare_ttl(
         self, declared: TableDescription, *, is_new: bool
     ) -> Steps[tuple[str | None, list[TableDifference]]]:
-        """Return the attribute to enable TTL for, if it is missing; or the difference.
+        """Return the attribute to enable TTL for, or the difference to report.
 
-        The process that creates a new table enables its TTL afterwards, so that is waited for.
+        Another process may be creating the table, and enables its TTL last: wait for that.
         """
         name, wanted = declared.name, declared.ttl
         if wanted is None:
@@ -181,9 +181,9 @@ class Provision(Plan[Unready]):
 
 
 class Prepare(Plan[Unready]):
-    """Check that a table has the declared keys and indexes, but for missing global indexes.
+    """Check that a table has the declared keys and indexes; global indexes may be missing.
 
-    With `record`, it gets an index record: then programs can connect before these indexes exist.
+    With `record`, write an index record, so that programs can connect before these indexes exist.
     Return which indexes cannot be read yet.
     """
 
@@ -196,7 +196,9 @@ class Prepare(Plan[Unready]):
         check_record(table)
         found = yield from describe_table(name)
         if found is None:
-            raise TableNotFound(f"the table {name!r} does not exist")
+            raise TableNotFound(
+                f"the table {name!r} does not exist; check the name, or create it with connect(…)"
+            )
         declared = definition(table, name)
         _refuse_differences(table, name, compare(declared, found))
         record = yield from read_record(table, name)
@@ -211,7 +213,7 @@ class Prepare(Plan[Unready]):
 def _extend_record(
     table: TableMap, name: str, found: TableDescription, record: IndexRecord | None
 ) -> Steps[IndexRecord]:
-    """Return the record of a table, with all its entities."""
+    """Add all entities of a table to its record; create it if needed."""
     if record is None or not record.complete:  # it may have no more than a backfill's position
         declared = definition(table, name)
         present = set(declared.index_names) - set(missing_indexes(declared, found))
@@ -230,7 +232,7 @@ def _refuse_differences(table: TableMap, name: str, differences: list[TableDiffe
 
 
 class FindUnready(Plan[Unready]):
-    """Return which indexes of a table cannot be read yet, or what is known if access is denied."""
+    """Find out which indexes of a table cannot be read yet; `known` if access is denied."""
 
     def __init__(self, table: TableMap, known: Unready) -> None:
         self._table = table
@@ -249,14 +251,14 @@ class FindUnready(Plan[Unready]):
 
 
 def _unready(table: TableMap, lacking: dict[str, str], record: IndexRecord | None) -> Unready:
-    """Return which indexes of a table cannot be read; `lacking` are not there, and why."""
+    """Return which indexes of a table cannot be read; `lacking` says why some are not usable."""
     if record is None:
         return Unready(lacking, frozenset()) if lacking else READY
     return Unready(lacking, record.incomplete(table), record.unreserved(table)) or READY
 
 
 def _unready_indexes(declared: TableDescription, found: TableDescription) -> dict[str, str]:
-    """Return why declared global indexes cannot be read, by their names."""
+    """Return the declared global indexes that cannot be read, each with the reason."""
     states = index_states(found, declared.index_names)
     building = {name: f"is {state}" for name, state in states.items() if state != "ACTIVE"}
     return building | dict.fromkeys(missing_indexes(declared, found), "does not exist")
@@ -337,9 +339,9 @@ def definition(table: TableMap, name: str) -> TableDescription:
                 index.name,
                 index.kind,
                 keys(index.partition, index.sort),
-                IndexProjection("INCLUDE", index.projection)
+                ProjectedAttributes("INCLUDE", index.projection)
                 if isinstance(index.projection, tuple)
-                else IndexProjection(index.projection),
+                else ProjectedAttributes(index.projection),
                 _throughput(index.billing),
             )
             for index in table.indexes.values()
@@ -370,11 +372,18 @@ def compare(declared: TableDescription, found: TableDescription) -> list[TableDi
             lines.append(TableDifference(f"key attribute {name}", problem))
     kinds = (Part.LOCAL_INDEX, Part.GLOBAL_INDEX)
     changed = [each for each in differences(declared, found) if each.part in kinds]
-    # The local indexes first, in the order of their names, and at the end what is not declared.
+    # Local indexes first, by name; undeclared ones last.
     for each in sorted(changed, key=lambda each: (each.wanted is None, kinds.index(each.part))):
         name, is_local = f"index {each.index}", each.part is Part.LOCAL_INDEX
         if isinstance(each.wanted, IndexDescription) and isinstance(each.found, IndexDescription):
-            lines += _compare_index(name, each.wanted, each.found)
+            lines += _compare_keys(name, each.wanted.keys, each.found.keys)
+            if each.wanted.projection != each.found.projection:
+                wanted, found_one = (
+                    f"{projection.type} {', '.join(projection.include)}".strip()
+                    for projection in (each.wanted.projection, each.found.projection)
+                )
+                problem = f"declared projection {wanted}, found {found_one}"
+                lines.append(TableDifference(name, problem))
         elif each.found is None and is_local:
             problem = "declared but missing; a local index is created with its table"
             lines.append(TableDifference(name, problem))
@@ -389,15 +398,6 @@ def missing_indexes(declared: TableDescription, found: TableDescription) -> list
     return sorted(index.name for index in declared.global_indexes if index.name not in present)
 
 
-def _compare_index(
-    name: str, declared: IndexDescription, found: IndexDescription
-) -> Iterator[TableDifference]:
-    yield from _compare_keys(name, declared.keys, found.keys)
-    if declared.projection != found.projection:
-        texts = (_projection_text(each.projection) for each in (declared, found))
-        yield TableDifference(name, "declared projection {}, found {}".format(*texts))
-
-
 def _compare_keys(name: str, declared: KeySchema, found: KeySchema) -> Iterator[TableDifference]:
     texts = [
         " + ".join(
@@ -407,7 +407,3 @@ def _compare_keys(name: str, declared: KeySchema, found: KeySchema) -> Iterator[
     ]
     if texts[0] != texts[1]:
         yield TableDifference(name, "declared {}, found {}".format(*texts))
-
-
-def _projection_text(projection: IndexProjection) -> str:
-    return f"{projection.type} {', '.join(projection.include)}".strip()

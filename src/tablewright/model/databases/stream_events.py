@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
 
 from tablewright.errors import DeclarationError, InvalidValue
@@ -41,7 +41,7 @@ _LOG = logging.getLogger("tablewright")
 
 
 class StreamOptions(TypedDict, total=False):
-    """How streams are read: see `Streams.stream_events`."""
+    """Where a stream is read from, and until when: see `Streams.stream_events`."""
 
     after: str | None
     start: StreamStart
@@ -50,19 +50,21 @@ class StreamOptions(TypedDict, total=False):
 
 
 class _Events(Generic[T]):
-    """What is read, and how far."""
+    """The entities to read, and the position in their streams."""
 
     def __init__(
         self,
+        run: Callable[[ReadStream], Any],
         entities: dict[TableMap, list[EntityMap]],
         *,
-        after: str | None,
-        start: StreamStart,
-        follow: bool,
-        poll_seconds: float,
+        after: str | None = None,
+        start: StreamStart = "TRIM_HORIZON",
+        follow: bool = False,
+        poll_seconds: float = POLL_SECONDS,
     ) -> None:
         if start not in ("TRIM_HORIZON", "LATEST"):
             raise InvalidValue(f"start={start!r} is neither 'TRIM_HORIZON' nor 'LATEST'")
+        self._run = run
         checkpoint = Checkpoint.parse(after) if after else Checkpoint()
         self._reader = StreamReader(
             entities, checkpoint, start=start, poll_seconds=poll_seconds if follow else 0
@@ -72,20 +74,16 @@ class _Events(Generic[T]):
 
     @property
     def checkpoint(self) -> str:
-        """Where to go on later: behind the last event that was returned."""
+        """The position after the last event that was returned, from which to continue later."""
         return str(self._reader.checkpoint)
 
 
 class StreamEvents(_Events[T]):
     """Stream events, in the order of the changes of each item: iterate over it."""
 
-    def __init__(self, run: Callable[[ReadStream], Round], *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._run = run
-
     def __iter__(self) -> Iterator[T]:
         while True:
-            found = self._run(self._plan)
+            found: Round = self._run(self._plan)
             yield from self._reader.deliver(found)  # type: ignore[misc]
             if found.is_idle and not self._follow:
                 return
@@ -94,15 +92,9 @@ class StreamEvents(_Events[T]):
 class AsyncStreamEvents(_Events[T]):
     """Stream events, in the order of the changes of each item: iterate with `async for`."""
 
-    def __init__(
-        self, run: Callable[[ReadStream], Awaitable[Round]], *arguments: Any, **options: Any
-    ) -> None:
-        super().__init__(*arguments, **options)
-        self._run = run
-
     async def __aiter__(self) -> AsyncIterator[T]:
         while True:
-            found = await self._run(self._plan)
+            found: Round = await self._run(self._plan)
             for event in self._reader.deliver(found):
                 yield event  # type: ignore[misc]
             if found.is_idle and not self._follow:
@@ -112,9 +104,9 @@ class AsyncStreamEvents(_Events[T]):
 def select_entities(
     wanted: Sequence[Any], tables: Sequence[type[Table]] = ()
 ) -> dict[TableMap, list[EntityMap]]:
-    """Return the entities of which events are asked for, by table.
+    """Return the entities whose events are wanted, by table.
 
-    A table, and nothing at all, stand for all entities but those of histories. Raise
+    A table, or an empty `wanted`, means all entities except those of histories. Raise
     DeclarationError if the stream of a table has only keys.
     """
     found: dict[TableMap, list[EntityMap]] = {}
@@ -126,7 +118,7 @@ def select_entities(
         elif isinstance(entity, EntityMap):
             entities, table = [entity], entity.table
         else:
-            raise InvalidValue(f"stream events are of entities and tables, not of {each!r}")
+            raise InvalidValue(f"{each!r} has no stream events; pass entities or tables")
         if table.settings.stream == "KEYS_ONLY":
             raise DeclarationError(
                 f"{table.owner}: stream='KEYS_ONLY' has no items, so it gives no typed events; "
@@ -134,12 +126,12 @@ def select_entities(
             )
         found.setdefault(table, []).extend(entities)
     if not any(found.values()):
-        raise InvalidValue("stream events need at least one entity")
+        raise InvalidValue("stream events need at least one entity; pass an entity or a table")
     return found
 
 
 class Streams:
-    """What a database does with streams."""
+    """The part of a database that reads streams."""
 
     _tables: tuple[type[Table], ...]
     run: Any
@@ -168,33 +160,19 @@ class Streams:
     def stream_events(
         self, *entities: type[object], **options: Unpack[StreamOptions]
     ) -> StreamEvents[Any]: ...
-    def stream_events(
-        self,
-        *entities: type,
-        after: str | None = None,
-        start: StreamStart = "TRIM_HORIZON",
-        follow: bool = False,
-        poll_seconds: float = POLL_SECONDS,
-    ) -> StreamEvents[Any]:
+    def stream_events(self, *entities: type, **options: Any) -> StreamEvents[Any]:
         """Return the changes of entities, from the streams of their tables; iterate over it.
 
-        Without entities, those of all entities but histories. The events begin behind the
-        checkpoint `after`; without one, with the oldest record (`start="TRIM_HORIZON"`) or with the
-        next one (`start="LATEST"`). They end when there are no more, or with `follow` never: then
-        the stream is read again after `poll_seconds`.
+        Without entities, those of all entities but histories. The events start after the checkpoint
+        `after`; without one, with the oldest record (`start="TRIM_HORIZON"`) or with the next one
+        (`start="LATEST"`). They end when there are no more. With `follow` they never end: the
+        stream is read again every `poll_seconds`.
         """
-        return StreamEvents(
-            self.run,
-            select_entities(entities, self._tables),
-            after=after,
-            start=start,
-            follow=follow,
-            poll_seconds=poll_seconds,
-        )
+        return StreamEvents(self.run, select_entities(entities, self._tables), **options)
 
 
 class AsyncStreams:
-    """What an asynchronous database does with streams."""
+    """The part of an asynchronous database that reads streams."""
 
     _tables: tuple[type[Table], ...]
     run: Any
@@ -223,23 +201,9 @@ class AsyncStreams:
     def stream_events(
         self, *entities: type[object], **options: Unpack[StreamOptions]
     ) -> AsyncStreamEvents[Any]: ...
-    def stream_events(
-        self,
-        *entities: type,
-        after: str | None = None,
-        start: StreamStart = "TRIM_HORIZON",
-        follow: bool = False,
-        poll_seconds: float = POLL_SECONDS,
-    ) -> AsyncStreamEvents[Any]:
+    def stream_events(self, *entities: type, **options: Any) -> AsyncStreamEvents[Any]:
         """Return the changes of entities, for `async for`; see `Database.stream_events`."""
-        return AsyncStreamEvents(
-            self.run,
-            select_entities(entities, self._tables),
-            after=after,
-            start=start,
-            follow=follow,
-            poll_seconds=poll_seconds,
-        )
+        return AsyncStreamEvents(self.run, select_entities(entities, self._tables), **options)
 
 
 @overload
@@ -267,9 +231,9 @@ def parse_stream(event: Any, /, *wanted: type) -> list[Any]:
 def stream_handler(
     *wanted: type,
 ) -> Callable[[Callable[[Any], None]], Callable[[Any, Any], dict[str, Any]]]:
-    """Make a Lambda function of a function that takes one event.
+    """Turn a function that takes one event into a Lambda handler.
 
-    If it raises an exception, the exception is logged, and Lambda begins again with that event
+    If the function raises an exception, it is logged, and Lambda retries from that event on
     (`ReportBatchItemFailures` must be enabled for the event source).
     """
     select_entities(wanted)  # raises
@@ -291,7 +255,7 @@ def stream_handler(
                     function(each.event)
                 except Exception:
                     _LOG.exception("the handler of %r failed", each.event)
-                    # Also the first record of a move must be sent again.
+                    # A move has two records: start again with the first one.
                     first = next(
                         other
                         for other in found
@@ -316,7 +280,7 @@ def _convert(event: Any, wanted: Sequence[type]) -> list[Converted]:
     if len(entities) > 1:
         raise InvalidValue(
             "a stream has the records of one table; these entities are of "
-            f"{', '.join(table.owner for table in entities)}"
+            f"{', '.join(table.owner for table in entities)}: handle each stream by itself"
         )
     ((table, found),) = entities.items()
     return RecordReader(table, found).convert(records)

@@ -30,7 +30,6 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 #: The severities that fail a check of a design.
 FAILING: frozenset[Severity] = frozenset({"error", "warning"})
 
-
 UNUSED_ALLOW = "unused-allow"
 
 _MARK = re.compile(r"#\s*tablewright\s*:")
@@ -62,6 +61,13 @@ class Rule(Struct, frozen=True):
     #: What it finds, in a few words.
     title: str
     check: Callable[[TableFacts], Iterable[RuleProblem]]
+
+
+def rule(
+    name: str, severity: Severity, title: str
+) -> Callable[[Callable[[TableFacts], Iterable[RuleProblem]]], Rule]:
+    """Make a rule of the function that finds its problems."""
+    return lambda check: Rule(name, severity, title, check)
 
 
 class Finding(Struct, frozen=True):

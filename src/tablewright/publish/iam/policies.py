@@ -45,7 +45,6 @@ PROVISIONING = (
     "UpdateTimeToLive",
 )
 
-
 #: The operations whose resource is the index that they read.
 _INDEX_READS = frozenset({"Query", "Scan"})
 
@@ -194,22 +193,18 @@ def document(
         actions[grant.table, grant.index, attributes].add(grant.action)
     statements = []
     for (name, index, attributes), found in sorted(actions.items(), key=_order):
-        statement: dict[str, Any] = {
-            "Effect": "Allow",
-            "Action": [f"dynamodb:{action}" for action in sorted(found)],
-            "Resource": account.arn(name, index),
-        }
+        condition = None
         if attributes:
             keys = [
                 *tables[name].attributes,
                 *(tables[name].indexes[index].attributes if index else ()),
             ]
             named = sorted({*attributes, *(key for key in keys if key is not None)})
-            statement["Condition"] = {
+            condition = {
                 "ForAllValues:StringEquals": {"dynamodb:Attributes": named},
                 "StringEqualsIfExists": {"dynamodb:Select": "SPECIFIC_ATTRIBUTES"},
             }
-        statements.append(statement)
+        statements.append(as_statement(sorted(found), account.arn(name, index), condition))
     return as_policy(statements)
 
 
@@ -228,18 +223,30 @@ def as_policy(statements: Iterable[dict[str, Any]]) -> Policy:
     return {"Version": "2012-10-17", "Statement": list(statements)}
 
 
+def as_statement(
+    actions: Iterable[str], resource: str, condition: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return a statement that allows actions of DynamoDB on a resource."""
+    names = [f"dynamodb:{action}" for action in actions]
+    limits = {"Condition": condition} if condition else {}
+    return {"Effect": "Allow", "Action": names, "Resource": resource, **limits}
+
+
+def leading_keys(operator: str, values: list[str]) -> dict[str, Any]:
+    """Return the condition that a request names only these partitions.
+
+    `ForAllValues` is true for a request without leading keys, so `Null` requires them.
+    """
+    return {
+        f"ForAllValues:{operator}": {"dynamodb:LeadingKeys": values},
+        "Null": {"dynamodb:LeadingKeys": "false"},
+    }
+
+
 def _provisioning(table: TableMap, account: AwsAccount) -> Iterator[dict[str, Any]]:
     """Yield what `connect(…, create=True, update=True)` needs for a table."""
     resource = account.arn(table.name)
-    actions = [f"dynamodb:{action}" for action in PROVISIONING]
-    yield {"Effect": "Allow", "Action": actions, "Resource": resource}
+    yield as_statement(PROVISIONING, resource)
     (partition,) = record_key(table)[table.attributes[0]].values()
-    yield {
-        "Effect": "Allow",
-        "Action": ["dynamodb:GetItem", "dynamodb:UpdateItem"],
-        "Resource": resource,
-        "Condition": {
-            "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [partition.replace("$", "${$}")]},
-            "Null": {"dynamodb:LeadingKeys": "false"},
-        },
-    }
+    condition = leading_keys("StringEquals", [partition.replace("$", "${$}")])
+    yield as_statement(["GetItem", "UpdateItem"], resource, condition)

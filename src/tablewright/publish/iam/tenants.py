@@ -3,7 +3,6 @@
 The policy compares `dynamodb:LeadingKeys`, the partition keys of a request, with the shards of the
 table's `Tenancy`, in which a policy variable stands for the id of the tenant.
 
-- `Null: false` is required: `ForAllValues` is true for a request that has no leading keys.
 - A prefix ends with the delimiter, so that it is not that of a longer id.
 - **The variable must carry the id as it is stored in keys** (`tenant_tag`): escaped, padded, in
   lower case. A tag `x#PROJECT` would be the tenant `x` in the partitions `ORG#x#PROJECT#…`.
@@ -39,6 +38,8 @@ from tablewright.publish.iam.policies import (
     RequestGrant,
     accesses,
     as_policy,
+    as_statement,
+    leading_keys,
 )
 from tablewright.symbol import Expression, parts_of
 from tablewright.verify.design import Design
@@ -122,20 +123,19 @@ class _NotScoped(Exception):
     """Leading keys cannot limit a request to one tenant."""
 
 
-class _Scope:
+class _Scope(Struct):
     """The partitions of the tenants of one table."""
 
-    def __init__(self, table: TableMap, tenancy: Tenancy) -> None:
-        self._table = table
-        self._tenancy = tenancy
+    table: TableMap
+    tenancy: Tenancy
 
     def places(self, access: RequestGrant) -> list[TenantPartition]:
         """Return the declared partitions that a request may name."""
         grant = access.grant
         if grant.action == "Scan":
             raise _NotScoped("a scan has no leading keys")
-        index = self._table.indexes[grant.index] if grant.index else None
-        name = index.partition[0] if index else self._table.attributes[0]
+        index = self.table.indexes[grant.index] if grant.index else None
+        name = index.partition[0] if index else self.table.attributes[0]
         request = access.request
         keys = [key.equal for key in request.keys if isinstance(key, KeyCondition)]
         if not keys or not all("S" in key.get(name, {}) for key in keys):
@@ -145,11 +145,11 @@ class _Scope:
     def _place(
         self, value: str, name: str, access: RequestGrant, index: IndexMap | None
     ) -> TenantPartition:
-        declared: list[TenantPartition] = [*self._tenancy.writable_shards]
+        declared: list[TenantPartition] = [*self.tenancy.writable_shards]
         if access.is_read:
-            declared = [*self._tenancy.readable_shards]
+            declared = [*self.tenancy.readable_shards]
             if index is None:  # shared partitions are those of the table
-                declared += self._tenancy.shared_partitions
+                declared += self.tenancy.shared_partitions
         for place in declared:
             if _has_form(place, value):
                 if index is not None and isinstance(place, TenantShard):
@@ -160,7 +160,7 @@ class _Scope:
 
     def _check_rows(self, index: IndexMap, shard: TenantShard) -> None:
         """Raise an error if a partition of an index can hold items of another tenant."""
-        for entity in self._table.entities:
+        for entity in self.table.entities:
             for template in _templates(entity, index.partition[0]):
                 if intersects(template.language(), shard.language()) and not self._is_owned(
                     entity, template, shard
@@ -173,7 +173,7 @@ class _Scope:
     def _is_owned(self, entity: EntityMap, template: Template, shard: TenantShard) -> bool:
         """Whether an item in this partition of an index is in a partition of the same tenant."""
         part = shard.part_in(template)
-        own = [each.part_in(entity.primary.partition) for each in self._tenancy.readable_shards]
+        own = [each.part_in(entity.primary.partition) for each in self.tenancy.readable_shards]
         return part is not None and any(
             each is not None and each.attribute == part.attribute for each in own
         )
@@ -217,18 +217,10 @@ def _statements(
         has_prefix = any(place.is_prefix for place in found)
         values = {_value(place, variables[grant.table], has_prefix) for place in found}
         key = (grant.table, grant.index, tuple(sorted(values)), has_prefix)
-        actions[key].append(f"dynamodb:{grant.action}")
+        actions[key].append(grant.action)
     for (table, index, listed, has_prefix), names in actions.items():
-        operator = "ForAllValues:StringLike" if has_prefix else "ForAllValues:StringEquals"
-        yield {
-            "Effect": "Allow",
-            "Action": names,
-            "Resource": account.arn(table, index),
-            "Condition": {
-                operator: {"dynamodb:LeadingKeys": list(listed)},
-                "Null": {"dynamodb:LeadingKeys": "false"},
-            },
-        }
+        condition = leading_keys("StringLike" if has_prefix else "StringEquals", list(listed))
+        yield as_statement(names, account.arn(table, index), condition)
 
 
 def _value(place: TenantPartition, variable: str, has_wildcards: bool) -> str:

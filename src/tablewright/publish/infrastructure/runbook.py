@@ -70,7 +70,6 @@ _ADDED_KEYS = (
 )
 _GUIDE = "See `tablewright help changes`."
 
-
 #: What the keys of each table are made of, by the names of the index record.
 KeyTexts = Mapping[str, Mapping[str, str]]
 

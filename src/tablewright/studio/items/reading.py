@@ -1,10 +1,17 @@
-"""One page of items: what a filter asks for, the request that it becomes, and its answer.
+"""Reading items: a page that a filter asks for, and lookups by the values of an entity.
 
     partition given          Query: reads the items of the page, no others
     no partition             Scan of the table or of the index
     a filter DynamoDB does not apply by key (an entity, a sort key without a partition)
                              up to MAX_REQUESTS requests of FILTERED_LIMIT items, then the page ends
                              with a cursor, even if it is not full
+
+A lookup finds the items of an entity by some of its values. Keys bind values from the left, so it
+is a GetItem, or a Query of one partition; it reads one page.
+
+    Order, customer_id and order_id known     GetItem of its key
+    Order, status known                       Query of the index whose partition is a status
+    Order, order_id known                     nothing: no key begins with it, it would be a Scan
 
 Invariants: a page without such a filter is one request. A page never holds more than its size.
 This module must not know HTML.
@@ -121,11 +128,11 @@ def show_condition(condition: KeyCondition) -> str:
 
 
 def reading_of(
-    layout: TableDescription, collection: IndexDescription, **members: Any
+    description: TableDescription, collection: IndexDescription, **members: Any
 ) -> dict[str, Any]:
     """Return the members of a request that reads the table or an index."""
     index = {"IndexName": collection.name} if collection.name else {}
-    return {"TableName": layout.name, **index, **members}
+    return {"TableName": description.name, **index, **members}
 
 
 class _KeyFilter(Struct, frozen=True):
@@ -141,10 +148,12 @@ class _KeyFilter(Struct, frozen=True):
         return key_expression(self.condition, marks)
 
 
-def prepare(layout: TableDescription, collection: IndexDescription, choice: ItemChoice) -> Reading:
+def prepare(
+    description: TableDescription, collection: IndexDescription, choice: ItemChoice
+) -> Reading:
     """Return what a page will be. Raises InvalidValue if a value is not of the type of its key."""
     condition = _condition(collection, choice)
-    members = reading_of(layout, collection)
+    members = reading_of(description, collection)
     if any(choice.partition):
         members["ScanIndexForward"] = not choice.descending
         return Reading(QueryRequest("Query", members, Selection(condition)), condition)
@@ -191,7 +200,7 @@ def _condition(collection: IndexDescription, choice: ItemChoice) -> KeyCondition
 
 def read_page(
     send: Send,
-    layout: TableDescription,
+    description: TableDescription,
     collection: IndexDescription,
     reading: Reading,
     start: Item | None = None,
@@ -217,7 +226,7 @@ def read_page(
         for item in found:
             items.append(item)
             if len(items) == size and is_filtered:
-                end = layout.start_key(collection, item)
+                end = description.start_key(collection, item)
                 is_end = last is None and item is found[-1]
                 return ItemPage(items, None if is_end else end, read, units, requests)
         if last is None or not is_filtered or requests == MAX_REQUESTS:
@@ -270,7 +279,7 @@ class Found(Struct, frozen=True):
 
 
 def lookup(
-    layout: TableDescription,
+    description: TableDescription,
     entity: EntityMap,
     known: Mapping[str, Any],
     required: Collection[str] = (),
@@ -282,13 +291,13 @@ def lookup(
     It binds all `required` attributes. Return None if no key of the table at the target does: it
     would be a Scan.
     """
-    found = lookups(layout, entity, known, required, descending=descending)
+    found = lookups(description, entity, known, required, descending=descending)
     return max(found, key=lambda each: (isinstance(each.request, GetRequest), each.bound),
                default=None)  # fmt: skip
 
 
 def lookups(
-    layout: TableDescription,
+    description: TableDescription,
     entity: EntityMap,
     known: Mapping[str, Any],
     required: Collection[str] = (),
@@ -299,13 +308,13 @@ def lookups(
     return [
         each
         for key in (entity.primary, *entity.indexes)
-        if layout.can_read("" if key.index is None else key.index.name)
-        and (each := _bind(layout, entity, key, known, required, descending)) is not None
+        if description.can_read("" if key.index is None else key.index.name)
+        and (each := _bind(description, entity, key, known, required, descending)) is not None
     ]
 
 
 def _bind(
-    layout: TableDescription,
+    description: TableDescription,
     entity: EntityMap,
     key: KeyMap,
     known: Mapping[str, Any],
@@ -324,7 +333,7 @@ def _bind(
     if len(arguments) < key.partition_arity or not bound.issuperset(required):
         return None
     is_exact = len(arguments) == len(key.parameters)
-    members: dict[str, Any] = {"TableName": layout.name}
+    members: dict[str, Any] = {"TableName": description.name}
     try:
         condition = key.condition(arguments, None, (), is_exclusive=False)
     except InvalidValue:

@@ -7,9 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tablewright.mapping.entity import EntityMap
 from tablewright.presentation.element import Child, Markup, element, join
-from tablewright.presentation.hues import entity_hue
 
 NOTHING = Markup("")
 #: The sign and the class of what happens to an item, in a preview and in a stream.
@@ -86,12 +84,6 @@ def sign(symbol: str, kind: str = "", title: str | None = None) -> Markup:
 def arrow() -> Markup:
     """Return the arrow from an old value to a new one."""
     return join([element("span.arrow", "→", aria_hidden="true"), spoken("to")])
-
-
-def chip(entity: EntityMap | None, *, href: str | None = None) -> Markup:
-    """Return the name of an entity with its colour and shape."""
-    name = "unknown" if entity is None else entity.name
-    return element("a" if href else "span", name, class_=f"chip {entity_hue(entity)}", href=href)
 
 
 def scroll(label: str, content: Child, class_: str = "") -> Markup:

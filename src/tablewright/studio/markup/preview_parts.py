@@ -175,7 +175,7 @@ def _value(name: str, value: Value | None, missing: str) -> Markup:
 
 def touched(found: Preview) -> Markup:
     """Return all items and index rows that a write touches, with their units."""
-    several = len(found.layouts) > 1
+    several = len(found.descriptions) > 1
     rows: list[list[Child]] = []
     for item in found.items:
         rows.append(_item_row(item, several=several))
@@ -199,10 +199,10 @@ def _item_row(item: ItemChange, *, several: bool) -> list[Child]:
         "changed": plural(len(item.changed), "attribute"),
         "moved": "",
     }[item.kind]
-    href = item_url(item.layout, item.key)
+    href = item_url(item.description, item.key)
     what = [kind_chip(item.what, href=href), " ", side_of(item.what) or does]
-    keys = _keys(item.layout.base, item.what, item.key, None)
-    where = item.layout.name if several else "table"
+    keys = _keys(item.description.base, item.what, item.key, None)
+    where = item.description.name if several else "table"
     return [_sign(item.kind), where, keys, what, number(item.units)]
 
 
@@ -220,9 +220,9 @@ def _index_row(item: ItemChange, row: RowChange) -> list[Child]:
 
 
 def _check_row(check: CheckedItem, *, several: bool) -> list[Child]:
-    keys = _keys(check.layout.base, check.what, check.key, None)
+    keys = _keys(check.description.base, check.what, check.key, None)
     what = [kind_chip(check.what), " checked, not written"]
-    where = check.layout.name if several else "table"
+    where = check.description.name if several else "table"
     return [[parts.sign("?"), parts.spoken("checked")], where, keys, what, number(check.units)]
 
 

@@ -1,32 +1,25 @@
-"""Results of patterns as markup: entities, aggregates as trees, pages, tuples, counts."""
+"""Runs of patterns as markup: the result as a tree, the requests, conditions, numbers, code."""
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from datetime import UTC, date, datetime, time
-from enum import Enum
 from typing import Any
 
-import pydantic
-
-from tablewright.errors import TablewrightError
 from tablewright.expression import tree
 from tablewright.expression.parse import parse_condition
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.template import Template
-from tablewright.plan.reads.page import Page
 from tablewright.presentation.element import Markup, element, join
-from tablewright.presentation.hues import attribute_hue
+from tablewright.presentation.hues import attribute_hue, chip
 from tablewright.presentation.keys import KeyPiece, label
+from tablewright.presentation.results import ResultNode, json_text, result_node
 from tablewright.presentation.values import content, shortened
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.clauses import render, split
 from tablewright.studio.markup.item_parts import key_line, key_url
-from tablewright.studio.markup.parts import NOTHING, chip, faint, note, tag
+from tablewright.studio.markup.parts import NOTHING, faint, note, tag
 from tablewright.studio.patterns.running import Ran
 from tablewright.values import Value
 from tablewright.verify.trace import TracedRequest
@@ -34,112 +27,6 @@ from tablewright.verify.trace import TracedRequest
 #: How many characters of a value, and how many members of a list, are shown.
 SHORT = 120
 SHOWN = 200
-
-
-def result_tree(value: Any) -> Markup:
-    """Return a result as a tree."""
-    return element("ul.tree", element("li", *_node(value)))
-
-
-def _node(value: Any) -> list[Markup]:
-    if value is None:
-        return [element("span.mono.faint", "None"), element("span", " nothing found")]
-    entity = getattr(type(value), "__entity__", None)
-    if isinstance(entity, EntityMap):
-        return _entity(value, entity)
-    if hasattr(type(value), "__aggregate__"):
-        members = [_member(name, each) for name, each in vars(value).items()]
-        return [element("b", type(value).__name__), element("ul", members)]
-    if isinstance(value, (Page, list, tuple)) and not hasattr(value, "_fields"):
-        return _list(value)
-    pairs = _pairs(value)
-    if pairs is not None:
-        return [element("b", type(value).__name__), _values(pairs)]
-    return [element("span.mono", plain_text(value))]
-
-
-def _member(name: str, value: Any) -> Markup:
-    return element("li", faint(name), " ", *_node(value))
-
-
-def _list(value: Any) -> list[Markup]:
-    kind = "Page" if isinstance(value, Page) else type(value).__name__
-    members = [element("li", *_node(each)) for each in list(value)[:SHOWN]]
-    more = len(value) - len(members)
-    rest = note(f"{more} more are not shown") if more > 0 else NOTHING
-    unreadable = [note(str(error), "warn") for error in getattr(value, "unreadable", ())]
-    shown = element("ul", members) if members else NOTHING
-    return [faint(kind), tag(str(len(value))), shown, rest, *unreadable]
-
-
-def _entity(value: Any, entity: EntityMap) -> list[Markup]:
-    """Return an entity: its name and identity as links, then its other attributes."""
-    href = None
-    with suppress(TablewrightError):  # it may have no key
-        href = key_url(entity.table.name, entity.stored_key(value))
-    values = dict(vars(value))
-    identity = [part.attribute for part in entity.primary.parameters]
-    own = identity[-1] if identity else ""
-    title = plain_text(values.pop(own)) if own in values else ""
-    hue = attribute_hue(entity, own)
-    linked = element("span.mono", title)
-    if href is not None:
-        linked = element("a", title, class_=f"mono v {hue}".strip(), href=href)
-    return [chip(entity, href=href), linked, _values(values)]
-
-
-def _values(values: Mapping[str, Any]) -> Markup:
-    shown = [element("span", element("i", name), plain_text(each)) for name, each in values.items()]
-    return element("span.kv.mono", shown)
-
-
-def _pairs(value: Any) -> dict[str, Any] | None:
-    """Return the members of a projection, a model or a dataclass."""
-    if hasattr(value, "_asdict"):
-        pairs: dict[str, Any] = value._asdict()
-        return pairs
-    if isinstance(value, pydantic.BaseModel):
-        return dict(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
-    if hasattr(type(value), "__projection__"):
-        return dict(vars(value))
-    return None
-
-
-def plain_text(value: Any) -> str:
-    """Return a value as a short text that a person reads.
-
-    >>> plain_text(datetime(2026, 1, 16, 10, 15, 30, tzinfo=UTC)), plain_text(["a", None])
-    ('2026-01-16 10:15:30Z', '[a, None]')
-    """
-    return shortened(_text(value), SHORT)
-
-
-def _text(value: Any) -> str:
-    match value:
-        case Enum():
-            return str(value.value)
-        case datetime():
-            text = value.replace(tzinfo=None).isoformat(" ")
-            return f"{text}Z" if value.tzinfo is UTC else value.isoformat(" ")
-        case date() | time():
-            return value.isoformat()
-        case dict():
-            return f"{{{', '.join(f'{name}: {_text(each)}' for name, each in value.items())}}}"
-        case list() | tuple():
-            return f"[{', '.join(map(_text, value))}]"
-        case set() | frozenset():
-            return f"{{{', '.join(sorted(map(_text, value)))}}}"
-        case bytes():
-            return f"{len(value)} bytes"
-        case _ if (pairs := _pairs(value)) is not None:
-            members = (f"{name}={_text(each)}" for name, each in pairs.items())
-            return f"{type(value).__name__}({', '.join(members)})"
-        case _:
-            return str(value)
-
-
 #: How many requests are shown.
 SHOWN_REQUESTS = 10
 #: The words that are coloured in code, by its language.
@@ -151,6 +38,62 @@ _KEYWORDS = {
     "UPDATE SET REMOVE DELETE RETURNING ALL NEW OLD MODIFIED EXISTS true false null",
 }
 _TEXT = r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\""""
+
+
+def result_tree(value: Any) -> Markup:
+    """Return a result as a tree."""
+    return element("ul.tree", element("li", *_node(result_node(value))))
+
+
+def _node(node: ResultNode) -> list[Markup]:
+    match node.kind:
+        case "aggregate":
+            members = [element("li", faint(name), " ", *_node(each)) for name, each in node.members]
+            return [element("b", node.title), element("ul", members)]
+        case "list":
+            return _list(node)
+        case "record":
+            return (
+                [element("b", node.title), _values(node.values)]
+                if node.entity is None
+                else (_entity(node, node.entity))
+            )
+    value = node.values["value"]
+    if value is None:
+        return [element("span.mono.faint", "None"), element("span", " nothing found")]
+    return [element("span.mono", short_text(value))]
+
+
+def _list(node: ResultNode) -> list[Markup]:
+    members = [element("li", *_node(each)) for _, each in node.members[:SHOWN]]
+    more = len(node.members) - len(members)
+    rest = note(f"{more} more are not shown") if more > 0 else NOTHING
+    problems = [note(each, "warn") for each in node.problems]
+    shown = element("ul", members) if members else NOTHING
+    return [faint(node.title), tag(str(len(node.members))), shown, rest, *problems]
+
+
+def _entity(node: ResultNode, entity: EntityMap) -> list[Markup]:
+    """Return an entity: its name and identity as links, then its other attributes."""
+    href = None if node.key is None else key_url(entity.table.name, node.key)
+    values, names = dict(node.values), node.key_names
+    own = names[-1] if names else ""
+    title = short_text(values.pop(own)) if own in values else ""
+    linked = element("span.mono", title)
+    if href is not None:
+        class_ = f"mono v {attribute_hue(entity, own)}".strip()
+        linked = element("a", title, class_=class_, href=href)
+    return [chip(entity, href=href), linked, _values(values)]
+
+
+def _values(values: Mapping[str, Any]) -> Markup:
+    shown = [element("span", element("i", name), short_text(each)) for name, each in values.items()]
+    return element("span.kv.mono", shown)
+
+
+def short_text(value: Any) -> str:
+    """Return a JSON value as a short text."""
+    return "None" if value is None else shortened(json_text(value), SHORT)
 
 
 def measured(ran: Ran) -> Markup:

@@ -1,4 +1,7 @@
-"""Python code: a call of a pattern as a program, and an entity as an expression."""
+"""Programs to copy: a call of a pattern in Python, its requests with boto3 and the AWS CLI.
+
+All is text that runs as it is. This module must not know markup.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,8 @@ def python_code(
     tables = [imports.name(table) for table in _tables(design, pattern)]
     function = _function(imports, pattern, tables)
     arguments = [
-        f"{name}={Expression(imports, with_times).of(value)}" for name, value in values.items()
+        f"{name}={ExpressionWriter(imports, with_times).of(value)}"
+        for name, value in values.items()
     ]
     lines = _connect(imports, design, target, tables)
     if tenant is not None:
@@ -92,7 +96,7 @@ def _function(imports: Imports, pattern: AccessPattern, tables: list[str]) -> st
 
 def entity_code(entity: Any) -> str:
     """Return the expression that makes an entity, one attribute on each line."""
-    write = Expression(Imports(), with_times=True).of
+    write = ExpressionWriter(Imports(), with_times=True).of
     members = [f"{name}={write(value)}" for name, value in vars(entity).items()]
     return f"{type(entity).__name__}({_lines(members)})"
 
@@ -138,7 +142,7 @@ class Imports:
             yield f"from {module} import {', '.join(names)}"
 
 
-class Expression:
+class ExpressionWriter:
     """Writes values as Python expressions, and imports what they need."""
 
     def __init__(self, imports: Imports, with_times: bool) -> None:

@@ -28,10 +28,11 @@ from tablewright.model.pattern import AccessPattern
 from tablewright.partiql.completion import Names, complete
 from tablewright.partiql.printing import format_name
 from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.hues import chip
 from tablewright.presentation.keys import stored_names, take_apart
 from tablewright.presentation.values import content, plural, size_text
 from tablewright.studio.items.exporting import FORMATS, export_response
-from tablewright.studio.markup import parts
+from tablewright.studio.markup import parts, preview_parts
 from tablewright.studio.markup.item_parts import key_line, key_url
 from tablewright.studio.markup.parts import (
     NOTHING,
@@ -49,7 +50,7 @@ from tablewright.studio.target.statements import (
     ItemChanged,
     ResultPage,
     StatementPlan,
-    WritePreview,
+    StatementPreview,
     similar_patterns,
 )
 from tablewright.studio.web.frame import WebPage, static_url
@@ -233,14 +234,6 @@ def _history() -> Markup:
     return panel("History", place, about=about, class_="past", id="history", hidden="")
 
 
-ROUTES = {
-    ("GET", "/console"): show,
-    ("POST", "/console"): run,
-    ("GET", "/console/export"): export,
-    ("GET", "/console/complete"): suggest,
-}
-
-
 #: How much of a value a cell shows, and how many patterns are named.
 CELL = 120
 MAX_PATTERNS = 4
@@ -365,7 +358,7 @@ def _grid(items: list[Item], found: StatementPlan, known: TableMap | None) -> Ma
         entity, shown = None, NOTHING
         if known is not None and _tells(item, found, known):
             entity = known.entity_of(item)
-            shown = parts.chip(entity)
+            shown = chip(entity)
         if first == list(found.key_names) and all(name in item for name in first):
             href = key_url(found.explanation.table, {name: item[name] for name in first})
             shown = element("a.kl", shown or "item", href=href)
@@ -396,19 +389,18 @@ def _cell(item: Item, name: str, entity: EntityMap | None, is_number: bool) -> M
 # --- writes -------------------------------------------------------------------------------------
 
 
-def preview_panel(workspace: Workspace, text: str, found: WritePreview, remark: str = "") -> Markup:
-    """Return the item before and after a write, and the form that runs it."""
+def preview_panel(
+    workspace: Workspace, text: str, found: StatementPreview, remark: str = ""
+) -> Markup:
+    """Return what a write would do, and the form that runs it."""
     warnings = list(found.warnings)
-    if found.table in workspace.maps:
+    if found.touched.write.table in workspace.maps:
         warnings.insert(0, NOT_IN_STEP)
-    shown = [element("div", _differences(found))]
-    if found.problem:
-        shown.insert(0, note(found.problem, "bad"))
-    if remark:
-        shown.insert(0, note(remark, "warn"))
-    if warnings:
+    shown = [note(remark, "warn") if remark else NOTHING]
+    if found.found.error is None:
         title = element("b", "What it does not do")
-        shown.append(element("div.note.warn.block", title, parts.listed(warnings)))
+        block = element("div.note.warn.block", title, parts.listed(warnings))
+        shown.append(block if warnings else NOTHING)
     hint = "The item is read again first; if it has changed, a new preview appears."
     inputs = [
         parts.hidden("statement", quote(text)),
@@ -417,37 +409,27 @@ def preview_panel(workspace: Workspace, text: str, found: WritePreview, remark: 
         element("span.hint", hint),
     ]
     form = element("form.pager", inputs, method="post", action="/console")
-    about = element("p", "nothing has been written")
-    return _answered("Preview", element("div.body.stack", shown), form, about=about)
+    return _answered(
+        "Not run yet",
+        preview_parts.verdict(found.found),
+        *_changes(found),
+        element("div.body.stack", shown),
+        form if found.found.error is None else NOTHING,
+    )
 
 
-def done_panel(found: WritePreview, units: float) -> Markup:
+def done_panel(found: StatementPreview, units: float) -> Markup:
     about = element("p", plural(units, "write unit"), id="summary")
-    shown = element("div.body.stack", element("div", _differences(found)))
-    return _answered("Done", shown, about=about)
+    return _answered("Done", *_changes(found), about=about)
 
 
-def _differences(found: WritePreview) -> list[Markup]:
-    key = ", ".join(f"{name} {content(value)}" for name, value in found.key.items())
-    old, new = found.before or {}, found.after or {}
-    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
-    what = (
-        "The item does not exist, and is created" if found.before is None and found.after
-        else "The item is deleted" if found.before and found.after is None
-        else "The item does not exist, so nothing happens" if not found.before
-        else "The item changes" if names else "The item stays as it is"
-    )  # fmt: skip
-    title = element("p", f"{what}: ", element("code", key))
-    if not names:
-        return [title]
-    rows = [
-        [
-            element("code", name),
-            element("del", content(old[name])) if name in old else faint("absent"),
-            element("ins", content(new[name])) if name in new else faint("absent"),
-        ]
-        for name in names
-    ]
-    columns = ("Attribute", "Before", "After")
-    table = parts.data_table("What changes", columns, rows, class_="diff")
-    return [title, parts.scroll("What changes", table)]
+def _changes(found: StatementPreview) -> list[Markup]:
+    return [preview_parts.differences(found.found), preview_parts.touched(found.found)]
+
+
+ROUTES = {
+    ("GET", "/console"): show,
+    ("POST", "/console"): run,
+    ("GET", "/console/export"): export,
+    ("GET", "/console/complete"): suggest,
+}

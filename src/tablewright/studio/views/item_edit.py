@@ -1,8 +1,9 @@
-"""The edit of an item, with a preview before it happens.
+"""The edit and the deletion of an item, with a preview before it happens.
 
     GET   /item/{table}/edit?pk=…&sk=…       a form with the values of the stored item
     POST  /item/{table}/edit?…               the preview of what is typed
     POST  /item/{table}/edit/write?…         the edit, if it is still what the preview has shown
+    GET   /item/{table}/delete?…             the preview of a deletion; POST deletes the item
 
 An item of an entity is changed by a plan of the model. Another one, and one that cannot be decoded,
 is edited as DynamoDB's JSON.
@@ -21,6 +22,7 @@ from tablewright.errors import DeclarationError, InvalidValue, TablewrightError
 from tablewright.plan.plan import Plan
 from tablewright.plan.writes.delete import delete
 from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.hues import chip
 from tablewright.presentation.keys import unreadable
 from tablewright.studio.items.places import Subject
 from tablewright.studio.items.reading import RequestMeter, run
@@ -76,7 +78,7 @@ class ChangePage:
     def __init__(self, workspace: Workspace, subject: Subject) -> None:
         self.workspace = workspace
         self.subject = subject
-        self.item_url = item_url(subject.layout, subject.item)
+        self.item_url = item_url(subject.description, subject.item)
 
     def url(self, route: str) -> str:
         """Return the URL of a page about the item."""
@@ -138,14 +140,14 @@ class ChangePage:
 
     def _is_outdated(self, found: Preview) -> bool:
         """Whether the item is another one than in a preview, also by attributes it had not."""
-        key = self.subject.layout.key(self.subject.item)
+        key = self.subject.description.key(self.subject.item)
         return any(each.key == key and each.before != self.subject.item for each in found.items)
 
     def _written(self, found: Preview, outcome: ApplyOutcome) -> WebPage:
         units = f"{preview_parts.totals(found)}, {outcome.write_units:g} write units, as previewed."
         text = note([element("b", self.done), element("span", units)], "good")
-        layout = self.subject.layout
-        links = [button_link("Items", items_url(layout, layout.base))]
+        description = self.subject.description
+        links = [button_link("Items", items_url(description, description.base))]
         if any(each.after is not None for each in found.items):
             links.insert(0, button_link("Show the item", self.item_url, "go"))
         shown = [text, element("div.row", links)]
@@ -321,10 +323,10 @@ class _RawEditor(_Editor):
         return [(JSON, _json_text(self.subject.item))]
 
     def read(self) -> tuple[dict[str, Any], dict[str, str]]:
-        layout, stored = self.subject.layout, self.subject.item
+        description, stored = self.subject.description, self.subject.item
         try:
-            item = editing.parse_item(layout, stored, self.given.get(JSON))
-            was = editing.parse_item(layout, stored, Fields(self.was()).get(JSON))
+            item = editing.parse_item(description, stored, self.given.get(JSON))
+            was = editing.parse_item(description, stored, Fields(self.was()).get(JSON))
         except InvalidValue as error:
             return {}, {"": str(error)}
         changed = editing.item_changes(item, was)
@@ -344,7 +346,7 @@ class _RawEditor(_Editor):
         return join([warning, parts.field("DynamoDB JSON", area, "f-json", "field")])
 
     def plan_of_changes(self) -> Plan[Any]:
-        return editing.RawWrite(self.subject.layout, self.subject.item, self.changes)
+        return editing.RawWrite(self.subject.description, self.subject.item, self.changes)
 
 
 def _json_text(item: Mapping[str, Any]) -> str:
@@ -380,7 +382,7 @@ class _Deletion(ChangePage):
     def plan(self) -> tuple[Plan[Any] | None, dict[str, str]]:
         subject = self.subject
         if is_edited_raw(subject):
-            return RawWrite(subject.layout, subject.item), {}
+            return RawWrite(subject.description, subject.item), {}
         assert subject.kind.entity is not None
         try:
             return delete(subject.kind.entity.decode(subject.item)), {}
@@ -405,12 +407,12 @@ class _Deletion(ChangePage):
         if kind.entity is None or values is None:
             return NOTHING
         lines = []
-        for related in relations_of(self.subject.layout, kind.entity, values):
+        for related in relations_of(self.subject.description, kind.entity, values):
             if related.direction == "has" and related.lookup is not None:
                 found = run(self.workspace.send, related.lookup)
                 if found.items:
                     text = f"{found.count} stay, without their {kind.entity.name}"
-                    lines.append([parts.chip(related.entity), element("span", text)])
+                    lines.append([chip(related.entity), element("span", text)])
         return parts.listed(lines, "body rel") if lines else NOTHING
 
 

@@ -5,6 +5,8 @@ The line says what the filter is for DynamoDB, and what it read.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from msgspec import Struct
 
 from tablewright.mapping.table import TableMap
@@ -40,10 +42,10 @@ from tablewright.values import Item
 _SIGNS = {"<=": "≤", ">=": "≥"}
 
 
-class AskedItems(Struct, frozen=True):
+class AskedItems(Struct, frozen=True, dict=True):
     """What the URL of a page asks for."""
 
-    layout: TableDescription
+    description: TableDescription
     collection: IndexDescription
     choice: ItemChoice
     entity: str
@@ -64,7 +66,16 @@ class AskedItems(Struct, frozen=True):
             "cursor": self.cursor or None,
             "back": self.back or None,
         }
-        return items_url(self.layout, self.collection, **(fields | changed))
+        return items_url(self.description, self.collection, **(fields | changed))
+
+    def url_of_item(self, token: str) -> str:
+        """Return the URL of this page with the item of a token in the drawer."""
+        page = self._page
+        return f"{page}{'&' if '?' in page else '?'}item={token}"
+
+    @cached_property
+    def _page(self) -> str:
+        return self.url()
 
     def export_url(self, form: str, pages: str) -> str:
         """Return the URL of the items of this page, or of all pages from it, as a file."""
@@ -72,7 +83,9 @@ class AskedItems(Struct, frozen=True):
         return f"{path}/export?{query}"
 
 
-def read_asked(layout: TableDescription, collection: IndexDescription, query: Fields) -> AskedItems:
+def read_asked(
+    description: TableDescription, collection: IndexDescription, query: Fields
+) -> AskedItems:
     """Read the fields of a URL."""
     choice = ItemChoice(
         partition=tuple(query.all("pk")),
@@ -82,7 +95,7 @@ def read_asked(layout: TableDescription, collection: IndexDescription, query: Fi
         descending=query.get("order") == "desc",
     )
     return AskedItems(
-        layout,
+        description,
         collection,
         choice,
         query.get("entity"),
@@ -96,12 +109,12 @@ def read_asked_page(
     workspace: Workspace, asked: AskedItems, known: TableMap | None
 ) -> tuple[Reading, ItemPage]:
     """Read the page that a URL asks for. Raises InvalidValue if a field is malformed."""
-    reading = prepare(asked.layout, asked.collection, asked.choice)
+    reading = prepare(asked.description, asked.collection, asked.choice)
     start: Item | None = decode_cursor(asked.cursor) if asked.cursor else None
     wanted = asked.entity
     page = read_page(
         workspace.send,
-        asked.layout,
+        asked.description,
         asked.collection,
         reading,
         start,
@@ -140,7 +153,7 @@ def filter_form(asked: AskedItems, known: TableMap | None, line: Markup) -> Mark
         parts.button(["Show ", element("kbd", "↵")], "go", type="submit"),
         parts.button("Explain", type="submit", name="plan", value="1"),
     ]
-    action, plan = (url("/items/{}", asked.layout.name, plan=each) for each in (None, "1"))
+    action, plan = (url("/items/{}", asked.description.name, plan=each) for each in (None, "1"))
     swap = parts.swap("#line", push=False, hx_get=plan, hx_trigger="input delay:300ms")
     form = element("form.filters", controls, action=action, **swap)
     return parts.region("Filter", form, line)
@@ -187,11 +200,12 @@ def planned_line(asked: AskedItems, reading: Reading) -> Markup:
     return _condition_line(reading, [_described(asked, reading), text])
 
 
-def read_line(
-    asked: AskedItems, reading: Reading, page: ItemPage, known: TableMap | None
-) -> Markup:
-    """Return what the filter was for DynamoDB, and what it read."""
-    total = asked.layout.state.items or 0
+def read_line(asked: AskedItems, reading: Reading, page: ItemPage, unknown: int) -> Markup:
+    """Return what the filter was for DynamoDB, and what it read.
+
+    `unknown` is the number of items that the design does not know.
+    """
+    total = asked.description.state.items or 0
     about = f" (about {total:,} in the table)" if total and not reading.is_query else ""
     requests = f", {page.requests} requests" if page.requests > 1 else ""
     units = plural(page.units, "read unit")
@@ -201,8 +215,7 @@ def read_line(
     if page.next is not None and is_cut:
         text = f"stopped after {MAX_REQUESTS} requests: Next continues"
         what.append(parts.tag(text, "warn"))
-    unknown = sum(kind_of(known, item).is_unknown for item in page.items)
-    if known is not None and unknown:
+    if unknown:
         text = f"{plural(unknown, 'item')} the design does not know"
         what.append(parts.tag(text, "warn"))
     if asked.collection.projection.type != "ALL":

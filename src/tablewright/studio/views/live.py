@@ -15,6 +15,7 @@ from threading import BoundedSemaphore
 
 from tablewright.errors import InvalidValue
 from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.hues import chip
 from tablewright.presentation.keys import side_of, take_apart
 from tablewright.presentation.values import content
 from tablewright.studio.markup import parts
@@ -144,7 +145,7 @@ def _filters(workspace: Workspace, live: dict[str, TableDescription], query: Fie
 def row(change: LiveChange, with_table: bool = False) -> Markup:
     """Return a change as a row."""
     role, at = change.role, change.at
-    what = [kind_chip(role) if role.is_record else parts.chip(role.entity)]
+    what = [kind_chip(role) if role.is_record else chip(role.entity)]
     if side := side_of(role):
         what += [element("small.faint", f" {side}")]
     key = [_key(change, change.key)]

@@ -21,6 +21,7 @@ from tablewright.model.pattern import AccessPattern
 from tablewright.plan.inspection import entities_of
 from tablewright.plan.reads.page import Page
 from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.results import as_json, json_text
 from tablewright.presentation.values import content, plural
 from tablewright.studio.markup import preview_parts
 from tablewright.studio.markup.parts import NOTHING, button_link, heading, note
@@ -28,7 +29,6 @@ from tablewright.studio.markup.preview_parts import not_written
 from tablewright.studio.markup.result_parts import (
     key_conditions,
     measured,
-    plain_text,
     requests_made,
     result_tree,
 )
@@ -197,7 +197,7 @@ class _PatternPage(PatternForm):
         """Return what is stored for each field like `expected_version`, to use it instead."""
         stored: dict[str, str] = {}
         if isinstance(found.error, WriteRejected) and found.error.current is not None:
-            stored = {name: plain_text(each) for name, each in vars(found.error.current).items()}
+            stored = {name: json_text(each) for name, each in as_json(found.error.current).items()}
         for check in found.checks:
             for clause in check.clauses:
                 for name, value in clause.stored.items():

@@ -1,8 +1,13 @@
 """Tables: what is at the target, and what of the design is missing there; its sample data.
 
-GET  /tables     the tables of the target, page by page
-GET  /sample     what loading the sample data of the design will do
-POST /sample     loads it
+GET  /tables           the tables of the target, page by page
+GET  /sample           what loading the sample data of the design will do
+POST /sample           loads it
+GET  /tables/{table}   one table: how it differs from its design, its indexes, its export
+
+The page of a missing table of the design shows the request that creates it; its form sends it. Of a
+table without a design, entities and attributes are inferred, and a module to save. A sample of a
+table in this process is read when a page needs it; of an endpoint, on request.
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ from tablewright.errors import TablewrightError
 from tablewright.infer import SAMPLE_SIZE
 from tablewright.model.databases.provision import Provision, definition
 from tablewright.presentation.element import Child, Markup, element
+from tablewright.presentation.hues import chip
 from tablewright.presentation.keys import stored_names
 from tablewright.presentation.values import plural, size_text
 from tablewright.studio.items.exporting import FORMATS, export_response, scan_pages
@@ -388,7 +394,7 @@ def _inferred(workspace: Workspace, name: str, *, ask: bool) -> Markup:
     if found.table is None:
         entities = note(f"Items are shown without entities: {found.problem}.", "warn")
     else:
-        chips = [parts.chip(entity) for entity in found.table.entities]
+        chips = [chip(entity) for entity in found.table.entities]
         entities = element("p.swatches", "Entities: ", chips)
     return panel(
         "Inferred",

@@ -1,4 +1,7 @@
-"""The frame: what surrounds the content of each page, its static files, and the start page."""
+"""The frame: what surrounds the content of each page, its static files, and the start page.
+
+Problems are pages, too: they say what happened, and what to do.
+"""
 
 from __future__ import annotations
 

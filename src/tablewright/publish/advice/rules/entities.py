@@ -16,7 +16,7 @@ from tablewright.plan.shape import TYPICAL
 from tablewright.plan.writes.put import Put
 from tablewright.plan.writes.save import Save
 from tablewright.publish.advice.facts import TableFacts
-from tablewright.publish.advice.finding import Rule, RuleProblem
+from tablewright.publish.advice.finding import RuleProblem, rule
 from tablewright.publish.advice.source import name_of_key, partition_code, place_of_class, sort_code
 
 #: Names of attributes that say when an item is not needed any more.
@@ -27,6 +27,7 @@ _EXPIRY = re.compile(
 MAX_SHARE_OF_NAMES = 0.3
 
 
+@rule("growing-item", "warning", "A list or set to which patterns only add")
 def growing_item(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find lists and sets to which patterns only add."""
     for entity in facts.table.entities:
@@ -66,6 +67,7 @@ def _element_size(facts: TableFacts, entity: EntityMap, attribute: AttributeMap)
     return max(1, round(sum(item_size({"": value}) for value in values) / count))
 
 
+@rule("expiry-without-ttl", "warning", "A time of expiry that is no ttl()")
 def expiry_without_ttl(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find attributes with the name of a time to live that DynamoDB does not know."""
     for entity in facts.table.entities:
@@ -82,8 +84,9 @@ def expiry_without_ttl(facts: TableFacts) -> Iterator[RuleProblem]:
                 )
 
 
+@rule("long-attribute-names", "note", "Names that are more than 30 % of an item")
 def long_attribute_names(facts: TableFacts) -> Iterator[RuleProblem]:
-    """Find entities whose items consist of names for a third or more."""
+    """Find entities whose attribute names are a large share of their items."""
     for entity in facts.table.entities:
         items = facts.items(entity)
         size = sum(map(item_size, items))
@@ -101,6 +104,7 @@ def long_attribute_names(facts: TableFacts) -> Iterator[RuleProblem]:
             )
 
 
+@rule("outside-tenant", "warning", "Data of a tenant outside of the partitions of tenants")
 def outside_tenant(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find entities with the id of a tenant that are not in the partitions of a tenant."""
     tenancy = facts.declared.__tenancy__
@@ -128,8 +132,9 @@ def outside_tenant(facts: TableFacts) -> Iterator[RuleProblem]:
         )
 
 
+@rule("keys-only-stream", "note", "A stream that gives no typed events")
 def keys_only_stream(facts: TableFacts) -> Iterator[RuleProblem]:
-    """Find streams without items, of which no typed events can be made."""
+    """Find streams whose records have no items, so that they cannot become typed events."""
     if facts.table.settings.stream == "KEYS_ONLY":
         name = facts.declared.__name__
         yield RuleProblem(
@@ -141,20 +146,4 @@ def keys_only_stream(facts: TableFacts) -> Iterator[RuleProblem]:
         )
 
 
-RULES = (
-    Rule("growing-item", "warning", "A list or set to which patterns only add", growing_item),
-    Rule("expiry-without-ttl", "warning", "A time of expiry that is no ttl()", expiry_without_ttl),
-    Rule(
-        "long-attribute-names",
-        "note",
-        "Names that are more than 30 % of an item",
-        long_attribute_names,
-    ),
-    Rule(
-        "outside-tenant",
-        "warning",
-        "Data of a tenant outside of the partitions of tenants",
-        outside_tenant,
-    ),
-    Rule("keys-only-stream", "note", "A stream that gives no typed events", keys_only_stream),
-)
+RULES = (growing_item, expiry_without_ttl, long_attribute_names, outside_tenant, keys_only_stream)

@@ -26,7 +26,7 @@ from tablewright.plan.reads.several import BatchGet, TransactGet
 from tablewright.plan.writes.range_write import RangeWrite
 from tablewright.plan.writes.write import Write
 from tablewright.publish.advice.facts import PatternUse, TableFacts
-from tablewright.publish.advice.finding import Rule, RuleProblem
+from tablewright.publish.advice.finding import RuleProblem, rule
 from tablewright.publish.advice.source import place_of_pattern
 
 #: The rows of a list from which requests for each of them are many.
@@ -47,6 +47,7 @@ class RowList(Struct, frozen=True):
     is_whole: bool
 
 
+@rule("n-plus-one", "note", "A request for each row of a list")
 def n_plus_one(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find rows of lists that other patterns follow one by one."""
     plans = [plan for use in facts.uses for plan in use.plans]
@@ -129,6 +130,7 @@ def _problem(
 # -- writes after a read --------------------------------------------------------------------------
 
 
+@rule("stale-read", "warning", "A write of what may have changed since")
 def stale_read(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find writes of what an eventually consistent read returned."""
     for use in facts.uses:
@@ -183,7 +185,4 @@ def _is_global(index: IndexMap | None) -> TypeGuard[IndexMap]:
     return index is not None and index.kind == "global"
 
 
-RULES = (
-    Rule("n-plus-one", "note", "A request for each row of a list", n_plus_one),
-    Rule("stale-read", "warning", "A write of what may have changed since", stale_read),
-)
+RULES = (n_plus_one, stale_read)

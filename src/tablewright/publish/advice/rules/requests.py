@@ -30,7 +30,7 @@ from tablewright.plan.reads.pages import Pages
 from tablewright.plan.writes.collection import DeleteAggregate
 from tablewright.plan.writes.several import Transaction
 from tablewright.publish.advice.facts import PatternUse, TableFacts
-from tablewright.publish.advice.finding import Rule, RuleProblem
+from tablewright.publish.advice.finding import RuleProblem, rule
 from tablewright.publish.advice.source import (
     filter_code,
     name_of_key,
@@ -45,11 +45,11 @@ MIN_KEPT, SPARSE = 0.5, 0.1
 #: The number of items from which a share means something.
 MIN_SAMPLE = 10
 
-
 _NUMBER = re.compile(r"-?\d+(\.\d+)?").fullmatch
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT.*").fullmatch
 
 
+@rule("single-item-transaction", "warning", "A transaction of one item")
 def single_item_transaction(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find transactions of one item, which costs twice as much as without one."""
     for use in facts.uses:
@@ -103,6 +103,7 @@ class Discards(Struct, frozen=True):
         )
 
 
+@rule("discarding-filter", "warning", "A filter that discards most of what is read")
 def discarding_filter(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find filters that discard more than half of what is read."""
     for each in _filters(facts):
@@ -116,6 +117,7 @@ def discarding_filter(facts: TableFacts) -> Iterator[RuleProblem]:
             )
 
 
+@rule("sparse-index", "warning", "A filter that a sparse index could replace")
 def sparse_index(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find filters with fixed values that keep so little that an index should contain only that."""
     for each in _filters(facts):
@@ -125,7 +127,7 @@ def sparse_index(facts: TableFacts) -> Iterator[RuleProblem]:
 
 
 def _filters(facts: TableFacts) -> Iterator[Discards]:
-    """Yield the filters of which the checks, or the sample data, tell what they keep."""
+    """Yield the filters whose kept items are known, from the checks or the sample data."""
     for use in facts.uses:
         is_query = isinstance(use.pattern.plan, Pages)
         for position, query in enumerate(use.ranges):
@@ -150,6 +152,7 @@ def _is_constant(condition: Condition[Any]) -> bool:
     return not contains_symbol(condition.compared_values)
 
 
+@rule("unbounded-aggregate", "note", "An aggregate without a limit")
 def unbounded_aggregate(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find aggregates that are always read whole, however many children there are."""
     for use in facts.uses:
@@ -222,6 +225,7 @@ def _has_fixed_length(pattern: AccessPattern) -> bool:
     return tree is not None and not any(isinstance(node, ast.Starred) for node in ast.walk(tree))
 
 
+@rule("unordered-range", "warning", "A range of texts that do not sort")
 def unordered_range(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find queries by the order of texts that are numbers or times of different lengths."""
     for use in facts.uses:
@@ -288,19 +292,9 @@ def _meanings(texts: list[str]) -> list[tuple[str, Any]]:
 
 
 RULES = (
-    Rule("unordered-range", "warning", "A range of texts that do not sort", unordered_range),
-    Rule(
-        "single-item-transaction",
-        "warning",
-        "A transaction of one item",
-        single_item_transaction,
-    ),
-    Rule(
-        "discarding-filter",
-        "warning",
-        "A filter that discards most of what is read",
-        discarding_filter,
-    ),
-    Rule("sparse-index", "warning", "A filter that a sparse index could replace", sparse_index),
-    Rule("unbounded-aggregate", "note", "An aggregate without a limit", unbounded_aggregate),
+    unordered_range,
+    single_item_transaction,
+    discarding_filter,
+    sparse_index,
+    unbounded_aggregate,
 )

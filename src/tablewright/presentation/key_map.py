@@ -1,4 +1,11 @@
-"""The key map: a row for each entity, a column for the table and for each index."""
+"""The key map: a row for each entity, a column for the table and for each index.
+
+A cell shows the template of each key attribute. Literals are plain; an attribute has the hue of the
+entity that it identifies, so `CUST#{customerId}` has the same colour in the key of every entity.
+
+    PK  CUST#customerId
+    SK  ORDER#orderId
+"""
 
 from __future__ import annotations
 
@@ -8,40 +15,46 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
-from tablewright.mapping.template import Template
+from tablewright.presentation.blocks import NO_LINKS, Links
 from tablewright.presentation.element import Markup, element, join
-from tablewright.presentation.hues import attribute_hue, entity_hue
-from tablewright.studio.markup import parts
-from tablewright.studio.web.http import url
+from tablewright.presentation.hues import attribute_hue, chip, entity_hue
 
 LITERAL, IDENTIFIER = "fixed text", "an id, in the colour of the entity that it names"
 TIME, CHOICE = "a time", "a choice"
 MEANINGS = (LITERAL, IDENTIFIER, TIME, CHOICE)
+ABSENT = "not in this index"
 
 
-def key_map(table: TableMap) -> Markup:
-    """Return the key map of a table."""
+def key_map(table: TableMap, links: Links = NO_LINKS) -> Markup:
+    """Return the key map of a table, with a caption for screen readers."""
     columns: list[IndexMap | None] = [None, *table.indexes.values()]
     header = [
         element("th.fix", "Entity", scope="col"),
-        *(element("th", _heading(table, index), scope="col") for index in columns),
+        *[element("th", _heading(table, index), scope="col") for index in columns],
     ]
     rows = [
-        element("tr", _row_heading(entity), [_cell(entity, index, table) for index in columns])
+        element(
+            "tr",
+            element(
+                "th",
+                chip(entity, href=links.entity(entity)),
+                scope="row",
+                class_=f"fix {entity_hue(entity)}",
+            ),
+            [_cell(entity, index, table) for index in columns],
+        )
         for entity in table.entities
     ]
-    label = f"Key map of the table {table.name}"
-    drawn = element(
+    return element(
         "table.keymap",
-        element("caption.vh", label),
+        element("caption.vh", f"Key map of the table {table.name}"),
         element("thead", element("tr", header)),
         element("tbody", rows),
     )
-    return parts.panel("Key map", parts.scroll(label, drawn), about=_legend(table), label=label)
 
 
-def _legend(table: TableMap) -> Markup:
-    """Return what the tones of this key map mean, with the first example of each."""
+def legend(table: TableMap) -> Markup:
+    """Return what the tones of a key map mean, with the first example of each."""
     found: dict[str, Markup] = {}
     for entity in table.entities:
         for key in (entity.primary, *entity.indexes):
@@ -63,7 +76,7 @@ def _meaning(piece: str | KeyPart, entity: EntityMap) -> tuple[str, str]:
     if isinstance(piece, str):
         return LITERAL, "l"
     hue = attribute_hue(entity, piece.attribute)
-    return {"time": TIME, "enum": CHOICE, "": ""}.get(hue, IDENTIFIER), f"v {hue}"
+    return {"time": TIME, "enum": CHOICE, "": ""}.get(hue, IDENTIFIER), f"v {hue}".strip()
 
 
 def _heading(table: TableMap, index: IndexMap | None) -> list[Markup]:
@@ -74,44 +87,29 @@ def _heading(table: TableMap, index: IndexMap | None) -> list[Markup]:
         projected = kept if isinstance(kept, str) else f"{len(kept)} attributes"
         about = projected if index.kind == "global" else f"local · {projected}"
     name = element("code", table.name if index is None else index.name)
-    return [name, parts.faint(f"{', '.join(names)} · {about}")]
-
-
-def _row_heading(entity: EntityMap) -> Markup:
-    link = url("/items/{}", entity.table.name, entity=entity.name)
-    return element(
-        "th", parts.chip(entity, href=link), scope="row", class_=f"fix {entity_hue(entity)}"
-    )
+    return [name, element("span.faint", f"{', '.join(names)} · {about}")]
 
 
 def _cell(entity: EntityMap, index: IndexMap | None, table: TableMap) -> Markup:
     keys = [key for key in (entity.primary, *entity.indexes) if key.index == index]
     if not keys:
-        return element("td.none", "not in this index")
+        return element("td.none", ABSENT)
     label = table.name if index is None else index.name
     return element("td", [join(_key_lines(key, entity)) for key in keys], data_l=label)
 
 
 def _key_lines(key: KeyMap, entity: EntityMap) -> Iterator[Markup]:
+    """Return a line for each key attribute, and the condition of a sparse key."""
     for name, template in key.templates.items():
         role = "PK" if name in key.partition_attributes else "SK"
-        shown = _template_key(template, entity)
+        pieces = []
+        for piece in template.pieces:
+            text = piece
+            if not isinstance(piece, str):  # a part with a format is written as it is declared
+                stored = entity.attributes[piece.attribute].stored
+                text = stored if piece.is_plain else piece.label
+            pieces.append(element("span", str(text), class_=_meaning(piece, entity)[1]))
+        shown = element("span.key.tpl.wrap", join(pieces, element("wbr")))
         yield element("div.kt", element("i", role, title=name), shown)
     if key.when is not None:
         yield element("div.kt", element("i", "if"), element("code", repr(key.when)))
-
-
-def _template_key(template: Template, entity: EntityMap) -> Markup:
-    """Return a template: literals plain, attributes with the hue of what they identify.
-
-    An attribute has its stored name; a part with a format is written as in the declaration.
-    """
-    pieces = []
-    for piece in template.pieces:
-        if isinstance(piece, str):
-            text = piece
-        else:
-            stored = entity.attributes[piece.attribute].stored
-            text = stored if piece.is_plain else piece.label
-        pieces.append(element("span", text, class_=_meaning(piece, entity)[1].strip()))
-    return element("span.key.tpl.wrap", join(pieces, element("wbr")))
