@@ -92,7 +92,7 @@ def _matrix(design: Design, report: CostReport | None) -> Markup:
     units: Mapping[str, PatternUnits] = costs or units_of(design, [])
     shown: list[Markup] = []
     for title, writes in (("Reads", False), ("Writes", True)):
-        patterns = [each for each in design.patterns if each.shape.writes == writes]
+        patterns = [each for each in design.patterns if each.shape.is_write == writes]
         if patterns:
             rows = [
                 _row(each, dict(zip(PATTERN_HEADER, row, strict=True)), costs.get(each.label))
