@@ -1,22 +1,36 @@
-"""Settings shared by all tests: the number of examples that hypothesis tries, and when to collect
-garbage.
+"""Settings shared by all tests: the number of examples that hypothesis tries, when to collect
+garbage, which compiled modules are kept, and an engine.
 
 `dev` (the default) tries a few new examples on every run, so that `make test` stays quick. `ci`
-tries four times as many, the same ones on every run, so that a change never fails because of an
+tries ten times as many, the same ones on every run, so that a change never fails because of an
 older bug. A property that needs another number than its profile's uses `tests.examples`.
 """
 
 from __future__ import annotations
 
+import compileall
 import gc
 import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import tablewright
+from tablewright import Engine
+from tests.prepared import Prepare, prepared, with_tables
+
+# Compiled modules are written while the tests are collected, whatever the environment says: to
+# compile everything again takes a quarter of the CPU time of a run. Not later, because a module
+# that a test writes twice within a second would be mistaken for the first one.
+_dont_write_bytecode = sys.dont_write_bytecode
+sys.dont_write_bytecode = False
+
 pytest.register_assert_rewrite("tests.engine.database")  # before a test imports it
 
-settings.register_profile("dev", deadline=None, max_examples=25)
+settings.register_profile("dev", deadline=None, max_examples=10)
 settings.register_profile(
     "ci",
     deadline=None,
@@ -27,12 +41,28 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Collect no garbage while the tests are collected; a third of the time went there."""
     gc.disable()
+    if not hasattr(config, "workerinput"):  # for the commands that tests start
+        compileall.compile_dir(Path(tablewright.__file__).parent, quiet=2)
 
 
 def pytest_collection_finish() -> None:
     """Collect garbage again, but never look at the thousands of tests and their parameters."""
     gc.freeze()
     gc.enable()
+    sys.dont_write_bytecode = _dont_write_bytecode
+
+
+@pytest.fixture
+def prepare() -> Prepare:
+    """What is in `engine`. A folder or a file overrides it."""
+    return with_tables()
+
+
+@pytest.fixture
+def engine(prepare: Prepare) -> Iterator[Engine]:
+    """An engine in memory. What a test writes is undone."""
+    with prepared(prepare) as engine:
+        yield engine

@@ -6,7 +6,7 @@ from hypothesis import settings
 
 #: The number of examples that the profile `ci` tries if a property does not say otherwise.
 FULL = 100
-MIN = 5
+MIN = 3
 
 
 def examples(count: int, *, steps: int | None = None) -> settings:

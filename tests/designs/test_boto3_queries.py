@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 import pytest
@@ -33,6 +34,7 @@ from tablewright.designs.recipes import option2
 from tablewright.designs.shop.samples import START, id_at
 from tablewright.plans import Plan
 from tests.designs.stored import query
+from tests.prepared import Prepare
 
 
 @dataclass
@@ -377,18 +379,32 @@ def entities_in(found: Any) -> Iterator[Entity]:
             yield from entities_in(each)
 
 
+@cache
+def filled(name: str) -> Prepare:
+    """Return a function that stores the sample data of a design."""
+
+    def fill(engine: Engine) -> None:
+        design = load(name)
+        db = connect(engine, *design.tables)
+        assert design.sample is not None
+        for entity in design.sample():
+            db.run(put(entity))
+        if name == "commerce":
+            for status in ("FULFILLED", "REFUNDED", "PAID"):
+                db.run(commerce.update_order_status("C1", "O101", status))
+
+    return fill
+
+
+@pytest.fixture
+def prepare(name: str) -> Prepare:
+    return filled(name.partition(":")[0])
+
+
 @pytest.mark.parametrize("name", ROWS)
 def test_boto3_reads_the_items_of_the_pattern(engine: Engine, client: Any, name: str) -> None:
     row = ROWS[name]
-    design = load(name.partition(":")[0])
-    db = connect(engine, *design.tables)
-    assert design.sample is not None
-    for entity in design.sample():
-        db.run(put(entity))
-    if design.name == "commerce":
-        for status in ("FULFILLED", "REFUNDED", "PAID"):
-            db.run(commerce.update_order_status("C1", "O101", status))
-
+    db = connect(engine, *load(name.partition(":")[0]).tables)
     items = query(client, row.table, row.condition, row.index, **row.options)
     names = ("pk", "sk") if "pk" in items[0] else ("PK", "SK")
     stored = [{name: item[name] for name in names} for item in items]

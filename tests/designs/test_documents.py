@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,13 @@ class Area:
     around: Area | None
 
 
-SHOP = document(load("shop"))
+@cache
+def document_of(name: str) -> str:
+    """Return the document of a bundled design."""
+    return document(load(name))
+
+
+SHOP = document_of("shop")
 DOCUMENT = document(Design("loans", "Loans.", (Loans,), sample, None))
 
 
@@ -93,7 +100,7 @@ def test_sample_items_show_attributes_that_are_index_keys_by_themselves(
     ],
 )
 def test_the_document_names_the_sparse_indexes(name: str, text: str) -> None:
-    assert text in document(load(name))
+    assert text in document_of(name)
 
 
 def test_a_table_without_a_sort_key_has_no_column_for_it() -> None:
@@ -156,7 +163,7 @@ def test_the_patterns_of_the_shop_show_their_order() -> None:
 @pytest.mark.parametrize("name", [design.name for design in bundled()])
 def test_each_pattern_shows_its_cost_as_explain_does(name: str) -> None:
     design = load(name)
-    rows = [row for row in rows_of(document(design)) if len(row) > 6]
+    rows = [row for row in rows_of(document_of(name)) if len(row) > 6]
     column = rows[0].index("Cost")
     costs = {(row[2].strip("`"), row[column]) for row in rows}
     units = measure_units(design)
@@ -173,7 +180,7 @@ def test_each_pattern_shows_its_cost_as_explain_does(name: str) -> None:
     ],
 )
 def test_a_reason_says_what_a_pattern_reads_and_changes(pattern: str, reason: str) -> None:
-    rows = [row for row in rows_of(document(load("market"))) if len(row) > 6]
+    rows = [row for row in rows_of(document_of("market")) if len(row) > 6]
     column = rows[0].index("Why efficient")
     assert [row[column] for row in rows if row[2] == f"`{pattern}`"] == [reason]
 
@@ -198,13 +205,13 @@ def test_a_reason_says_what_a_pattern_reads_and_changes(pattern: str, reason: st
 def test_a_pattern_shows_its_indexes_filter_operations_and_neighbours(
     design: str, pattern: str, column: str, expected: str
 ) -> None:
-    rows = [row for row in rows_of(document(load(design))) if len(row) > 6]
+    rows = [row for row in rows_of(document_of(design)) if len(row) > 6]
     (row,) = (row for row in rows if row[2] == f"`{pattern}`")
     assert expected in row[rows[0].index(column)]
 
 
 def test_entities_that_expire_are_listed_in_one_line() -> None:
-    lines = [line for line in document(load("market")).splitlines() if "expires at" in line]
+    lines = [line for line in document_of("market").splitlines() if "expires at" in line]
     assert lines == [
         "- An item of Account, User, Cart, InventoryItem, Order, OrderItem, Bill, Payment, Product "
         "or Reward expires at the time in `ttl`, if it has one."
@@ -213,13 +220,13 @@ def test_entities_that_expire_are_listed_in_one_line() -> None:
 
 @pytest.mark.parametrize("name", [design.name for design in bundled()])
 def test_each_document_says_how_a_delimiter_inside_a_text_is_stored(name: str) -> None:
-    assert "`#` is stored as `$!` and `$` as `$$`" in document(load(name))
+    assert "`#` is stored as `$!` and `$` as `$$`" in document_of(name)
 
 
 def test_boto3_finds_a_key_that_is_written_as_the_document_says(
     engine: Engine, client: Any
 ) -> None:
-    text = document(load("commerce"))
+    text = document_of("commerce")
     assert "with `a#b` for `{customerId}`, `CUST#{customerId}` is `CUST#a$!b`" in text
     written = customer_id = "a#b$c"
     for old, new in re.findall(r"\.replace\('(.)', '(..)'\)", text):
@@ -238,8 +245,8 @@ def test_boto3_finds_a_key_that_is_written_as_the_document_says(
 def test_boto3_writes_an_attribute_that_is_a_whole_key_unchanged(
     engine: Engine, client: Any
 ) -> None:
-    assert "unchanged in other attributes, also where one is a whole key: `id`." in document(
-        load("market")
+    assert "unchanged in other attributes, also where one is a whole key: `id`." in document_of(
+        "market"
     )
     with connect(engine, Market) as db:
         db.run(create(Order(user_id="a#b", business_id="A#1")))
@@ -249,7 +256,7 @@ def test_boto3_writes_an_attribute_that_is_a_whole_key_unchanged(
 
 @pytest.mark.parametrize("name", ["menu", "recipes"])
 def test_the_document_has_the_docstring_of_each_variant(name: str) -> None:
-    text = document(load(name))
+    text = document_of(name)
     for variant in (
         (menu.collection, menu.composite, menu.document, menu.joins)
         if name == "menu"
@@ -304,7 +311,7 @@ def test_the_diagram_shows_embedded_models_with_their_relations() -> None:
 
 def test_an_attribute_refers_to_the_entity_whose_key_ends_with_it() -> None:
     """`order_id` is of a CustomerOrder, `item_id` of an InventoryItem."""
-    commerce, market = document(load("commerce")), document(load("market"))
+    commerce, market = document_of("commerce"), document_of("market")
     assert "    CUSTOMER_ORDER ||--o{ ORDER_STATUS_EVENT : order_id\n" in commerce
     assert "        str orderId PK, FK\n" in commerce
     assert "    INVENTORY_ITEM ||--o{ ORDER_ITEM : item_id\n" in market
@@ -312,7 +319,7 @@ def test_an_attribute_refers_to_the_entity_whose_key_ends_with_it() -> None:
 
 def test_a_name_in_a_key_refers_to_the_entity_of_that_name() -> None:
     """The products of the item collection are not below the key of their section."""
-    diagram = document(load("menu")).partition("erDiagram\n")[2].partition("```")[0]
+    diagram = document_of("menu").partition("erDiagram\n")[2].partition("```")[0]
     lines = [line.strip() for line in diagram.splitlines()]
     assert lines[-3:] == [
         "MENU ||--o{ SECTION : has",

@@ -56,17 +56,26 @@ from tablewright.ids import ULID
 from tablewright.plans import Plan, access_patterns
 from tablewright.verify import verify
 from tests.designs.stored import scan
+from tests.prepared import Prepare
 
 ULID_1 = "01JZ10H7X367VB2NF4YQ973DHW"
 ULID_2 = "01JZ10H7X367VB2NF4YQ973DXZ"
 
 
-@pytest.fixture
-def db(engine: Engine) -> Database:
+def fill(engine: Engine) -> None:
     database = connect(engine, Market)
     for entity in sample():
         database.run(put(entity))
-    return database
+
+
+@pytest.fixture
+def prepare() -> Prepare:
+    return fill
+
+
+@pytest.fixture
+def db(engine: Engine) -> Database:
+    return connect(engine, Market)
 
 
 def items(client: Any, index: str | None = None) -> list[dict[str, Any]]:

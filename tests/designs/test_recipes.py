@@ -27,17 +27,26 @@ from tablewright.designs.recipes.samples import sample
 from tablewright.errors import AlreadyExists, InvalidValue, NotFound, UniqueViolation
 from tablewright.plans import Plan
 from tests.designs.stored import query, scan
+from tests.prepared import Prepare
 from tests.transports import record_requests
 
 Item = dict[str, dict[str, Any]]
 
 
-@pytest.fixture
-def db(engine: Engine) -> Database:
+def fill(engine: Engine) -> None:
     db = connect(engine, Recipes, option2.RecipesOption2)
     for entity in sample():
         db.run(put(entity))
-    return db
+
+
+@pytest.fixture
+def prepare() -> Prepare:
+    return fill
+
+
+@pytest.fixture
+def db(engine: Engine) -> Database:
+    return connect(engine, Recipes, option2.RecipesOption2)
 
 
 @pytest.fixture

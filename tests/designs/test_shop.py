@@ -25,15 +25,24 @@ from tablewright.designs.shop.samples import START, id_at, sample
 from tablewright.errors import AlreadyExists, ConditionFailed, InvalidValue, NotFound
 from tablewright.ids import KSUID
 from tests.designs.stored import query, scan
+from tests.prepared import Prepare
+
+
+def fill(engine: Engine) -> None:
+    """Write each entity at its update time."""
+    db = connect(engine, Shop)
+    for entity in sample():
+        at(db, vars(entity)["updated_at"]).run(put(entity))
+
+
+@pytest.fixture
+def prepare() -> Prepare:
+    return fill
 
 
 @pytest.fixture
 def db(engine: Engine) -> Database:
-    """Return a shop with the sample data, each entity written at its update time."""
-    db = connect(engine, Shop)
-    for entity in sample():
-        at(db, vars(entity)["updated_at"]).run(put(entity))
-    return db
+    return connect(engine, Shop)
 
 
 def at(db: Database, moment: datetime) -> Database:

@@ -52,3 +52,13 @@ def db(request: pytest.FixtureRequest, botocore_session: Any) -> Iterator[Databa
 def table(db: Database) -> str:
     """A new table with the keys pk and sk, both strings."""
     return db.table()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Function) -> Iterator[None]:
+    try:
+        return (yield)
+    finally:
+        db = (item.funcargs or {}).get("db")
+        if isinstance(db, Database):
+            db.end_test()

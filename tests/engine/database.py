@@ -47,19 +47,55 @@ class Refused(Exception):
 
 
 class Database(ABC):
-    """An engine and a way to reach it."""
+    """An engine and a way to reach it.
+
+    A test gets tables of its own from `table`. Tables that a test left as they were are given to
+    later tests that ask for the same: most tests only read, or are refused.
+    """
 
     def __init__(self, engine: Engine) -> None:
-        self.engine = engine
+        self._engine = engine
         self._numbers = itertools.count(1)
+        #: What the running test has been given, and whether it may have changed it.
+        self._given: list[tuple[str, str]] = []
+        self._changed = False
+        #: The tables that are as they were made, by what was asked for.
+        self._unchanged: dict[str, list[str]] = {}
 
-    @abstractmethod
+    @property
+    def engine(self) -> Engine:
+        """The engine, to do anything with it."""
+        self._changed = True
+        return self._engine
+
+    def end_test(self) -> None:
+        """Take the tables back that the test was given, if it did not change them."""
+        if not self._changed:
+            for wanted, name in self._given:
+                self._unchanged.setdefault(wanted, []).append(name)
+        self._given.clear()
+        self._changed = False
+
     def call(self, operation: str, request: Mapping[str, Any] | None = None) -> Json:
-        """The answer, or `Refused`."""
+        """The answer, or `Refused`, which changes nothing."""
+        answer = self._call(operation, dict(request or {}))
+        self._changed = self._changed or not _is_read(operation, request)
+        return answer
 
-    @abstractmethod
     def post(self, operation: str, body: object) -> Json:
         """The same for a body of any JSON, sent as it is."""
+        answer = self._post(operation, body)
+        self._changed = self._changed or not _is_read(operation, body)
+        return answer
+
+    @abstractmethod
+    def _call(self, operation: str, request: Json) -> Json: ...
+
+    @abstractmethod
+    def _post(self, operation: str, body: Any) -> Json: ...
+
+    def check(self) -> Any:
+        return self._engine.check()
 
     def fails(
         self,
@@ -99,19 +135,28 @@ class Database(ABC):
         items: list[Json] | None = None,
         **members: Any,
     ) -> str:
-        """A new table's name. It is made in process, which is quicker and tested elsewhere."""
-        request = table_request(self.new_name(), keys, local=local, glob=glob, **members)
-        self.engine.call("CreateTable", request)
-        for one in items or ():
-            self.engine.call("PutItem", {"TableName": request["TableName"], "Item": one})
-        return str(request["TableName"])
+        """The name of a table that has these items only.
+
+        It is made in process, which is quicker and tested elsewhere.
+        """
+        wanted = repr((keys, local, glob, items, members))
+        if self._unchanged.get(wanted):
+            name = self._unchanged[wanted].pop()
+        else:
+            name = self.new_name()
+            request = table_request(name, keys, local=local, glob=glob, **members)
+            self._engine.call("CreateTable", request)
+            for one in items or ():
+                self._engine.call("PutItem", {"TableName": name, "Item": one})
+        self._given.append((wanted, name))
+        return name
 
     def put(self, table: str, attributes: Json) -> None:
         self.engine.call("PutItem", {"TableName": table, "Item": attributes})
 
     def get(self, table: str, key: Json) -> Json | None:
         """The item as it is stored."""
-        found = self.engine.call("GetItem", {"TableName": table, "Key": key})
+        found = self._engine.call("GetItem", {"TableName": table, "Key": key})
         return found.get("Item")
 
     def items(self, table: str, index: str | None = None) -> list[Json]:
@@ -132,20 +177,29 @@ class Database(ABC):
             request["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
 
+def _is_read(operation: str, request: object) -> bool:
+    if operation == "ExecuteStatement" and isinstance(request, Mapping):
+        return str(request.get("Statement")).lstrip().upper().startswith("SELECT")
+    return operation in _READS or operation.startswith(("Describe", "List"))
+
+
+_READS = {"BatchGetItem", "GetItem", "Query", "Scan", "TransactGetItems"}
+
+
 class InProcess(Database):
     """`Engine.call`."""
 
-    def call(self, operation: str, request: Mapping[str, Any] | None = None) -> Json:
+    def _call(self, operation: str, request: Json) -> Json:
         try:
-            return self.engine.call(operation, dict(request or {}))
+            return self._engine.call(operation, request)
         except DynamoDBError as fault:
             raise refused(fault) from None
 
-    def post(self, operation: str, body: Any) -> Json:
+    def _post(self, operation: str, body: Any) -> Json:
         try:
             if not isinstance(body, dict):  # which the type of `call` does not allow
-                self.engine.prepare(operation, body)
-            return self.engine.call(operation, body)
+                self._engine.prepare(operation, body)
+            return self._engine.call(operation, body)
         except DynamoDBError as fault:
             raise refused(fault) from None
 
@@ -165,11 +219,11 @@ class OverHttp(Database):
         address = urlsplit(url)
         self._connection = http.client.HTTPConnection(str(address.hostname), address.port)
 
-    def call(self, operation: str, request: Mapping[str, Any] | None = None) -> Json:
+    def _call(self, operation: str, request: Json) -> Json:
         client = self._streams if operation in STREAM_OPERATIONS else self._client
         method = getattr(client, xform_name(operation))
         try:
-            answer = method(**to_bytes(dict(request or {})))
+            answer = method(**to_bytes(request))
         except ClientError as error:
             fault = error.response["Error"]
             raise Refused(
@@ -178,7 +232,7 @@ class OverHttp(Database):
         del answer["ResponseMetadata"]
         return dict(from_boto3(answer))
 
-    def post(self, operation: str, body: object) -> Json:
+    def _post(self, operation: str, body: Any) -> Json:
         return self.post_bytes(operation, json.dumps(body).encode())
 
     def post_bytes(self, operation: str, body: bytes) -> Json:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-import boto3
 import pytest
 
 from tablewright.engine import Engine, maintenance
@@ -23,6 +22,7 @@ from tests.engine.database import (
     key_schema,
     table_request,
 )
+from tests.server.http import sdk_client
 
 INDEXES: Json = {"local": {"by_n": ("pk:S / n:N", "ALL")}, "glob": {"by_g": ("g:S", ["n"])}}
 ITEMS = [item(pk="a", sk=str(number), n=number, g="red") for number in range(5)]
@@ -371,13 +371,7 @@ def test_a_table_that_builds_an_index_cannot_be_backed_up(
 
 def test_the_paginator_of_boto3_lists_all_backups() -> None:
     with Engine(":memory:") as engine, serving(engine) as url:
-        client = boto3.client(
-            "dynamodb",
-            endpoint_url=url,
-            region_name="us-east-1",
-            aws_access_key_id="key",
-            aws_secret_access_key="secret",
-        )
+        client = sdk_client(url)
         client.create_table(**table_request("things"))
         for number in range(5):
             client.create_backup(TableName="things", BackupName=f"backup-{number}")

@@ -352,7 +352,7 @@ def full(db: Database) -> str:
 
 def state(db: Database, table: str) -> Any:
     """Everything in the table and its indexes, and how many rows the engine has in all."""
-    report = db.engine.check()
+    report = db.check()
     assert report.problems == []
     return [db.items(table, index) for index in (None, "local", "glob")], report.rows
 

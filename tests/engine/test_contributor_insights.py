@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.request import urlopen
 
-import boto3
 import pytest
 
 from tablewright.engine import Engine
@@ -12,6 +11,7 @@ from tablewright.engine.access import key_counts
 from tablewright.errors import InvalidValue, ResourceNotFoundException
 from tablewright.server import Settings, serving
 from tests.engine.database import Database, item, table_request, values
+from tests.server.http import sdk_client
 
 
 def update(db: Database, table: str, action: str = "ENABLE", **members: Any) -> Any:
@@ -160,13 +160,7 @@ def served() -> Iterator[tuple[Any, str]]:
         engine.call("CreateTable", table_request("shop"))
         port = free_port()
         with serving(engine, settings=Settings(metrics_port=port)) as url:
-            client = boto3.client(
-                "dynamodb",
-                endpoint_url=url,
-                region_name="us-east-1",
-                aws_access_key_id="key",
-                aws_secret_access_key="secret",
-            )
+            client = sdk_client(url)
             yield client, f"http://127.0.0.1:{port}/metrics"
             client.close()
 

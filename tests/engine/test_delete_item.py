@@ -101,11 +101,6 @@ def test_an_empty_key_is_refused(db: Database, full: str) -> None:
     )
 
 
-def test_a_missing_table_is_not_found(db: Database) -> None:
-    request = {"TableName": "missing", "Key": KEY}
-    db.fails("DeleteItem", request, "ResourceNotFoundException", "Requested resource not found")
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [

@@ -84,16 +84,6 @@ def test_a_table_no_longer_protected_can_go(db: Database) -> None:
 
 
 @pytest.mark.parametrize("operation", ["DeleteTable", "DescribeTable", "DescribeTimeToLive"])
-def test_a_missing_table_is_not_found_by_name(db: Database, operation: str) -> None:
-    db.fails(
-        operation,
-        {"TableName": "missing"},
-        "ResourceNotFoundException",
-        "Requested resource not found: Table: missing not found",
-    )
-
-
-@pytest.mark.parametrize("operation", ["DeleteTable", "DescribeTable", "DescribeTimeToLive"])
 def test_a_table_must_be_named(db: Database, operation: str) -> None:
     message = "The parameter 'TableName' is required but was not present in the request"
     db.refuses(operation, {}, message, raw=True)

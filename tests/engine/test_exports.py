@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 
 from tablewright.engine import Engine
@@ -29,6 +28,7 @@ from tablewright.transfer.dumpfile import find_dumps
 from tablewright.transport import Local
 from tests.engine.clock import Clock, stopped_clock
 from tests.engine.database import Json, item, table_request
+from tests.server.http import sdk_client
 
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/things"
 RECOVERY = {"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True}}
@@ -416,13 +416,7 @@ def test_an_unknown_export_is_not_found(engine: Engine) -> None:
 
 def test_the_waiters_of_boto3_find_a_completed_export(s3: Path) -> None:
     with Engine(":memory:", s3=s3) as engine, serving(engine) as url:
-        client = boto3.client(
-            "dynamodb",
-            endpoint_url=url,
-            region_name="us-east-1",
-            aws_access_key_id="key",
-            aws_secret_access_key="secret",
-        )
+        client = sdk_client(url)
         client.create_table(**table_request("things"))
         client.update_continuous_backups(TableName="things", **RECOVERY)
         client.put_item(TableName="things", Item=item(pk="a", sk="1"))

@@ -230,15 +230,6 @@ def test_a_number_key_is_found_by_any_spelling(db: Database) -> None:
     assert db.call("GetItem", request) == {"Item": item(pk=100)}
 
 
-def test_a_missing_table_is_not_found(db: Database) -> None:
-    db.fails(
-        "GetItem",
-        {"TableName": "missing", "Key": item(pk="a")},
-        "ResourceNotFoundException",
-        "Requested resource not found",
-    )
-
-
 def test_bad_key_values_come_before_a_missing_table(db: Database) -> None:
     db.refuses(
         "GetItem",

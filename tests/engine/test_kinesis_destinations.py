@@ -83,12 +83,3 @@ def test_an_update_must_change_the_precision(db: Database, table: str) -> None:
         "Streaming destination cannot be updated with given parameters: "
         "UpdateKinesisStreamingConfiguration cannot be null or contain only null values",
     )
-
-
-def test_a_missing_table_is_not_found(db: Database) -> None:
-    db.fails(
-        "DescribeKinesisStreamingDestination",
-        {"TableName": "missing"},
-        "ResourceNotFoundException",
-        "Requested resource not found: Table: missing not found",
-    )

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 
 from tablewright.engine import Engine
@@ -18,6 +17,7 @@ from tablewright.errors import InvalidRestoreTimeException
 from tablewright.server import serving
 from tests.engine.clock import Clock, stopped_clock
 from tests.engine.database import Database, Json, index_request, item, table_request
+from tests.server.http import sdk_client
 
 DAY = 86_400
 DISABLED: Json = {
@@ -57,22 +57,6 @@ def test_recovery_is_turned_on_for_35_days_and_off(db: Database) -> None:
     assert db.call("UpdateContinuousBackups", {"TableName": table, **off}) == DISABLED
     assert db.call("UpdateContinuousBackups", {"TableName": table, **off}) == DISABLED
     assert db.call("DescribeContinuousBackups", {"TableName": table}) == DISABLED
-
-
-def test_a_missing_table_is_not_found(db: Database) -> None:
-    for operation, request in (
-        ("DescribeContinuousBackups", {"TableName": "missing"}),
-        ("UpdateContinuousBackups", {"TableName": "missing", **turn_on()}),
-        (
-            "RestoreTableToPointInTime",
-            {
-                "SourceTableName": "missing",
-                "TargetTableName": "more",
-                "UseLatestRestorableTime": True,
-            },
-        ),
-    ):
-        db.fails(operation, request, "TableNotFoundException", "Table not found: missing")
 
 
 @pytest.mark.parametrize("days", [0, 36])
@@ -401,13 +385,7 @@ def test_recovery_begins_again_if_the_log_is_damaged(tmp_path: Path, clock: Cloc
 
 def test_boto3_restores_a_table() -> None:
     with Engine(":memory:") as engine, serving(engine) as url:
-        client = boto3.client(
-            "dynamodb",
-            endpoint_url=url,
-            region_name="us-east-1",
-            aws_access_key_id="key",
-            aws_secret_access_key="secret",
-        )
+        client = sdk_client(url)
         client.create_table(**table_request("things"))
         client.update_continuous_backups(TableName="things", **turn_on(7))
         client.put_item(TableName="things", Item=item(pk="a", sk="1"))

@@ -261,15 +261,6 @@ def test_a_larger_item_is_refused(db: Database, table: str) -> None:
     assert db.items(table) == []
 
 
-def test_a_missing_table_is_not_found(db: Database) -> None:
-    db.fails(
-        "PutItem",
-        {"TableName": "missing", "Item": KEY},
-        "ResourceNotFoundException",
-        "Requested resource not found",
-    )
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [

@@ -492,15 +492,6 @@ def test_wrong_expressions_are_refused_before_the_table_is_looked_for(
     db.refuses("Query", query("missing", "pk = :p", more=more, p="a"), message)
 
 
-def test_a_missing_table_is_not_found(db: Database) -> None:
-    db.fails(
-        "Query",
-        query("missing", "pk = :p", p="a"),
-        "ResourceNotFoundException",
-        "Requested resource not found",
-    )
-
-
 def test_a_missing_index_is_refused(db: Database, full: str) -> None:
     request = query(full, "pk = :p", more={"IndexName": "nope"}, p="a")
     db.refuses("Query", request, "The table does not have the specified index: nope")

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 
 from tablewright.engine import Engine, maintenance
@@ -20,6 +19,7 @@ from tablewright.errors import (
 )
 from tablewright.server import serving
 from tests.engine.database import Json, definitions, index_request, item, table_request
+from tests.server.http import sdk_client
 from tests.storage.forks import in_child
 
 
@@ -169,13 +169,7 @@ def test_all_threads_see_and_share_the_sandbox(engine: Engine) -> None:
 
 def test_a_served_engine_has_sandboxes(engine: Engine) -> None:
     with serving(engine) as url:
-        client = boto3.client(
-            "dynamodb",
-            endpoint_url=url,
-            region_name="us-east-1",
-            aws_access_key_id="key",
-            aws_secret_access_key="secret",
-        )
+        client = sdk_client(url)
         with engine.sandbox():
             client.put_item(TableName="things", Item=item(pk="new"))
             client.create_table(**table_request("more", "pk:S"))

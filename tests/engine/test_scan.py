@@ -186,15 +186,6 @@ def test_wrong_requests_are_refused_before_the_table_is_looked_for(
     db.refuses("Scan", {"TableName": "missing"} | more, message)
 
 
-def test_a_missing_table_is_not_found(db: Database) -> None:
-    db.fails(
-        "Scan",
-        {"TableName": "missing"},
-        "ResourceNotFoundException",
-        "Requested resource not found",
-    )
-
-
 def test_a_missing_index_is_refused(db: Database, full: str) -> None:
     message = "The table does not have the specified index: nope"
     db.refuses("Scan", {"TableName": full, "IndexName": "nope"}, message)

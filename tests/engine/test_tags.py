@@ -91,17 +91,6 @@ OPERATIONS: dict[str, Json] = {
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_a_missing_table_is_not_found(db: Database, operation: str) -> None:
-    arn = arn_of("missing")
-    db.fails(
-        operation,
-        {"ResourceArn": arn} | OPERATIONS[operation],
-        "ResourceNotFoundException",
-        f"Requested resource not found: ResourcArn: {arn} not found",
-    )
-
-
-@pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize(
     "arn", ["arn:aws:dynamodb:us-east-1:000000000000:nope/x", "arn:aws:s3:::bucket"]
 )

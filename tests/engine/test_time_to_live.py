@@ -100,19 +100,6 @@ def test_what_the_model_demands(
     db.refuses("UpdateTimeToLive", request, f"1 validation error detected: {problem}")
 
 
-@pytest.mark.parametrize("operation", ["UpdateTimeToLive", "DescribeTimeToLive"])
-def test_a_missing_table_is_not_found_by_name(db: Database, operation: str) -> None:
-    request = {"TableName": "missing"}
-    if operation == "UpdateTimeToLive":
-        request = switch("missing", "until", True)
-    db.fails(
-        operation,
-        request,
-        "ResourceNotFoundException",
-        "Requested resource not found: Table: missing not found",
-    )
-
-
 # -- the sweep
 
 

@@ -475,11 +475,6 @@ def test_the_key_is_looked_at_before_updates_of_keys(db: Database, full: str) ->
     db.refuses("UpdateItem", asked, "The provided key element does not match the schema")
 
 
-def test_a_missing_table_is_not_found(db: Database) -> None:
-    asked = request("missing", "SET q = :v", v=1)
-    db.fails("UpdateItem", asked, "ResourceNotFoundException", "Requested resource not found")
-
-
 def test_a_nested_value_too_deep_is_refused(db: Database, full: str) -> None:
     deep: Any = "x"
     for _ in range(32):

@@ -463,15 +463,6 @@ def test_a_local_index_cannot_be_removed(db: Database) -> None:
     db.fails("UpdateTable", request, "ResourceNotFoundException", "Requested resource not found")
 
 
-def test_a_missing_table_is_not_found_by_name(db: Database) -> None:
-    db.fails(
-        "UpdateTable",
-        {"TableName": "missing", "BillingMode": "PAY_PER_REQUEST"},
-        "ResourceNotFoundException",
-        "Requested resource not found: Table: missing not found",
-    )
-
-
 def test_a_twenty_first_index_is_refused(db: Database) -> None:
     table = db.table(glob={f"glob{number}": ("g:S", "ALL") for number in range(20)})
     with_one_more = {"TableName": table} | create("more", "h:S")

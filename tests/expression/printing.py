@@ -6,69 +6,28 @@ needs them. Invariant: `parse(print(tree)) == tree` for every tree that the pars
 
 from __future__ import annotations
 
+from tablewright.expression.printing import NESTED, Dialect
 from tablewright.expression.tree import (
     Action,
     AddAction,
     And,
-    Arithmetic,
-    Between,
-    Call,
-    Comparison,
     Condition,
     DeleteAction,
-    In,
-    Not,
-    Operand,
     Or,
-    Path,
     ProjectionTree,
     RemoveAction,
     SetAction,
     UpdateTree,
-    Value,
 )
+
+#: OR holds AND without parentheses; every other chain inside of a condition has them.
+_DIALECT = Dialect(grouping=NESTED - {(Or, And)}, negation="NOT {}")
+print_operand = _DIALECT.operand
 
 
 def print_condition(condition: Condition) -> str:
-    """The text of a condition.
-
-    >>> print_condition(Not(Comparison("=", Path(("a", 0)), Value(":v"))))
-    'NOT a[0] = :v'
-    """
-    match condition:
-        case Or(conditions):
-            return " OR ".join(_inside(inner, (Or,)) for inner in conditions)
-        case And(conditions):
-            return " AND ".join(_inside(inner, (Or, And)) for inner in conditions)
-        case Not(inner):
-            return f"NOT {_inside(inner, (Or, And))}"
-        case Comparison(operator, left, right):
-            return f"{print_operand(left)} {operator} {print_operand(right)}"
-        case Between(operand, low, high):
-            bounds = f"{print_operand(low)} AND {print_operand(high)}"
-            return f"{print_operand(operand)} BETWEEN {bounds}"
-        case In(operand, options):
-            return f"{print_operand(operand)} IN ({', '.join(map(print_operand, options))})"
-        case Call():
-            return print_operand(condition)
-
-
-def _inside(condition: Condition, looser: tuple[type, ...]) -> str:
-    text = print_condition(condition)
-    return f"({text})" if isinstance(condition, looser) else text
-
-
-def print_operand(operand: Operand) -> str:
-    match operand:
-        case Path(parts):
-            names = (f".{part}" if isinstance(part, str) else f"[{part}]" for part in parts)
-            return "".join(names)[1:]
-        case Value(name):
-            return name
-        case Call(function, arguments):
-            return f"{function}({', '.join(map(print_operand, arguments))})"
-        case Arithmetic(operator, left, right):
-            return f"{print_operand(left)} {operator} {print_operand(right)}"
+    """The text of a condition: `NOT a[0] = :v`."""
+    return _DIALECT.condition(condition)
 
 
 def print_update(update: UpdateTree) -> str:

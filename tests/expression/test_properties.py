@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tablewright.errors import ValidationException
 from tablewright.expression import Scope
 from tablewright.expression.parse import parse_condition, parse_projection, parse_update
+from tablewright.expression.printing import EXPRESSION
 from tablewright.expression.tree import (
     AddAction,
     And,
@@ -28,8 +29,8 @@ from tablewright.expression.tree import (
     Path,
     ProjectionTree,
     RemoveAction,
-    Section,
     SetAction,
+    UpdateSection,
     UpdateTree,
     Value,
 )
@@ -74,9 +75,9 @@ sums |= st.builds(
 )
 
 
-def section(keyword: str, action: st.SearchStrategy[Any]) -> st.SearchStrategy[Section]:
+def section(keyword: str, action: st.SearchStrategy[Any]) -> st.SearchStrategy[UpdateSection]:
     several = st.lists(action, min_size=1, max_size=3).map(tuple)
-    return st.builds(Section, st.just(keyword), several)
+    return st.builds(UpdateSection, st.just(keyword), several)
 
 
 updates = st.lists(
@@ -92,6 +93,13 @@ updates = st.lists(
 @given(conditions)
 def test_a_printed_condition_parses_to_itself(tree: Any) -> None:
     assert parse_condition("ConditionExpression", print_condition(tree)) == tree
+
+
+@given(conditions)
+def test_the_condition_of_a_request_means_what_its_tree_means(tree: Any) -> None:
+    """A chain in a chain may be one chain in the text, so only the texts are equal."""
+    text = EXPRESSION.condition(tree)
+    assert EXPRESSION.condition(parse_condition("ConditionExpression", text)) == text
 
 
 @given(updates)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -202,7 +203,7 @@ def test_a_description_is_the_same_in_every_process() -> None:
     texts = {
         subprocess.run(
             [sys.executable, "-c", dedent(program)],
-            env={"PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,
             check=True,

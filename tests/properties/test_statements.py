@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tablewright.engine import Engine
 from tablewright.errors import ConditionalCheckFailedException, ValidationException
 from tablewright.expression.tree import (
+    KEYWORDS,
     Action,
     AddAction,
     And,
@@ -27,8 +28,8 @@ from tablewright.expression.tree import (
     Or,
     Path,
     RemoveAction,
-    Section,
     SetAction,
+    UpdateSection,
     UpdateTree,
     Value,
 )
@@ -291,9 +292,9 @@ def test_an_update_changes_what_update_item_changes(
     )
     sections: dict[str, list[Action]] = {}
     for action in changes:
-        sections.setdefault(type(action).__name__.upper(), []).append(action)
+        sections.setdefault(KEYWORDS[type(action)], []).append(action)
     update = print_update(
-        UpdateTree(tuple(Section(word, tuple(some)) for word, some in sections.items()))
+        UpdateTree(tuple(UpdateSection(word, tuple(some)) for word, some in sections.items()))
     )
     whole = "attribute_exists(pk)"
     if condition is not None:

@@ -17,7 +17,13 @@ from hypothesis import strategies as st
 from tablewright import Engine, Table, connect, put
 from tablewright.designs.catalog import load
 from tablewright.errors import IndexNotReady, TableReplacement
-from tablewright.publish.infrastructure import cloudformation, runbook, stages
+from tablewright.publish.infrastructure import (
+    cloudformation,
+    key_changes,
+    key_texts,
+    runbook,
+    stages,
+)
 from tablewright.server import serving
 from tests import commands
 
@@ -47,6 +53,14 @@ def template(*indexes: dict[str, Any]) -> dict[str, Any]:
         properties["GlobalSecondaryIndexes"] = list(indexes)
     resource = {"Type": "AWS::DynamoDB::Table", "Properties": properties}
     return {"Resources": {"Orders": resource}}
+
+
+def commit_module(text: str) -> None:
+    """Write blog.py and commit it to a new repository in the working directory."""
+    Path("blog.py").write_text(text)
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
+    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        subprocess.run([*git, *command], check=True)
 
 
 def deploy(engine: Engine, before: dict[str, Any], after: dict[str, Any]) -> None:
@@ -225,12 +239,8 @@ def test_the_command_compares_with_a_revision(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
-    module = Path("blog.py")
-    module.write_text(DESIGN.format(index="pass", place="pass"))
-    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
-        subprocess.run([*git, *command], check=True)
-    module.write_text(
+    commit_module(DESIGN.format(index="pass", place="pass"))
+    Path("blog.py").write_text(
         DESIGN.format(
             index='by_author = GSI("GSI1PK", "GSI1SK")',
             place='by_author = index(Blog.by_author, "AUTHOR" / author, "POST" / post_id)',
@@ -301,32 +311,47 @@ PLACE = 'by_author = index(Blog.gsi1, "AUTHOR" / author, "POST" / post_id)'
         ),
     ],
 )
+def test_keys_that_are_made_in_another_way_are_named(
+    members: list[str], line: str, tmp_path: Path
+) -> None:
+    old, module = tmp_path / "old.py", tmp_path / "blog.py"
+    old.write_text(KEYS.format(members="\n    ".join([PRIMARY, PLACE])))
+    text = KEYS.format(members="\n    ".join(members))
+    module.write_text(text.replace('name="blog"', 'name="blog", deletion_protection=True'))
+    before, design = load(str(old)), load(str(module))
+    keys = key_changes(design, key_texts(before), (), name="blog.py")
+    assert keys is not None
+    assert keys.lines == (line,)
+    assert ("`tablewright backfill blog.py TARGET`" in keys.advice) is ("primary key" not in line)
+    assert ("stop all programs" in keys.advice) is ("the index gsi1" in line)
+    assert ("A primary key cannot be changed in place" in keys.advice) is ("primary key" in line)
+    found = stages(cloudformation(before), cloudformation(design))
+    written = runbook(design, found, ["1.json"], name="blog.py", keys=keys)
+    assert f"- {line}\n\n{keys.advice}" in written
+
+
 def test_the_command_names_keys_that_are_made_in_another_way(
-    members: list[str], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b")
+    commit_module(KEYS.format(members="\n    ".join([PRIMARY, PLACE])))
     module = Path("blog.py")
-    module.write_text(KEYS.format(members="\n    ".join([PRIMARY, PLACE])))
-    for command in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
-        subprocess.run([*git, *command], check=True)
-    module.write_text(KEYS.format(members="\n    ".join(members)))
+    changed = PLACE.replace("AUTHOR", "WRITER")
+    module.write_text(KEYS.format(members="\n    ".join([PRIMARY, changed])))
     done = commands.run("publish", "cloudformation", "blog.py", "--since", "HEAD", "-o", "out")
     assert done.returncode == 0, done.stderr
     first, named, advice = done.stdout.splitlines()
     assert first == "Keys or unique values of stored items are new or changed:"
-    assert named == f"  {line}"
-    assert ("`tablewright backfill blog.py TARGET`" in advice) is ("primary key" not in line)
-    assert ("stop all programs" in advice) is ("the index gsi1" in line)
-    assert ("A primary key cannot be changed in place" in advice) is ("primary key" in line)
+    assert named.startswith("  Post, the index gsi1: stored as GSI1PK=AUTHOR#{author}, ")
+    assert "`tablewright backfill blog.py TARGET`" in advice
     assert not Path("out").exists()
     # With a change of the table, the runbook says it, too.
     module.write_text(
         module.read_text().replace('name="blog"', 'name="blog", deletion_protection=True')
     )
     done = commands.run("publish", "cloudformation", "blog.py", "--since", "HEAD", "-o", "out")
-    assert f"  {line}" in done.stdout.splitlines()
-    assert f"- {line}\n\n{advice}" in Path("out/RUNBOOK.md").read_text()
+    assert named in done.stdout.splitlines()
+    assert f"- {named.strip()}\n\n{advice}" in Path("out/RUNBOOK.md").read_text()
 
 
 @pytest.mark.parametrize(

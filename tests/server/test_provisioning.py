@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from botocore import xform_name
 
@@ -14,7 +13,7 @@ from tablewright.engine import Engine
 from tablewright.server import serving
 from tablewright.wire.operations import OPERATIONS
 from tests.engine.database import definitions, index_request, item, table_request
-from tests.server.http import Client
+from tests.server.http import Client, sdk_client
 
 AT_ONCE = {"Delay": 0, "MaxAttempts": 1}
 
@@ -22,13 +21,7 @@ AT_ONCE = {"Delay": 0, "MaxAttempts": 1}
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Any]:
     with Engine(s3=tmp_path) as engine, serving(engine) as url:
-        client = boto3.client(
-            "dynamodb",
-            endpoint_url=url,
-            region_name="us-east-1",
-            aws_access_key_id="key",
-            aws_secret_access_key="secret",
-        )
+        client = sdk_client(url)
         yield client
         client.close()
 

@@ -11,6 +11,7 @@ import pytest
 from msgspec import Struct
 
 from tablewright.cli.studio import open_workspace
+from tablewright.designs.catalog import load
 from tablewright.engine import Engine
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
@@ -101,9 +102,7 @@ def opened() -> Iterator[Open]:
 
 @pytest.fixture
 def design() -> Design:
-    found = open_workspace(["commerce"]).design
-    assert found is not None
-    return found
+    return load("commerce")
 
 
 def create_table(engine: Engine, name: str, key: str = "id") -> None:
@@ -120,5 +119,6 @@ def create_table(engine: Engine, name: str, key: str = "id") -> None:
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
+    """An engine that a workspace may close."""
     with Engine(":memory:") as made:
         yield made

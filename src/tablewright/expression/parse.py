@@ -381,7 +381,7 @@ class _ConditionParser(OperandParser):
 class _UpdateParser(OperandParser):
     __slots__ = ()
 
-    def parse_section(self) -> tree.Section:
+    def parse_section(self) -> tree.UpdateSection:
         match self.token.kind:
             case "SET":
                 action: Callable[[], tree.Action] = self.parse_set_action
@@ -394,7 +394,7 @@ class _UpdateParser(OperandParser):
             case _:
                 raise self.unexpected_token()
         keyword = self.advance().kind
-        return tree.Section(keyword, self.parse_list(action))
+        return tree.UpdateSection(keyword, self.parse_list(action))
 
     def parse_set_action(self) -> tree.SetAction:
         path = self.parse_path()

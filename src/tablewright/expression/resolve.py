@@ -371,7 +371,7 @@ class _Resolver:
         self.check_operator_count()
         return tree.UpdateTree(
             tuple(
-                tree.Section(section.keyword, tuple(resolved.pop() for _ in section.actions))
+                tree.UpdateSection(section.keyword, tuple(resolved.pop() for _ in section.actions))
                 for section in update.sections
             )
         )

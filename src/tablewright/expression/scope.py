@@ -29,20 +29,19 @@ from tablewright.expression.compiled import (
     CompiledKeyCondition,
     CompiledProjection,
     CompiledUpdate,
+    ConditionForm,
 )
-from tablewright.expression.evaluate import Memo, Test, compile_condition, count_tests
 from tablewright.expression.key import KeyConditionForm, parse_key_condition
 from tablewright.expression.parse import parse_condition, parse_projection, parse_update
 from tablewright.expression.resolve import (
     Resolved,
-    Values,
     resolve_condition,
     resolve_projection,
     resolve_update,
 )
 from tablewright.expression.update import CompiledActions
 from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE, MAX_PLACEHOLDER_LENGTH, MAX_SUBSTITUTED_SIZE
-from tablewright.values import Item, Value
+from tablewright.values import Value
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -54,6 +53,9 @@ _AnyResolved: TypeAlias = (
 _MAX_CACHED_NAMES: Final = 64  # an expression with more names is not cached
 _CACHE_SIZE: Final = 1024
 _NO_VALUES: Final[dict[str, Value]] = {}
+#: Names that have been checked, if they are few and short, and keys of values.
+_KNOWN_NAMES: Final[set[Names]] = set()
+_KNOWN_KEYS: Final[set[str]] = set()
 
 
 class Scope:
@@ -101,16 +103,9 @@ class Scope:
             self._missing_kinds.append(kind)
             return None
         self._has_value_expression = True
-        test, tests, resolved = _compile_condition(kind, text, self._checked_names())
-        self._use(resolved)
-        return CompiledCondition(
-            test,
-            resolved.names,
-            self._normal,
-            self._values_size,
-            resolved.nested_names,
-            tests=tests,
-        )
+        form = _compile_condition(kind, text, self._checked_names())
+        self._use(form.resolved)
+        return CompiledCondition(form, self._normal, self._values_size)
 
     def key_condition(self, text: str | None) -> CompiledKeyCondition | None:
         """Compile a KeyConditionExpression."""
@@ -176,11 +171,14 @@ class Scope:
         """Check names and values, once, and return the names as a part of the cache key."""
         if self._names is None:
             names, values = self._raw_names, self._raw_values
-            if names is not None:
+            key = () if names is None else tuple(names.items())
+            if names is not None and key not in _KNOWN_NAMES:
                 check_names(names)
+                if len(key) <= _MAX_CACHED_NAMES and max(map(len, names.values())) <= 255:
+                    _remember(key, _KNOWN_NAMES)
             if values is not None:
                 self._normal, self._values_size = normalise_values(values)
-            self._names = () if names is None else tuple(names.items())
+            self._names = key
         return self._names
 
 
@@ -196,7 +194,7 @@ def _cached(compile_: Callable[P, T]) -> Callable[P, T]:
 
     def compile_or_get(*key: P.args, **none: P.kwargs) -> T:
         names = cast(Names, key[-1])
-        if names and (len(names) > _MAX_CACHED_NAMES or max(map(len, dict(names).values())) > 255):
+        if names and names not in _KNOWN_NAMES:
             return compile_(*key, **none)
         return compile_cached(*key)
 
@@ -204,13 +202,8 @@ def _cached(compile_: Callable[P, T]) -> Callable[P, T]:
 
 
 @_cached
-def _compile_condition(
-    kind: str, text: str, names: Names
-) -> tuple[Test, int, Resolved[tree.Condition]]:
-    resolved = resolve_condition(kind, parse_condition(kind, text), dict(names))
-    if resolved.tree is None:
-        return _never, 0, resolved
-    return compile_condition(resolved.tree), count_tests(resolved.tree), resolved
+def _compile_condition(kind: str, text: str, names: Names) -> ConditionForm:
+    return ConditionForm(parse_condition(kind, text), dict(names), kind)
 
 
 @_cached
@@ -240,9 +233,10 @@ def _compile_projection(
     return CompiledProjection(resolved.tree.paths if resolved.tree else ()), resolved
 
 
-def _never(item: Item, values: Values, memo: Memo | None) -> bool:
-    """Fail: the checks of this condition always raise, so it is never evaluated."""
-    raise AssertionError("the checks of the condition did not raise")
+def _remember(key: T, known: set[T]) -> None:
+    if len(known) >= _CACHE_SIZE:
+        known.clear()
+    known.add(key)
 
 
 # --- names and values ---------------------------------------------------------------------------
@@ -265,7 +259,10 @@ def check_names(names: Mapping[str, str]) -> None:
 
 def normalise_values(values: Mapping[str, Value]) -> tuple[dict[str, Value], int]:
     """Check ExpressionAttributeValues; return the values in normal form, and their size."""
-    _check_keys("ExpressionAttributeValues", values, _IS_VALUE_KEY)
+    if not values or not values.keys() <= _KNOWN_KEYS:
+        _check_keys("ExpressionAttributeValues", values, _IS_VALUE_KEY)
+        for key in values:
+            _remember(key, _KNOWN_KEYS)
     normal = {
         # Most values are strings, which need no normalisation.
         key: value if len(value) == 1 and "S" in value else _normalise(key, value)

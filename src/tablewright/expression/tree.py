@@ -97,7 +97,7 @@ class DeleteAction(Struct, frozen=True, gc=False):
     value: Value
 
 
-class Section(Struct, frozen=True, gc=False):
+class UpdateSection(Struct, frozen=True, gc=False):
     """A section of an update: the keyword and its actions."""
 
     keyword: str
@@ -107,7 +107,7 @@ class Section(Struct, frozen=True, gc=False):
 class UpdateTree(Struct, frozen=True, gc=False):
     """Sections in the order of the text; `resolve` refuses duplicate keywords."""
 
-    sections: tuple[Section, ...]
+    sections: tuple[UpdateSection, ...]
 
 
 class ProjectionTree(Struct, frozen=True, gc=False):

@@ -14,9 +14,9 @@ from typing import Final
 
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
+from tablewright.expression.rules import COMPARATORS, TESTS
 from tablewright.partiql.operands import (
     SET_FUNCTIONS,
-    TESTS,
     Expression,
     StatementOperandParser,
     require_operand,
@@ -24,7 +24,6 @@ from tablewright.partiql.operands import (
 from tablewright.partiql.tokens import malformed
 from tablewright.partiql.tree import Literal
 
-_COMPARATORS: Final = frozenset(("=", "<>", "<", "<=", ">", ">="))
 NO_CONDITION: Final = "WHERE clause must contain an expression that resolves to a boolean"
 #: The types of `IS`, and the types of DynamoDB.
 TYPES: Final = {
@@ -85,7 +84,7 @@ class ConditionParser(StatementOperandParser):
         kind = self.token.kind
         if kind == "IS":
             return self.parse_type_test(left)
-        if kind in _COMPARATORS:
+        if kind in COMPARATORS:
             self.advance()
             right = self.parse_right(self.parse_operand)
             return tree.Comparison(kind, require_plain(left), require_plain(right))

@@ -18,6 +18,7 @@ from typing import Final, TypeAlias, TypeVar
 from tablewright.encoding.numbers import normalise_number
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
+from tablewright.expression.rules import COMPARATORS, TESTS
 from tablewright.limits import MAX_LIST_INDEX
 from tablewright.partiql.tokens import StatementToken, malformed, tokenize
 from tablewright.partiql.tree import Constant, ListOf, Literal, MapOf, PositionalParameter, SetOf
@@ -26,10 +27,7 @@ from tablewright.values import tag_of
 #: Open parentheses, NOTs and nested literals; also the terms of a sum. (An item has at most 32
 #: levels.)
 MAX_DEPTH: Final = 64
-#: Functions that are conditions, and functions of SET; `size` is an operand of conditions.
-TESTS: Final = frozenset(
-    ("attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains")
-)
+#: Functions of SET; `TESTS` are conditions, and `size` is an operand of conditions.
 SET_FUNCTIONS: Final = frozenset(("if_not_exists", "list_append", "set_add", "set_delete"))
 FUNCTIONS: Final = TESTS | SET_FUNCTIONS | {"size"}
 
@@ -38,9 +36,7 @@ NO_SET: Final = (
 )
 #: What a parenthesis can contain.
 Expression: TypeAlias = tree.Operand | tree.Condition
-_OPERATORS: Final = frozenset(
-    ("=", "<>", "<", "<=", ">", ">=", "AND", "OR", "NOT", "BETWEEN", "IN", "IS", "LIKE", "+", "-")
-)
+_OPERATORS: Final = COMPARATORS | {"AND", "OR", "NOT", "BETWEEN", "IN", "IS", "LIKE", "+", "-"}
 CONSTANTS: Final = frozenset(
     ("?", "string", "number", "+", "-", "TRUE", "FALSE", "NULL", "[", "{", "<<")
 )
@@ -171,7 +167,9 @@ class StatementOperandParser:
                 return tree.Path(tuple(parts))
 
     def parse_name(self) -> str:
-        name = self.expect("name").text
+        return self.check_name(self.expect("name").text)
+
+    def check_name(self, name: str) -> str:
         if not name:
             raise empty_component()
         if name[0] == "#":
@@ -181,12 +179,7 @@ class StatementOperandParser:
     def parse_subscript(self) -> str | int:
         """Parse a position in a list, or a name in a map: `a[0]`, `a['b']`."""
         if self.token.kind == "string":
-            name = self.advance().text
-            if not name:
-                raise empty_component()
-            if name[0] == "#":
-                self.hash_names.add(name)
-            return name
+            return self.check_name(self.advance().text)
         digits = self.expect("number").text
         if not digits.isdigit():
             raise malformed("Unexpected term")

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, cast
 from tablewright.errors import (
     DynamoDBError,
 )
-from tablewright.server.handler import RequestHandler
+from tablewright.server.handler import Responder
 from tablewright.server.limits import LARGE_BODY, SMALL_BODY
 from tablewright.server.request_parser import BODY, NOTHING, Refusal, RequestParser
 from tablewright.server.responses import (
@@ -37,7 +37,7 @@ from tablewright.server.states import (
     READY,
     WORKING,
     Activity,
-    Pace,
+    ClientPace,
 )
 
 if TYPE_CHECKING:
@@ -50,14 +50,14 @@ log = logging.getLogger("tablewright.server")
 QUEUED_OVERHEAD = 1024
 
 
-class Connection(RequestHandler, asyncio.Protocol):
+class Connection(Responder, asyncio.Protocol):
     """A connection of one client."""
 
     def __init__(self, server: Server) -> None:
         super().__init__(server)
         self._parser = RequestParser(server.limits, self._handle)
         self._held_bytes = 0  # bytes of the budget for the queue or for unread responses
-        self._pace = Pace(server.limits)
+        self._pace = ClientPace(server.limits)
 
     # --- called by the transport ---------------------------------------------------------------
 

@@ -85,7 +85,7 @@ UNKNOWN = b"<UnknownOperationException/>\n"
 QueuedRequest: TypeAlias = tuple[bytes, bytes, Mapping[bytes, bytes], bytes, bool]
 
 
-class RequestHandler:
+class Responder:
     """Responds to the requests of a connection, which is the subclass."""
 
     def __init__(self, server: Server) -> None:

@@ -7,8 +7,8 @@
     LINGERING   the last response is being sent; received data is discarded
     CLOSED      nothing is sent or read
 
-Invariant: a state changes only as `NEXT` allows. `Pace` decides when a client is too slow; it does
-not know sockets.
+Invariant: a state changes only as `NEXT` allows. `ClientPace` decides when a client is too slow; it
+does not know sockets.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Activity: TypeAlias = tuple[ConnectionState, int, int]
 Verdict: TypeAlias = Refusal | Literal["close", "abort"]
 
 
-class Pace:
+class ClientPace:
     """How fast a client is: what it did when it was last checked, since when, how far it got.
 
     The progress of an activity is a number that grows: the received bytes of a body, or the bytes

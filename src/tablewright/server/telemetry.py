@@ -29,9 +29,9 @@ from typing import Any
 import msgspec
 
 from tablewright.errors import DynamoDBError
-from tablewright.private_file import open_private
 from tablewright.server.access.credentials import Caller
 from tablewright.server.access.hosts import Hosts
+from tablewright.whole_file import open_private
 from tablewright.wire.touches import named_tables
 
 log = logging.getLogger("tablewright.server")

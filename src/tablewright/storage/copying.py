@@ -15,10 +15,9 @@ from pathlib import Path
 import apsw
 
 from tablewright.errors import StoreFailed
-from tablewright.private_file import open_private
 from tablewright.storage.log import log_path, note_log, read_salts
 from tablewright.storage.tree import TAG_BITS, UNTAGGED, make_tag
-from tablewright.whole_file import create_whole, partial_path
+from tablewright.whole_file import create_whole, open_private, partial_path
 
 
 def back_up(connection: apsw.Connection, copy: Path) -> None:

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import Annotated, Any, ClassVar, NamedTuple, NewType
+from typing import Annotated, Any, ClassVar, NamedTuple, NewType, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from tablewright.limits import (
     MAX_ATTRIBUTE_NAME_SIZE,
@@ -26,6 +26,8 @@ from tablewright.limits import (
     MAX_TABLE_ARN_LENGTH,
     MIN_NAME_LENGTH,
 )
+
+T = TypeVar("T")
 
 #: The characters of table and index names.
 NAME_PATTERN = "[a-zA-Z0-9_.-]+"
@@ -225,7 +227,13 @@ Names = dict[str, str]
 # tags, 25 indexes, 300 operators and 100 operands of IN in an expression. Without a limit, it could
 # take seconds to refuse a request.
 CAPPED = Length(0, 10_000)
+Capped = Annotated[list[T], CAPPED]
 AttributeNames = Annotated[list[AttributeName], Length(1, 100_000)]
+
+
+def optional(name: str) -> Any:
+    """Return a member that may be absent, with its name on the wire."""
+    return field(name=name, default=None)
 
 
 class Structure(Struct, rename="pascal", gc=False):

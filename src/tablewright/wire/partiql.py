@@ -17,6 +17,7 @@ from tablewright.wire.constraints import (
     ReturnCapacity,
     ReturnOnFailure,
     Structure,
+    optional,
 )
 from tablewright.wire.responses import ConsumedCapacity, ItemOut, Output
 
@@ -30,32 +31,30 @@ class ParameterizedStatement(Structure):
 
     text: StatementText = field(name="Statement")
     parameters: Parameters | None = None
-    return_on_failure: ReturnOnFailure | None = field(
-        name="ReturnValuesOnConditionCheckFailure", default=None
-    )
+    return_on_failure: ReturnOnFailure | None = optional("ReturnValuesOnConditionCheckFailure")
 
 
 class BatchStatementRequest(ParameterizedStatement):
-    consistent: bool | None = field(name="ConsistentRead", default=None)
+    consistent: bool | None = optional("ConsistentRead")
 
 
 class ExecuteStatementInput(BatchStatementRequest):
     next_token: Annotated[str, Length(1, 32768)] | None = None
-    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
+    return_capacity: ReturnCapacity | None = optional("ReturnConsumedCapacity")
     limit: Annotated[int, NumberRange(1)] | None = None
 
 
 class BatchExecuteStatementInput(Structure):
     statements: Annotated[list[BatchStatementRequest], Length(1, MAX_BATCH_STATEMENTS)]
-    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
+    return_capacity: ReturnCapacity | None = optional("ReturnConsumedCapacity")
 
 
 class ExecuteTransactionInput(Structure):
     statements: Annotated[list[ParameterizedStatement], Length(1, MAX_TRANSACTION_ACTIONS)] = field(
         name="TransactStatements"
     )
-    token: Annotated[str, Length(1, 36)] | None = field(name="ClientRequestToken", default=None)
-    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
+    token: Annotated[str, Length(1, 36)] | None = optional("ClientRequestToken")
+    return_capacity: ReturnCapacity | None = optional("ReturnConsumedCapacity")
 
 
 class ExecuteStatementOutput(Output, kw_only=True):

@@ -18,6 +18,7 @@ from tablewright.wire.constraints import (
     RegularExpression,
     Structure,
     Timestamp,
+    optional,
 )
 from tablewright.wire.responses import ItemOut, Output
 
@@ -38,7 +39,7 @@ IteratorType = Annotated[
 class ListStreamsInput(Structure):
     table_name: Name | None = None
     limit: ListLimit | None = None
-    start_arn: StreamArn | None = field(name="ExclusiveStartStreamArn", default=None)
+    start_arn: StreamArn | None = optional("ExclusiveStartStreamArn")
 
 
 class ShardFilter(Structure):
@@ -49,7 +50,7 @@ class ShardFilter(Structure):
 class DescribeStreamInput(Structure, kw_only=True):
     stream_arn: StreamArn
     limit: ListLimit | None = None
-    start_shard_id: ShardId | None = field(name="ExclusiveStartShardId", default=None)
+    start_shard_id: ShardId | None = optional("ExclusiveStartShardId")
     shard_filter: ShardFilter | None = None
 
 
@@ -94,7 +95,7 @@ class Record(Struct, omit_defaults=True, gc=False, kw_only=True):
     event_source: str = field(name="eventSource")
     aws_region: str = field(name="awsRegion")
     dynamodb: StreamRecord
-    user_identity: Identity | None = field(name="userIdentity", default=None)
+    user_identity: Identity | None = optional("userIdentity")
 
 
 class GetRecordsOutput(Output, kw_only=True):

@@ -1,21 +1,14 @@
 from __future__ import annotations
 
-import boto3
-
 from tests import commands
 from tests.engine.database import table_request
+from tests.server.http import sdk_client
 from tests.server.test_stopping import served
 
 
 def test_serve_can_be_realistic() -> None:
     with served("--realistic", "--control-delay", "600") as (_, url):
-        client = boto3.client(
-            "dynamodb",
-            endpoint_url=url,
-            region_name="us-east-1",
-            aws_access_key_id="key",
-            aws_secret_access_key="secret",
-        )
+        client = sdk_client(url)
         client.create_table(**table_request("shop"))
         assert client.describe_table(TableName="shop")["Table"]["TableStatus"] == "CREATING"
         client.close()

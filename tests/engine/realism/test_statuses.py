@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import boto3
 import pytest
 
 from tablewright.engine import Engine
@@ -17,6 +16,7 @@ from tablewright.errors import (
 from tablewright.server import serving
 from tests.engine.database import Json, definitions, index_request, item, table_request, values
 from tests.engine.realism.clock import Clock, realistic
+from tests.server.http import sdk_client
 
 KEY = item(pk="a", sk="1")
 
@@ -198,13 +198,7 @@ class SteppingClock(Clock):
 
 def test_the_waiters_of_boto3_wait() -> None:
     with realistic(SteppingClock()) as engine, serving(engine) as url:
-        client = boto3.client(
-            "dynamodb",
-            endpoint_url=url,
-            region_name="us-east-1",
-            aws_access_key_id="key",
-            aws_secret_access_key="secret",
-        )
+        client = sdk_client(url)
         answer = client.create_table(**table_request("shop"))
         assert answer["TableDescription"]["TableStatus"] == "CREATING"
         config = {"Delay": 0, "MaxAttempts": 20}

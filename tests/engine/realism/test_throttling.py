@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import boto3
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
@@ -20,6 +19,7 @@ from tablewright.server import serving
 from tests.engine.authorization.principals import scoped
 from tests.engine.database import Json, item, table_request, values
 from tests.engine.realism.clock import Clock, realistic
+from tests.server.http import sdk_client
 
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/shop"
 TABLE = (
@@ -314,14 +314,7 @@ def test_a_missing_table_is_still_reported_as_missing(engine: Engine) -> None:
 def test_boto3_sees_the_reasons(engine: Engine) -> None:
     create(engine, read=1)
     with serving(engine) as url:
-        client = boto3.client(
-            "dynamodb",
-            endpoint_url=url,
-            region_name="us-east-1",
-            aws_access_key_id="key",
-            aws_secret_access_key="secret",
-            config=Config(retries={"total_max_attempts": 1}),
-        )
+        client = sdk_client(url, config=Config(retries={"total_max_attempts": 1}))
         read = {"TableName": "shop", "Key": item(pk="a", sk="1"), "ConsistentRead": True}
         client.get_item(**read)
         with pytest.raises(client.exceptions.ProvisionedThroughputExceededException) as throttled:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.engine.database import Database, Json, item
-from tests.engine.statements.running import execute, keys, refuses, request, select
+from tests.engine.statements.running import execute, keys, refuses, select
 
 TYPES: Json = {
     "s": "text",
@@ -20,7 +20,7 @@ TYPES: Json = {
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def orders(db: Database) -> str:
     """Three partitions with four items each; sk is a number."""
     return db.table(
@@ -33,7 +33,7 @@ def orders(db: Database) -> str:
     )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def typed(db: Database) -> str:
     """An item with an attribute of each type, and one without."""
     return db.table("pk:S", items=[item(pk="all", **TYPES), item(pk="none")])
@@ -344,15 +344,6 @@ def test_a_token_belongs_to_its_index(db: Database) -> None:
 
 
 # -- tables
-
-
-def test_a_missing_table(db: Database) -> None:
-    db.fails(
-        "ExecuteStatement",
-        request("SELECT * FROM absent"),
-        "ResourceNotFoundException",
-        "Requested resource not found",
-    )
 
 
 def test_the_path_of_a_table_has_at_most_two_components(db: Database, orders: str) -> None:

@@ -8,7 +8,7 @@ from tests.engine.statements.running import execute, keys, refuses, select
 PROJECTED = "One or more parameter values were invalid: "
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def shop(db: Database) -> str:
     return db.table(
         local={"local": ("pk:S / date:S", ["kept"])},

@@ -321,16 +321,6 @@ def test_an_index_cannot_be_written(db: Database) -> None:
     refuses(db, message, f"DELETE FROM {source} {WHERE}")
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["INSERT INTO absent VALUE {'pk': 'a'}", f"UPDATE absent SET n = 1 {WHERE}",
-     f"DELETE FROM absent {WHERE}"],
-)  # fmt: skip
-def test_a_missing_table(db: Database, text: str) -> None:
-    message = "Requested resource not found"
-    db.fails("ExecuteStatement", request(text), "ResourceNotFoundException", message)
-
-
 def test_a_write_costs_what_its_operation_costs(db: Database) -> None:
     table = db.table(glob={"by-x": ("x:S", "KEYS_ONLY")})
 

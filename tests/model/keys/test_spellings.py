@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -28,6 +27,7 @@ from tablewright.database import Database
 from tablewright.errors import InvalidValue
 from tablewright.formats import day, lower, year_month
 from tests.model.declaring.declarations import refused
+from tests.prepared import Prepare, with_tables
 
 AT = datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC)
 
@@ -60,9 +60,8 @@ class Badge(Entity, table=Colons):
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as opened:
-        yield opened
+def prepare() -> Prepare:
+    return with_tables(Colons)
 
 
 @pytest.fixture

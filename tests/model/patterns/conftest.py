@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tablewright import Engine, connect, put
 from tablewright.database import Database
 from tests.model.patterns.club import Club, Numbers
 from tests.model.patterns.found import ITEMS, Found
+from tests.prepared import Prepare, with_tables
+
+TABLES = (Club, Found, Numbers)
+
+
+def fill(engine: Engine) -> None:
+    db = connect(engine, *TABLES)
+    for item in ITEMS:
+        db.run(put(item))
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as opened:
-        yield opened
+def prepare(request: pytest.FixtureRequest) -> Prepare:
+    return fill if "found" in request.fixturenames else with_tables(*TABLES)
 
 
 @pytest.fixture
 def db(engine: Engine) -> Database:
-    return connect(engine, Club, Found, Numbers)
+    return connect(engine, *TABLES)
 
 
 @pytest.fixture
 def found(db: Database) -> Database:
-    for item in ITEMS:
-        db.run(put(item))
     return db

@@ -11,6 +11,7 @@ from tablewright import (
     GSI,
     Aggregate,
     Attr,
+    Engine,
     Entity,
     Page,
     Table,
@@ -36,6 +37,7 @@ from tablewright.database import Database
 from tablewright.observe import RequestEvent
 from tablewright.plans import Plan, backfill
 from tests.costs import run_within_range
+from tests.prepared import prepared
 
 #: How many rows are below the folder; more than fit into one transaction of 4 MB.
 COUNT = 12
@@ -79,13 +81,17 @@ def file(number: int, **values: Any) -> File:
     return File(drive="d", folder="f", number=number, body=LARGE, **values)
 
 
+def fill(engine: Engine) -> None:
+    db = connect(engine, Drive)
+    db.run(create(Folder(drive="d", folder="f", body=LARGE)))
+    for number in range(COUNT):
+        db.run(put(file(number, code="c" if number == 3 else None)))
+
+
 @pytest.fixture
 def db() -> Iterator[Database]:
-    with connect(":memory:", Drive) as db:
-        db.run(create(Folder(drive="d", folder="f", body=LARGE)))
-        for number in range(COUNT):
-            db.run(put(file(number, code="c" if number == 3 else None)))
-        yield db
+    with prepared(fill) as engine:
+        yield connect(engine, Drive)
 
 
 FILES = File.primary.within("d").eq("f")

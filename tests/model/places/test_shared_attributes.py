@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import date
@@ -29,6 +28,7 @@ from tablewright.database import Database
 from tablewright.formats import coded
 from tablewright.plans import backfill
 from tests.model.declaring.declarations import refused
+from tests.prepared import Prepare, with_tables
 
 
 class Tasks(Table, name="tasks"):
@@ -48,9 +48,8 @@ class Task(Entity, table=Tasks):
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as opened:
-        yield opened
+def prepare() -> Prepare:
+    return with_tables(Tasks)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ The keys are those of indexes, and attributes that are keys themselves, in the t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
@@ -32,8 +31,10 @@ from tablewright.database import Database
 from tablewright.engine import Engine
 from tablewright.errors import AlreadyExists
 from tablewright.formats import day, iso
+from tests.prepared import Prepare, with_tables
 
 MOMENT = datetime(2020, 1, 3, 1, 57, 44, tzinfo=UTC)
+
 FOREIGN = "2020-01-03T01:57:44Z"
 USUAL = "2020-01-03T01:57:44.000000Z"
 
@@ -81,9 +82,8 @@ ITEM = {
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as opened:
-        yield opened
+def prepare() -> Prepare:
+    return with_tables(Log)
 
 
 @pytest.fixture

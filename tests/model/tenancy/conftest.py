@@ -6,21 +6,30 @@ from collections.abc import Iterator
 
 import pytest
 
-from tablewright import connect, create
+from tablewright import Engine, connect, create
 from tablewright.database import Database
-from tests.model.tenancy.market import USERS, Inventory, Market, Plain, everything_of, local_of
+from tests.model.tenancy.market import USERS, Inventory, Market, Plain, everything_of
+from tests.prepared import Prepare
+
+
+def fill(engine: Engine) -> None:
+    db = connect(engine, Market, Plain)
+    for user in USERS:
+        for entity in everything_of(user):
+            db.run(create(entity))
+    for number in range(3):
+        db.run(create(Inventory(item_id=number)))
 
 
 @pytest.fixture
-def db() -> Iterator[Database]:
-    with connect(":memory:", Market, Plain, cursor_secret="secret") as db:
-        for user in USERS:
-            for entity in everything_of(user):
-                db.run(create(entity))
-        for number in range(3):
-            db.run(create(Inventory(item_id=number)))
-        yield db
-        assert local_of(db).engine.check()
+def prepare() -> Prepare:
+    return fill
+
+
+@pytest.fixture
+def db(engine: Engine) -> Iterator[Database]:
+    yield connect(engine, Market, Plain, cursor_secret="secret")
+    assert engine.check()
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 from tablewright import (
     GSI,
     Aggregate,
+    Engine,
     Query,
     Table,
     Tenancy,
@@ -30,36 +31,40 @@ from tests.model.tenancy.market import (
     Profile,
     Stall,
     cursor_of,
-    local_of,
     order,
     order_id,
     s,
 )
+from tests.prepared import prepared
 from tests.transports import record_requests
 
 # -- filtered indexes ------------------------------------------------------------------------------
 
 
+def mingle(engine: Engine) -> None:
+    db = connect(engine, Market)
+    rows = []
+    for number in range(5):
+        rows.append(put(order("a", number, total=number)))
+        rows += [
+            put(
+                Order(
+                    user_id=f"x{stranger}",
+                    order_id=ULID(f"01JZ10H7X367VB2NF4YQ97{number:02d}{stranger:02d}"),
+                    total=number,
+                )
+            )
+            for stranger in range(10, 70)
+        ]
+    db.run(batch_write(rows))
+
+
 @pytest.fixture
 def mingled() -> Iterator[Database]:
     """Five orders of the user a, each between sixty of others in every index."""
-    with connect(":memory:", Market) as db:
-        rows = []
-        for number in range(5):
-            rows.append(put(order("a", number, total=number)))
-            rows += [
-                put(
-                    Order(
-                        user_id=f"x{stranger}",
-                        order_id=ULID(f"01JZ10H7X367VB2NF4YQ97{number:02d}{stranger:02d}"),
-                        total=number,
-                    )
-                )
-                for stranger in range(10, 70)
-            ]
-        db.run(batch_write(rows))
-        yield db
-        assert local_of(db).engine.check()
+    with prepared(mingle) as engine:
+        yield connect(engine, Market)
+        assert engine.check()
 
 
 def numbers(orders: Any) -> list[int]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tablewright import (
     Attr,
+    Engine,
     Entity,
     Table,
     Tenancy,
@@ -29,22 +30,27 @@ from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
 from tablewright.model.tenancy import TenantGuard
 from tests.examples import examples
 from tests.model.tenancy.orgs import Audit, Org, Project, Task, Work
+from tests.prepared import prepared
 from tests.transports import record_requests
 
 #: Ids that would have the partitions of the tenant x if they were written as they are.
 HOSTILE = ("x#PROJECT", "x#PROJECT#p", "x#", "x$", "x*", "*", "$", "xy", "X", "x#*", "ORG#x")
 
 
+def fill(engine: Engine) -> None:
+    db = connect(engine, Work)
+    for org in ("x", *HOSTILE):
+        db.run(put(Org(org=org)))
+        db.run(put(Audit(org=org, number=1)))
+        for project in ("p", "q"):
+            db.run(put(Project(org=org, project=project)))
+            db.run(put(Task(org=org, project=project, number=1)))
+
+
 @pytest.fixture
 def db() -> Iterator[Database]:
-    with connect(":memory:", Work) as db:
-        for org in ("x", *HOSTILE):
-            db.run(put(Org(org=org)))
-            db.run(put(Audit(org=org, number=1)))
-            for project in ("p", "q"):
-                db.run(put(Project(org=org, project=project)))
-                db.run(put(Task(org=org, project=project, number=1)))
-        yield db
+    with prepared(fill) as engine:
+        yield connect(engine, Work)
 
 
 def test_all_partitions_behind_the_prefix_are_the_tenants(db: Database) -> None:

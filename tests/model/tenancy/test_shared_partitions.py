@@ -9,6 +9,7 @@ import pytest
 
 from tablewright import (
     Attr,
+    Engine,
     Entity,
     Table,
     Tenancy,
@@ -27,17 +28,22 @@ from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
 from tablewright.plans import Plan
 from tests.model.tenancy.orgs import Org, Price, Product, Project, Work
+from tests.prepared import prepared
+
+
+def fill(engine: Engine) -> None:
+    db = connect(engine, Work)
+    for sku in ("a", "b"):
+        db.run(put(Product(sku=sku)))
+        db.run(put(Price(sku=sku, amount=1)))
+    for org in ("x", "y"):
+        db.run(put(Project(org=org, project=f"of {org}")))
 
 
 @pytest.fixture
 def db() -> Iterator[Database]:
-    with connect(":memory:", Work) as db:
-        for sku in ("a", "b"):
-            db.run(put(Product(sku=sku)))
-            db.run(put(Price(sku=sku, amount=1)))
-        for org in ("x", "y"):
-            db.run(put(Project(org=org, project=f"of {org}")))
-        yield db
+    with prepared(fill) as engine:
+        yield connect(engine, Work)
 
 
 @pytest.mark.parametrize("org", ["x", "y", "CATALOG", "*"])

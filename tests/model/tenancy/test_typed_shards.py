@@ -8,7 +8,20 @@ from typing import Any
 
 import pytest
 
-from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, connect, index, key, put, unique
+from tablewright import (
+    GSI,
+    Attr,
+    Engine,
+    Entity,
+    Table,
+    Tenancy,
+    attr,
+    connect,
+    index,
+    key,
+    put,
+    unique,
+)
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
 from tablewright.formats import shard
@@ -17,6 +30,7 @@ from tablewright.plan.expressions import QueryRequest, Selection
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
 from tablewright.plans import Plan
 from tablewright.values import Value
+from tests.prepared import prepared
 
 
 class Letters(Table, name="letters", pk="owner", sk="SK"):
@@ -73,21 +87,29 @@ class Ledger(Entity, table=Rooms):
     primary = key("HOUSE#ALL", "LEDGER")
 
 
+def fill_letters(engine: Engine) -> None:
+    db = connect(engine, Letters)
+    for owner in ("a$", "a$$", "x#y", "x$!y"):
+        db.run(put(Letter(owner=owner, number=1)))
+
+
 @pytest.fixture
 def letters() -> Iterator[Database]:
-    with connect(":memory:", Letters) as db:
-        for owner in ("a$", "a$$", "x#y", "x$!y"):
-            db.run(put(Letter(owner=owner, number=1)))
-        yield db
+    with prepared(fill_letters) as engine:
+        yield connect(engine, Letters)
+
+
+def fill_meters(engine: Engine) -> None:
+    db = connect(engine, Meters)
+    for owner in (7, 70):
+        for number in range(3):
+            db.run(put(Meter(owner=Decimal(owner), number=number)))
 
 
 @pytest.fixture
 def meters() -> Iterator[Database]:
-    with connect(":memory:", Meters, cursor_secret="secret") as db:
-        for owner in (7, 70):
-            for number in range(3):
-                db.run(put(Meter(owner=Decimal(owner), number=number)))
-        yield db
+    with prepared(fill_meters) as engine:
+        yield connect(engine, Meters, cursor_secret="secret")
 
 
 class Raw(Plan[bytes]):

@@ -7,17 +7,22 @@ from typing import Any
 
 import pytest
 
-from tablewright import connect, create, delete, put, transact, update
+from tablewright import Engine, connect, create, delete, put, transact, update
 from tablewright.database import Database
 from tablewright.errors import TenantViolation, UniqueViolation
 from tests.model.tenancy.orgs import Member, Work
+from tests.prepared import prepared
+
+
+def fill(engine: Engine) -> None:
+    db = connect(engine, Work)
+    db.run(create(Member(org="y", member="1", email="ann@example.com", badge="7")))
 
 
 @pytest.fixture
 def db() -> Iterator[Database]:
-    with connect(":memory:", Work) as db:
-        db.run(create(Member(org="y", member="1", email="ann@example.com", badge="7")))
-        yield db
+    with prepared(fill) as engine:
+        yield connect(engine, Work)
 
 
 @pytest.fixture

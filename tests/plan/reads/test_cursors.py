@@ -33,6 +33,7 @@ from tablewright import (
 from tablewright.database import Database
 from tablewright.errors import InvalidCursor
 from tests.examples import examples
+from tests.prepared import Prepare, with_tables
 
 SECRET = "between us"
 
@@ -94,9 +95,8 @@ def posts_again(blog: str) -> Query[Post]:
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as opened:
-        yield opened
+def prepare(request: pytest.FixtureRequest) -> Prepare:
+    return fill_blogs if "filled" in request.fixturenames else with_tables(Blog, Plain)
 
 
 @pytest.fixture
@@ -112,10 +112,14 @@ def fill(db: Database, blog: str, count: int, replies: int = 0) -> None:
             db.run(put(Reply(blog=blog, number=number, reply=reply, tag=blog)))
 
 
-@pytest.fixture
-def filled(db: Database) -> Database:
+def fill_blogs(engine: Engine) -> None:
+    db = connect(engine, Blog, Plain, cursor_secret=SECRET)
     fill(db, "B", 10, replies=2)
     fill(db, "C", 10)
+
+
+@pytest.fixture
+def filled(db: Database) -> Database:
     return db
 
 

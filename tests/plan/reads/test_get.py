@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import msgspec
@@ -34,6 +34,7 @@ from tablewright.errors import (
 )
 from tablewright.plan.plan import Request
 from tablewright.plans import Plan
+from tests.prepared import Prepare, with_tables
 from tests.transports import InterferingTransport
 
 T = TypeVar("T")
@@ -78,9 +79,8 @@ class Line(Entity, table=Ledger):
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as opened:
-        yield opened
+def prepare() -> Prepare:
+    return with_tables(Store, Archive, Ledger)
 
 
 @pytest.fixture

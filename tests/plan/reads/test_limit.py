@@ -12,6 +12,7 @@ from tablewright import (
     GSI,
     Aggregate,
     Attr,
+    Engine,
     Entity,
     Query,
     Table,
@@ -28,6 +29,7 @@ from tablewright import (
 )
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidCursor, InvalidValue
+from tests.prepared import prepared
 
 
 class Shelves(Table, name="limit_shelves"):
@@ -57,13 +59,17 @@ class BookWithLabels(Aggregate):
     labels: list[Label] = children()
 
 
+def fill(engine: Engine) -> None:
+    opened = connect(engine, Shelves)
+    for number in range(10):
+        opened.run(put(Book(shelf="A", number=number, state="odd" if number % 2 else "even")))
+        opened.run(put(Label(shelf="A", number=number)))
+
+
 @pytest.fixture
 def db() -> Iterator[Database]:
-    with connect(":memory:", Shelves, cursor_secret="ours") as opened:
-        for number in range(10):
-            opened.run(put(Book(shelf="A", number=number, state="odd" if number % 2 else "even")))
-            opened.run(put(Label(shelf="A", number=number)))
-        yield opened
+    with prepared(fill) as engine:
+        yield connect(engine, Shelves, cursor_secret="ours")
 
 
 PLANS: dict[str, Callable[[], Query[Any]]] = {

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -30,6 +29,7 @@ from tablewright import (
 from tablewright.backoff import Backoff
 from tablewright.database import Database
 from tablewright.errors import Contention, DeclarationError, InvalidValue
+from tests.prepared import Prepare, with_tables
 from tests.transports import ThrottlingTransport
 
 
@@ -94,10 +94,8 @@ class Folder(Entity, table=Archive):
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check()
+def prepare() -> Prepare:
+    return with_tables(Store, Archive)
 
 
 @pytest.fixture

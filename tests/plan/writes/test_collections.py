@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -44,6 +43,7 @@ from tablewright.errors import (
 )
 from tablewright.plans import DeleteAggregate, DeleteRange
 from tests.costs import run_within_range
+from tests.prepared import Prepare, with_tables
 from tests.transports import (
     InterferingTransport,
     Interrupted,
@@ -165,10 +165,8 @@ class FolderWithFiles(Aggregate):
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check()
+def prepare() -> Prepare:
+    return with_tables(Shop)
 
 
 @pytest.fixture

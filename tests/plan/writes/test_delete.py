@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from tablewright import (
 )
 from tablewright.database import Database
 from tablewright.errors import ConditionFailed, DeclarationError, VersionConflict
+from tests.prepared import Prepare, with_tables
 from tests.transports import InterferingTransport
 
 
@@ -56,10 +56,8 @@ class Member(Entity, table=Library):
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check()
+def prepare() -> Prepare:
+    return with_tables(Library)
 
 
 @pytest.fixture

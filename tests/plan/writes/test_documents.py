@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
@@ -20,6 +19,7 @@ from tablewright.errors import (
     NotFound,
     VersionConflict,
 )
+from tests.prepared import Prepare, with_tables
 
 
 class Dish(BaseModel):
@@ -78,10 +78,8 @@ def section(title: str, *dishes: Dish, seen: int = 0) -> Section:
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check()
+def prepare() -> Prepare:
+    return with_tables(Cafe)
 
 
 @pytest.fixture

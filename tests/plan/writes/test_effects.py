@@ -6,7 +6,6 @@ is run, and the copy is compared with what is stored.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -37,8 +36,10 @@ from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.writes.effect import WriteEffect, index_row
 from tablewright.plan.writes.write import Write
 from tablewright.values import Item
+from tests.prepared import Prepare, with_tables
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
 #: The rows of the table (None) and of each index, by their key in the table.
 Rows = dict[tuple[str | None, str, str], Item]
 
@@ -92,9 +93,8 @@ class Room(Entity, table=Homes):
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
+def prepare() -> Prepare:
+    return with_tables(Homes)
 
 
 @pytest.fixture

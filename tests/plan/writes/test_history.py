@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -35,6 +34,7 @@ from tablewright.errors import (
     NotFound,
     VersionConflict,
 )
+from tests.prepared import Prepare, with_tables
 from tests.transports import InterferingTransport, RecordingTransport
 
 
@@ -152,10 +152,8 @@ class Account(Entity, table=Ledger):
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check()
+def prepare() -> Prepare:
+    return with_tables(Ledger)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -31,6 +30,7 @@ from tablewright.errors import (
     InvalidValue,
     WriteRejected,
 )
+from tests.prepared import Prepare, with_tables
 
 
 class Shop(Table, name="shop"):
@@ -67,10 +67,8 @@ class Session(Entity, table=Shop):
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check()
+def prepare() -> Prepare:
+    return with_tables(Shop)
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -49,6 +48,7 @@ from tablewright.errors import (
     VersionConflict,
 )
 from tests.costs import run_within_range
+from tests.prepared import Prepare, with_tables
 from tests.transports import InterferingTransport, record_requests
 
 
@@ -116,10 +116,8 @@ class Whole(Aggregate):
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check()
+def prepare() -> Prepare:
+    return with_tables(Shop)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -40,6 +40,7 @@ from tablewright.errors import (
     VersionConflict,
     WriteRejected,
 )
+from tests.prepared import Prepare, with_tables
 from tests.transports import InterferingTransport, RecordingTransport
 
 
@@ -79,10 +80,8 @@ class Branch(Entity, table=Branches):
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check()
+def prepare() -> Prepare:
+    return with_tables(Bank, Branches)
 
 
 @pytest.fixture

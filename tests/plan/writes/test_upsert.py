@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -43,6 +42,7 @@ from tablewright.errors import (
 from tablewright.formats import lower
 from tablewright.plans import Upsert, Write
 from tests.costs import run_within_range
+from tests.prepared import Prepare, with_tables
 from tests.transports import InterferingTransport, record_requests
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -118,10 +118,8 @@ class Address(Entity, table=Stats):
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check()
+def prepare() -> Prepare:
+    return with_tables(Stats)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -29,6 +28,7 @@ from tablewright import (
 from tablewright.database import Database
 from tablewright.errors import AlreadyExists, InvalidValue, UniqueViolation, VersionConflict
 from tablewright.plans import Write
+from tests.prepared import Prepare, with_tables
 
 
 class Office(Table, name="office"):
@@ -57,10 +57,8 @@ class Clerk(Entity, table=Office):
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check()
+def prepare() -> Prepare:
+    return with_tables(Office)
 
 
 @pytest.fixture

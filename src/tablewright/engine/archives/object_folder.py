@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from tablewright.errors import ValidationException
-from tablewright.private_file import open_private
-from tablewright.whole_file import PARTIAL, create_whole
+from tablewright.whole_file import PARTIAL, create_whole, open_private
 
 _PART = re.compile(r"[^\x00-\x1f\x7f/\\]+").fullmatch
 #: Of file systems and of S3, in bytes.

@@ -142,7 +142,7 @@ def _build_key_schema(
     return KeySchema(of("HASH"), of("RANGE"))
 
 
-def build_projection(shape: requests.IndexProjection) -> ProjectedAttributes:
+def build_projection(shape: requests.RequestedProjection) -> ProjectedAttributes:
     kind, names = shape.projection_type, shape.non_key_attributes
     if kind is None:
         raise invalid("Unknown ProjectionType: null")

@@ -50,16 +50,22 @@ from tablewright.errors import CredentialsRefused, InvalidValue
 from tablewright.hints import closest
 from tablewright.policy import Principal
 
-__all__ = ["Caller", "Credentials"]
-
 log = logging.getLogger("tablewright.server")
 
 CHECK_SECONDS = 1.0
 #: How often the commands of expiring credentials run again.
 RENEW_SECONDS = 60.0
 
+NAME = re.compile(r"[\w+=,.@-]{1,64}", re.ASCII)  # as user names in IAM
+ACCESS_KEY_ID = re.compile(r"[\w.-]{3,128}", re.ASCII)
+ACCOUNT = re.compile(r"\d{12}", re.ASCII)
+COMMAND_SECONDS = 60
+#: The settings of a key, in the file and as a command prints them.
+KEY_SETTINGS = ("access_key_id", "secret_access_key", "session_token", "expires")
+PRINTED_SETTINGS = ("AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration")
 #: A user's name and a command that issues credentials for it.
 Issuer = tuple[str, tuple[str, ...]]
+T = TypeVar("T")
 
 
 class Credentials:
@@ -158,15 +164,7 @@ def file_state(path: Path) -> object:
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-NAME = re.compile(r"[\w+=,.@-]{1,64}", re.ASCII)  # as user names in IAM
-ACCESS_KEY_ID = re.compile(r"[\w.-]{3,128}", re.ASCII)
-ACCOUNT = re.compile(r"\d{12}", re.ASCII)
-COMMAND_SECONDS = 60
-#: The settings of a key, in the file and as a command prints them.
-KEY_SETTINGS = ("access_key_id", "secret_access_key", "session_token", "expires")
-PRINTED_SETTINGS = ("AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration")
-
-T = TypeVar("T")
+# --- the file ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

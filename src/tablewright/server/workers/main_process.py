@@ -1,7 +1,7 @@
 """The main process of a server with workers: accepts, commits, and does the periodic work.
 
     clients ──accept──▶ main process ──socket──▶ the worker with the fewest connections
-                        main process ◀──writes── workers (`relay`, `relay_writer`)
+                        main process ◀──writes── workers (`relay`)
 
 It writes for all workers, so their writes share commits, and the deletion of expired items, index
 builds and exports run once. (With a writer in each of two workers, a commit had half as many
@@ -66,7 +66,7 @@ class MainServer(Server):
         self._members = [WorkerHandle(process) for process in workers.processes]
         #: The last reports of workers that were replaced.
         self._past_reports: list[WorkerReport] = []
-        #: The worker that has been told that it has the only connection.
+        #: The worker that knows that it has the only connection.
         self._alone: WorkerHandle | None = None
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:

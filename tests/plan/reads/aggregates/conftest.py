@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tablewright import Engine, connect
 from tablewright.database import Database
 from tests.plan.reads.aggregates.sales import Carte, Joined, Kitchen, Ranked, Sales
+from tests.prepared import Prepare, with_tables
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as opened:
-        yield opened
+def prepare() -> Prepare:
+    return with_tables(Sales, Carte, Kitchen, Joined, Ranked)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date, timedelta
 
 import pytest
@@ -10,22 +9,13 @@ import pytest
 from tablewright import Engine, connect, create
 from tablewright.database import Database
 from tests.plan.reads.query.desk import MONDAY, Desk, Diary, Shelf, Weather, comment, task
+from tests.prepared import Prepare, with_tables
+
+TABLES = (Desk, Weather, Shelf, Diary)
 
 
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as opened:
-        yield opened
-
-
-@pytest.fixture
-def db(engine: Engine) -> Database:
-    return connect(engine, Desk, Weather, Shelf, Diary)
-
-
-@pytest.fixture
-def filled(db: Database) -> Database:
-    """Twelve tasks with three comments each, and a task of another project."""
+def fill(engine: Engine) -> None:
+    db = connect(engine, *TABLES)
     for number in range(1, 13):
         created = task(
             number,
@@ -37,4 +27,19 @@ def filled(db: Database) -> Database:
         for name in "abc":
             db.run(create(comment(number, name, by="ann", at=MONDAY + timedelta(hours=number))))
     db.run(create(task(1, project="Q")))
+
+
+@pytest.fixture
+def prepare(request: pytest.FixtureRequest) -> Prepare:
+    return fill if "filled" in request.fixturenames else with_tables(*TABLES)
+
+
+@pytest.fixture
+def db(engine: Engine) -> Database:
+    return connect(engine, *TABLES)
+
+
+@pytest.fixture
+def filled(db: Database) -> Database:
+    """Twelve tasks with three comments each, and a task of another project."""
     return db

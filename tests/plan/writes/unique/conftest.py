@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from tablewright import Engine, connect
 from tablewright.database import Database
 from tests.plan.writes.unique.accounts import Accounts, Recipes
+from tests.prepared import Prepare, with_tables
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check()
+def prepare() -> Prepare:
+    return with_tables(Recipes)
 
 
 @pytest.fixture

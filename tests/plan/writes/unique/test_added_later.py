@@ -68,13 +68,6 @@ class User(Entity, table=Users):
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check()
-
-
-@pytest.fixture
 def old(engine: Engine) -> Database:
     return connect(engine, OldUsers, update=True)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
@@ -10,13 +9,12 @@ import pytest
 from tablewright import Engine, connect, create
 from tablewright.database import Database
 from tests.plan.writes.update.orders import AT, Order, Orders
+from tests.prepared import Prepare, with_tables
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    with Engine(":memory:") as engine:
-        yield engine
-        assert engine.check()
+def prepare() -> Prepare:
+    return with_tables(Orders)
 
 
 @pytest.fixture

@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tablewright import Engine
+from tests.prepared import Prepare, prepared
+
+
+@pytest.fixture
+def engine(prepare: Prepare) -> Iterator[Engine]:
+    """An engine in memory. What a test writes is checked, and undone."""
+    with prepared(prepare) as engine:
+        yield engine
+        assert engine.check()
