@@ -79,10 +79,9 @@ def element(tag: str, *children: Child, **attributes: str | float | None) -> Mar
         pieces.append(f'{_names(name)}{value}"')
     pieces.append(">")
     for child in children:
-        if child.__class__ is Markup:
-            pieces.append(child)
-        elif isinstance(child, str):
-            pieces.append(escape(child) if _special(child) else child)
+        if isinstance(child, str):
+            plain = child.__class__ is Markup or not _special(child)
+            pieces.append(child if plain else escape(child))
         else:
             pieces += [
                 each if each.__class__ is Markup or not _special(each) else escape(each)

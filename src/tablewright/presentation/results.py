@@ -72,8 +72,8 @@ def result_node(value: Any) -> ResultNode:
         with suppress(TablewrightError):  # it may have no key
             key = entity.stored_key(value)
         return ResultNode("record", title, as_json(value), entity=entity, key=key)
-    if hasattr(value, "_asdict"):
-        return ResultNode("record", title, as_json(value._asdict()))
+    if (named := getattr(value, "_asdict", None)) is not None:
+        return ResultNode("record", title, as_json(named()))
     values = as_json(value)
     if isinstance(values, dict) and (_is_model(value) or hasattr(type(value), "__projection__")):
         return ResultNode("record", title, values)

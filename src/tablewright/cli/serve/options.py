@@ -199,7 +199,8 @@ def read_options(arguments: Sequence[str]) -> ServeOptions:
         given[name] = [*(given[name] or ()), value] if is_list else value
     if len(files) > 1:
         fail(f"serve takes one FILE, not {' and '.join(files)}")
-    return ServeOptions(**given | {"file": Path(files[0]) if files else None})
+    given["file"] = Path(files[0]) if files else None
+    return ServeOptions(**given)
 
 
 def _read_value(option: str, text: str, kind: Any, declared: Declared) -> Any:

@@ -151,7 +151,8 @@ def _is_attribute(value: Any, name: str) -> bool:
     return False
 
 
-class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):
+# The key of an entity is computed, that of other writes is given.
+class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):  # pyright: ignore[reportIncompatibleVariableOverride]
     """Write an entity, whether it exists or not."""
 
     _verb = "put"
