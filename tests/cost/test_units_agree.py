@@ -10,7 +10,7 @@ import pytest
 from tablewright import Attr, Engine, Entity, Table, attr, connect, create, key, transact, version
 from tablewright.cost import Consumption, consumption, cost, load_prices, load_rates
 from tablewright.database import Database
-from tablewright.designs.catalog import bundled, load
+from tablewright.designs.catalog import BUNDLED, load
 from tablewright.errors import AlreadyExists, UniqueViolation
 from tablewright.plans import Plan
 from tablewright.studio.markup.pattern_matrix import pattern_matrix
@@ -28,7 +28,7 @@ class Entry(Entity, table=Ledger):
     primary = key("ENTRY" / number, "ENTRY")
 
 
-@pytest.mark.parametrize("name", [design.name for design in bundled()])
+@pytest.mark.parametrize("name", BUNDLED)
 def test_explain_cost_and_the_studio_show_the_same_units(name: str) -> None:
     design = load(name)
     report = cost(design, rates=load_rates(design), prices=load_prices(None))

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tablewright import GSI, Attr, Entity, Table, attr, index, key
-from tablewright.designs.catalog import bundled, load
+from tablewright.designs.catalog import BUNDLED, load
 from tablewright.publish import html_document
 from tablewright.publish.erd import RELATION_COLUMNS, Attribute, Erd, Node, Relation
 from tablewright.publish.html.element import Markup, element, escape
@@ -22,7 +22,7 @@ from tablewright.publish.html.svg import width, wrap
 from tablewright.verify import Design
 from tests.commands import run
 
-NAMES = [design.name for design in bundled()]
+NAMES = list(BUNDLED)
 HOSTILE = "<script>alert(1)</script>&\"'`\u202e\u2066\x00\x1b\ud800"
 
 

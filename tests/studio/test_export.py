@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.cli.studio import open_workspace
-from tablewright.designs.catalog import bundled
+from tablewright.designs.catalog import BUNDLED
 from tablewright.errors import InvalidValue
 from tablewright.publish.html.element import element, relinked
 from tablewright.studio.export import export, file_name
@@ -22,10 +22,7 @@ LARGE = ("menu", "shop")
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(each.name, marks=[pytest.mark.slow] if each.name in LARGE else [])
-        for each in bundled()
-    ],
+    [pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else []) for name in BUNDLED],
 )
 def test_every_link_leads_to_a_file_that_was_written(name: str, tmp_path: Path) -> None:
     paths = export(open_workspace([name]), tmp_path / "pages")
