@@ -111,7 +111,7 @@ format: $(READY) ## format the code and apply safe lint fixes
 
 docs: $(READY) ## generate docs/designs/*.md from the designs
 	@for design in shop market recipes menu commerce; do \
-	  $(BIN)/tablewright docs $$design -o docs/designs/$$design.md || exit 1; done
+	  $(BIN)/tablewright publish docs $$design -o docs/designs/$$design.md || exit 1; done
 
 site: $(READY) $(SITE)/.ready ## build the documentation site in .site/html
 	@$(BIN)/python -m website.pages $(SITE)/pages

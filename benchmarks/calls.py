@@ -31,7 +31,7 @@ def count_calls(run: Callable[[], object]) -> int:
 
 def verify_calls() -> int:
     """Return the calls of `tablewright verify commerce`, the second time in one process."""
-    from tablewright.cli.designs import verify
+    from tablewright.cli.check_design import verify
 
     def run() -> None:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):

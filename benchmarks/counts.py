@@ -16,6 +16,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -53,18 +54,18 @@ TEXTS_OF_OTHERS = {
     "model/table": "names in a design",
     "partiql": "statements in requests",
     "policy": "policies",
+    "presentation/element": "characters of any text",
+    "presentation/erd": "names in a design",
+    "presentation/page": "docstrings of a design",
     "publish/advice/rules/entities": "names in a design",
     "publish/advice/rules/ranges": "arguments of checks",
     "publish/advice/silencing": "comments in a design",
-    "publish/erd": "names in a design",
-    "publish/html/element": "characters of any text",
-    "publish/html/page": "docstrings of a design",
     "publish/iam/policies": "options, and the spaces in a policy",
     "publish/infrastructure": "names in a design",
     "server": "what clients send, and configuration files",
-    "studio/markup/run_parts": "source code, to colour it",
+    "studio/markup/result_parts": "source code, to colour it",
     "studio/markup/item_parts": "values in items",
-    "studio/patterns/code/requests": "names of members of requests",
+    "studio/patterns/programs": "names of members of requests",
     "studio/web": "what browsers send",
     "templates": "templates",
     "transfer": "names of tables and files",
@@ -109,6 +110,33 @@ def lines(package: Path) -> int:
     return sum(len(path.read_text().splitlines()) for path in paths)
 
 
+def modules(package: Path) -> int:
+    """Modules of the package."""
+    return sum(1 for _ in package.rglob("*.py"))
+
+
+def long_modules(package: Path) -> int:
+    """Modules above 500 lines."""
+    return sum(len(path.read_text().splitlines()) > 500 for path in package.rglob("*.py"))
+
+
+def shared_names(package: Path) -> int:
+    """Public class names that two modules or more define, without the five designs."""
+    homes = Counter(
+        node.name
+        for path, module in _modules(package)
+        if not path.startswith("designs/")
+        for node in module.body
+        if isinstance(node, ast.ClassDef) and not _is_private(node.name)
+    )
+    return sum(count > 1 for count in homes.values())
+
+
+def page_calls(package: Path) -> int:
+    """Python calls in the package for a page of items in the studio."""
+    return _measured("benchmarks.page_calls", package)
+
+
 def verify_calls(package: Path) -> int:
     """Python calls of the second `verify commerce` in a process."""
     return _measured("benchmarks.calls", package)
@@ -126,7 +154,11 @@ COUNTS: tuple[tuple[Callable[[Path], int], int], ...] = (
     (table_members, 4),
     (verify_calls, 37_218),  # 40 % of what it took before it recorded one trace
     (put_calls, 140),
-    (lines, 87_500),
+    (page_calls, 3_000),
+    (shared_names, 10),
+    (modules, 540),
+    (long_modules, 0),
+    (lines, 84_000),
 )
 
 

@@ -16,10 +16,10 @@ import apsw
 from benchmarks import items
 from tablewright.encoding.items import dump, item_size, normalise_item
 from tablewright.engine import Engine
-from tablewright.engine.catalog import Catalog
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables.catalog import Catalog
+from tablewright.engine.tables.table import StoredTable
 from tablewright.storage import Tree
-from tablewright.storage.checksum import row_checksum
+from tablewright.storage.tree import row_checksum
 
 Row: TypeAlias = tuple[bytes, int, bytes]
 

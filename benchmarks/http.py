@@ -53,7 +53,7 @@ def get_item(context: Context) -> list[Figure]:
     path = context.folder / "http.db"
     build(path, count, context.track)
     rounds, seconds = context.size(8, 2), 0.4
-    with server("tablewright", "serve", "--db", str(path), "--port", "0") as endpoint:
+    with server("tablewright", "serve", str(path), "--port", "0") as endpoint:
         requests = gets(endpoint.port, count)
         length = _served(endpoint, requests, 0.2, repeat=True).load.length
         with server("benchmarks.bare_http", str(length)) as limit:
@@ -102,7 +102,7 @@ def put_item(context: Context) -> list[Figure]:
     rounds, seconds = context.size(3, 1), context.size(10, 3) / 10
     done: list[Served] = []
     first = count
-    with server("tablewright", "serve", "--db", str(path), "--port", "0") as endpoint:
+    with server("tablewright", "serve", str(path), "--port", "0") as endpoint:
         _served(endpoint, puts(endpoint.port, count, first, 100), seconds, repeat=False)
         before = commits(path)
         for _ in context.track("PutItem over HTTP", range(rounds)):

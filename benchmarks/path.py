@@ -34,13 +34,13 @@ from tablewright.encoding.items import dump, item_size
 from tablewright.encoding.keys import encode_component, end_of_prefix, partition
 from tablewright.engine import Engine, ReadStep
 from tablewright.engine.operations import find_operation
-from tablewright.server.authentication import OpenAuthenticator
+from tablewright.server.access.authentication import OpenAuthenticator
 from tablewright.server.limits import Limits
 from tablewright.server.preparation import parse_json
 from tablewright.server.request_parser import RequestParser
 from tablewright.server.responses import AMZ_JSON, ResponseBuilder
-from tablewright.storage.checksum import row_checksum
 from tablewright.storage.file import connect
+from tablewright.storage.tree import row_checksum
 from tablewright.wire.read import read
 
 T = TypeVar("T")
@@ -121,7 +121,7 @@ class Bench:
             "checksums of rows": checksums,
             "engine: keys, rows, capacity": engine - sqlite - checksums - encoded,
         }
-        served = self._served(name, "tablewright", "serve", "--db", str(self.path), "--port", "0")
+        served = self._served(name, "tablewright", "serve", str(self.path), "--port", "0")
         stages["connection and threads"] = served - sum(stages.values())
         limits = {"bare server": bare}
         if operation == "GetItem":
@@ -139,9 +139,7 @@ class Bench:
             elif operation == "Query":
                 value = request["ExpressionAttributeValues"][":p"]["S"]
                 first = partition(encode_component("S", value))
-                yield [
-                    (tree.range_sql(bounded=True, backwards=False), (first, end_of_prefix(first)))
-                ]
+                yield [(tree.range_sql[True, False], (first, end_of_prefix(first)))]
             else:
                 item = request["Item"]
                 size, body = item_size(item), dump(item)

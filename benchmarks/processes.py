@@ -17,8 +17,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
+from tablewright.sigv4 import SigningCredentials
 from tablewright.transport.remote import Remote
-from tablewright.transport.sigv4 import SigningCredentials
 
 REGION = "us-east-1"
 START_SECONDS = 60.0

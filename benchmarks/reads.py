@@ -14,7 +14,7 @@ from benchmarks.files import build, rows_of, table_of, trees_of
 from benchmarks.measure import Context, Figure, judged, take_turns
 from tablewright.encoding.keys import end_of_prefix
 from tablewright.engine import Engine
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables.table import StoredTable
 from tablewright.values import Item
 
 ROUNDS = 30

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.measure import Context, Figure, below
 from benchmarks.processes import free_port, running
-from tablewright.transport.sigv4 import SigningCredentials
+from tablewright.sigv4 import SigningCredentials
 
 PROGRAMS = ("pass", "import tablewright", "from tablewright import Engine")
 

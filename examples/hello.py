@@ -53,7 +53,7 @@ assert server.wait() == 0
 print(
     """
 Now try:
-  .venv/bin/tablewright serve --db shop.db      a durable database at http://127.0.0.1:8000
+  .venv/bin/tablewright serve shop.db           a durable database at http://127.0.0.1:8000
   .venv/bin/tablewright check-file shop.db      check that its tables and indexes agree
   make test                                     run the tests"""
 )

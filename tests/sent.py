@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.table import TableMap
-from tablewright.plan.facts import Key
+from tablewright.plan.expressions import QueryRequest
+from tablewright.plan.facts import ShapeKey
 from tablewright.plan.plan import AnyRequest
-from tablewright.plan.reads.query_request import QueryRequest
 
 
 class Access(Struct, frozen=True):
@@ -20,7 +20,7 @@ class Access(Struct, frozen=True):
     table: str
     index: str | None
     #: None for everything.
-    key: Key | None
+    key: ShapeKey | None
 
 
 def accesses_of(request: AnyRequest, tables: Mapping[str, TableMap]) -> Iterator[Access]:

@@ -23,24 +23,22 @@ RARE = {
     "email",
     "tomllib",
     "tablewright.cli.all_commands",
-    "tablewright.engine.authorization",
-    "tablewright.engine.backups",
-    "tablewright.engine.exports",
-    "tablewright.engine.imports",
+    "tablewright.engine.access.authorization",
+    "tablewright.engine.archives.backups",
+    "tablewright.engine.archives.exports",
+    "tablewright.engine.archives.imports",
     "tablewright.engine.integrity",
-    "tablewright.engine.key_counts",
+    "tablewright.engine.access.key_counts",
     "tablewright.engine.operations.scan",
     "tablewright.engine.realism",
-    "tablewright.engine.requested_access",
+    "tablewright.engine.access.requested_access",
     "tablewright.model",
     "tablewright.partiql",
     "tablewright.plan",
     "tablewright.policy",
-    "tablewright.server.accesslog",
-    "tablewright.server.credentials",
-    "tablewright.server.isolation",
-    "tablewright.server.monitor",
     "tablewright.server.telemetry",
+    "tablewright.server.access.credentials",
+    "tablewright.server.isolation",
     "tablewright.studio",
     "tablewright.templates",
 }
@@ -63,16 +61,16 @@ def test_using_an_engine_brings_in_nothing_heavy() -> None:
     assert loaded_after(use) & (HEAVY | NETWORK | RARE) == set()
 
 
-@pytest.mark.parametrize("options", [[], ["--db"]], ids=["memory", "file"])
-def test_a_server_imports_what_its_requests_need(tmp_path: Path, options: list[str]) -> None:
+@pytest.mark.parametrize("has_file", [False, True], ids=["memory", "file"])
+def test_a_server_imports_what_its_requests_need(tmp_path: Path, has_file: bool) -> None:
     before = "import atexit, sys; atexit.register(lambda: print(*sys.modules))"
-    file = [tmp_path / "some.db"] if options else []
+    file = [tmp_path / "some.db"] if has_file else []
     query = {
         "TableName": "things",
         "KeyConditionExpression": "k = :k",
         "ExpressionAttributeValues": {":k": {"S": "a"}},
     }
-    with served(*options, *file, before=before) as (process, url):
+    with served(*file, before=before) as (process, url):
         with Client(url) as client:
             assert client.call("ListTables").status == 200
             assert client.call("CreateTable", TABLE).status == 200

@@ -9,7 +9,7 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.errors import TableDifference, TableMismatch, TableReplacement
-from tablewright.schema import IndexProjection, KeyAttribute, KeySchema, OnDemand, Throughput
+from tablewright.schema import KeyAttribute, KeySchema, OnDemand, ProjectedAttributes, Throughput
 from tablewright.table_changes import Difference, Part, describe, differences, update_steps
 from tablewright.table_description import (
     IndexDescription,
@@ -26,7 +26,7 @@ BY_STATUS = IndexDescription(
     "by_status",
     "global",
     KeySchema((KeyAttribute("status", "S"), KeyAttribute("day", "S")), (AT,)),
-    IndexProjection("INCLUDE", ("title", "size")),
+    ProjectedAttributes("INCLUDE", ("title", "size")),
 )
 SHOP = TableDescription("shop", KEYS, (BY_TIME, BY_STATUS), stream="NEW_IMAGE")
 
@@ -141,7 +141,7 @@ def test_differences_are_values_in_the_order_of_their_names() -> None:
 
 def test_the_order_of_projected_attributes_is_no_difference() -> None:
     turned = msgspec.structs.replace(
-        BY_STATUS, projection=IndexProjection("INCLUDE", ("size", "title"))
+        BY_STATUS, projection=ProjectedAttributes("INCLUDE", ("size", "title"))
     )
     assert differences(SHOP, msgspec.structs.replace(SHOP, indexes=(BY_TIME, turned))) == []
 

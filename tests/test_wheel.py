@@ -52,7 +52,7 @@ def test_the_wheel_contains_the_package_alone(wheel: Path) -> None:
     assert {name.split("/")[0].split("-")[0] for name in names} == {"tablewright"}
     assert "tablewright/py.typed" in names
     assert "tablewright/studio/static/style.css" in names
-    assert "tablewright/publish/html/document.css" in names
+    assert "tablewright/presentation/document.css" in names
     assert "tablewright/cli/texts/new_design.txt" in names
     assert wheel.stat().st_size < 3_000_000
 

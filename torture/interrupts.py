@@ -7,10 +7,10 @@ is undone with it.
 Method, in alternating rounds:
 
     opcodes   one operation is repeated, and each time an exception is raised at another opcode of
-              the storage package, of engine/engine.py and of engine/catalog.py: at each of them, or
-              at every n-th of a long operation, beginning anywhere. After each: a read, a write,
-              the lock taken by a connection that does not wait, a write through another engine, and
-              a read that must see that write.
+              the storage package, of engine/engine.py and of engine/tables/catalog.py: at each of
+              them, or at every n-th of a long operation, beginning anywhere. After each:
+              a read, a write, the lock taken by a connection that does not wait, a write through
+              another engine, and a read that must see that write.
     timers    `signal.setitimer` interrupts the main thread after 20 to 800 microseconds, again and
               again, while other threads write and another connection takes the lock at times; or
               while it works in sandboxes.

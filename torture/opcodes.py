@@ -14,7 +14,11 @@ import tablewright
 from tablewright.errors import TablewrightError
 
 SOURCE = Path(tablewright.__file__).parent
-TRACED = (str(SOURCE / "storage"), str(SOURCE / "engine/engine.py"), str(SOURCE / "engine/catalog"))
+TRACED = (
+    str(SOURCE / "storage"),
+    str(SOURCE / "engine/engine.py"),
+    str(SOURCE / "engine/tables/catalog"),
+)
 
 
 class Interrupt(BaseException):

@@ -39,7 +39,7 @@ def memory(process: int | str, which: str = "RssAnon") -> int:
 def served(file: Path, *options: str) -> Iterator[Served]:
     """Serve a file on a free port while the block runs; then kill the server if it still runs."""
     log = file.with_suffix(".log")
-    command = [sys.executable, "-m", "tablewright", "serve", "--port", "0", "--db", str(file)]
+    command = [sys.executable, "-m", "tablewright", "serve", "--port", "0", str(file)]
     with (
         log.open("a") as errors,
         subprocess.Popen(

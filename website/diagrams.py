@@ -1,15 +1,15 @@
-"""Diagrams of the designs as SVG, in the colours of the page, instead of text for Mermaid."""
+"""Diagrams of the designs, in the colours of the page, instead of text for Mermaid."""
 
 from __future__ import annotations
 
 import re
 
 from tablewright.designs.catalog import load
-from tablewright.publish.blocks import ErdDiagram, KeyMapDiagram
+from tablewright.presentation.blocks import ErdDiagram, KeyMapDiagram
+from tablewright.presentation.erd_svg import erd_svg
+from tablewright.presentation.key_map import key_map
+from tablewright.presentation.style import rules, tokens
 from tablewright.publish.document import blocks
-from tablewright.publish.html.erd_svg import erd_svg
-from tablewright.publish.html.key_map_svg import key_map_svg
-from tablewright.publish.html.style import rules, tokens
 
 _MERMAID = re.compile(r"^```mermaid\n.*?^```\n", re.MULTILINE | re.DOTALL)
 #: The colour schemes of the site: the light one and the dark one.
@@ -30,7 +30,7 @@ def _diagrams(name: str) -> list[str]:
             case ErdDiagram(table, erd):
                 found.append(erd_svg(erd, f"Entities of the table {table}", ident))
             case KeyMapDiagram(table):
-                found.append(key_map_svg(table, f"Keys in the table {table.name}", ident))
+                found.append(key_map(table))
             case _:
                 pass
     return found

@@ -63,7 +63,7 @@ class Big:
         found.append(self._command("copy", count, "copy", path, copy))
         if count <= HTTP_ITEMS:
             served = path.with_suffix(".served.db")
-            with server("tablewright", "serve", "--db", str(served), "--port", "0") as endpoint:
+            with server("tablewright", "serve", str(served), "--port", "0") as endpoint:
                 over_http = self._command("copy over HTTP", count, "copy", path, endpoint.url)
                 over_http.cpu_seconds += endpoint.cpu_seconds()
                 found.append(over_http)

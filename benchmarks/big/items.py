@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.files import Track
 from tablewright.encoding.keys import encode_component, partition
 from tablewright.table_description import read_table
-from tablewright.transfer.checksum import Checksum
+from tablewright.transfer.comparison import Checksum
 from tablewright.transfer.dumpfile import create_file, open_compressed, publish
 from tablewright.values import Item
 from tablewright.wire.lines import encode_lines

@@ -22,8 +22,9 @@ from msgspec import Struct
 
 from benchmarks import processes
 from benchmarks.processes import REGION, Process, free_port
+from tablewright.sigv4 import Signer, SigningCredentials
 from tablewright.transport.remote import Remote
-from tablewright.transport.sigv4 import Signer, SigningCredentials
+from tablewright.wire.operations import target_of
 
 ROOT = Path(__file__).parent.parent.parent
 HOME = ROOT / ".peers"
@@ -99,8 +100,8 @@ _PYTHON = HOME / "venv/bin"
 
 IMPLEMENTATIONS = (
     ours("memory"),
-    ours("durable", "--db", FILE),
-    ours("file", "--db", FILE, "--durability", "normal"),
+    ours("durable", FILE),
+    ours("file", FILE, "--durability", "normal"),
     Implementation(
         name="dynoxide",
         promise="memory",
@@ -192,7 +193,10 @@ class Running(Struct, frozen=True):
         """Return the bytes of signed requests to it, each an operation and a body."""
         signer = Signer(f"127.0.0.1:{self.process.port}", REGION)
         now = int(time.time())
-        return [signer.sign_request(CREDENTIALS, *request, now) for request in requests]
+        return [
+            signer.sign_request(CREDENTIALS, target_of(operation), body, now)
+            for operation, body in requests
+        ]
 
 
 @contextmanager

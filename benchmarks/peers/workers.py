@@ -38,7 +38,7 @@ def workers(sizes: Sizes, report: Report) -> list[Cell]:
         servers = []
         for each in WORKERS:
             report(f"{name_of(each)}: {count:,} items")
-            options = ("--db", FILE, "--workers", str(each))
+            options = (FILE, "--workers", str(each))
             server = stack.enter_context(running(ours("durable", *options)))
             remote = server.remote()
             workload.create_table(remote)

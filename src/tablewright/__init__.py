@@ -34,15 +34,8 @@ if TYPE_CHECKING:
     from tablewright.engine import Engine
     from tablewright.mapping.settings import Provisioned
     from tablewright.model.aggregate import Aggregate, child, children, root
-    from tablewright.model.attribute import (
-        Attr,
-        attr,
-        created_at,
-        ttl,
-        updated_at,
-        version,
-    )
-    from tablewright.model.database import connect, connect_async
+    from tablewright.model.attribute import Attr, attr, created_at, ttl, updated_at, version
+    from tablewright.model.databases.connecting import connect, connect_async
     from tablewright.model.entity import Entity, WriteOnce
     from tablewright.model.inputs import Input, Patch
     from tablewright.model.key import history, index, key, unique
@@ -51,66 +44,54 @@ if TYPE_CHECKING:
     from tablewright.model.table import GSI, LSI, Table
     from tablewright.model.tenancy import Tenancy
     from tablewright.plan.reads.aggregate import Load
-    from tablewright.plan.reads.batch_get import batch_get
-    from tablewright.plan.reads.get import Get
-    from tablewright.plan.reads.get_by_unique import GetByUnique
+    from tablewright.plan.reads.get import Get, GetByUnique
     from tablewright.plan.reads.page import Page
-    from tablewright.plan.reads.query import Query
-    from tablewright.plan.reads.results import First
-    from tablewright.plan.reads.transact_get import transact_get
-    from tablewright.plan.writes.batch_write import batch_write
+    from tablewright.plan.reads.query import First, Query
+    from tablewright.plan.reads.several import batch_get, transact_get
     from tablewright.plan.writes.collection import delete_all, update_all
-    from tablewright.plan.writes.condition_check import condition_check
-    from tablewright.plan.writes.delete import Delete
-    from tablewright.plan.writes.entry import create, delete, put, save, update, upsert
-    from tablewright.plan.writes.put import Create, Put
-    from tablewright.plan.writes.save import Save
-    from tablewright.plan.writes.transaction import Transaction, transact
+    from tablewright.plan.writes.delete import Delete, delete
+    from tablewright.plan.writes.move import update
+    from tablewright.plan.writes.put import Create, Put, create, put
+    from tablewright.plan.writes.save import Save, save
+    from tablewright.plan.writes.several import Transaction, batch_write, condition_check, transact
     from tablewright.plan.writes.update import Update
-    from tablewright.plan.writes.upsert import Upsert
+    from tablewright.plan.writes.upsert import Upsert, upsert
 
 __version__ = "0.1.0"
 
 #: The modules that define the names. They are imported on first use: a program that uses only the
 #: engine does not import pydantic, and the command line imports only what its command needs.
 _HOMES = {
-    "engine": ("Engine",),
-    "mapping.settings": ("Provisioned",),
-    "model.aggregate": ("Aggregate", "child", "children", "root"),
-    "model.attribute": (
-        "Attr",
-        "attr",
-        "created_at",
-        "ttl",
-        "updated_at",
-        "version",
+    "tablewright.engine": ("Engine",),
+    "tablewright.mapping.settings": ("Provisioned",),
+    "tablewright.model.aggregate": ("Aggregate", "child", "children", "root"),
+    "tablewright.model.attribute": ("Attr", "attr", "created_at", "ttl", "updated_at", "version"),
+    "tablewright.model.databases.connecting": ("connect", "connect_async"),
+    "tablewright.model.entity": ("Entity", "WriteOnce"),
+    "tablewright.model.inputs": ("Input", "Patch"),
+    "tablewright.model.key": ("history", "index", "key", "unique"),
+    "tablewright.model.pattern": ("access_pattern", "explain"),
+    "tablewright.model.projection": ("Projection",),
+    "tablewright.model.table": ("GSI", "LSI", "Table"),
+    "tablewright.model.tenancy": ("Tenancy",),
+    "tablewright.plan.reads.aggregate": ("Load",),
+    "tablewright.plan.reads.get": ("Get", "GetByUnique"),
+    "tablewright.plan.reads.page": ("Page",),
+    "tablewright.plan.reads.query": ("First", "Query"),
+    "tablewright.plan.reads.several": ("batch_get", "transact_get"),
+    "tablewright.plan.writes.collection": ("delete_all", "update_all"),
+    "tablewright.plan.writes.delete": ("Delete", "delete"),
+    "tablewright.plan.writes.move": ("update",),
+    "tablewright.plan.writes.put": ("Create", "Put", "create", "put"),
+    "tablewright.plan.writes.save": ("Save", "save"),
+    "tablewright.plan.writes.several": (
+        "Transaction",
+        "batch_write",
+        "condition_check",
+        "transact",
     ),
-    "model.database": ("connect", "connect_async"),
-    "model.entity": ("Entity", "WriteOnce"),
-    "model.inputs": ("Input", "Patch"),
-    "model.key": ("history", "index", "key", "unique"),
-    "model.pattern": ("access_pattern", "explain"),
-    "model.projection": ("Projection",),
-    "model.table": ("GSI", "LSI", "Table"),
-    "model.tenancy": ("Tenancy",),
-    "plan.reads.aggregate": ("Load",),
-    "plan.reads.batch_get": ("batch_get",),
-    "plan.reads.get": ("Get",),
-    "plan.reads.get_by_unique": ("GetByUnique",),
-    "plan.reads.page": ("Page",),
-    "plan.reads.query": ("Query",),
-    "plan.reads.results": ("First",),
-    "plan.reads.transact_get": ("transact_get",),
-    "plan.writes.batch_write": ("batch_write",),
-    "plan.writes.collection": ("delete_all", "update_all"),
-    "plan.writes.condition_check": ("condition_check",),
-    "plan.writes.delete": ("Delete",),
-    "plan.writes.entry": ("create", "delete", "put", "save", "update", "upsert"),
-    "plan.writes.put": ("Create", "Put"),
-    "plan.writes.save": ("Save",),
-    "plan.writes.transaction": ("Transaction", "transact"),
-    "plan.writes.update": ("Update",),
-    "plan.writes.upsert": ("Upsert",),
+    "tablewright.plan.writes.update": ("Update",),
+    "tablewright.plan.writes.upsert": ("Upsert", "upsert"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -120,7 +101,7 @@ if not TYPE_CHECKING:  # otherwise type checkers accept every name
     def __getattr__(name: str) -> Any:
         if name not in _HOME:
             raise AttributeError(f"module 'tablewright' has no attribute {name!r}")
-        value = getattr(import_module(f"tablewright.{_HOME[name]}"), name)
+        value = getattr(import_module(_HOME[name]), name)
         globals()[name] = value
         return value
 

@@ -9,6 +9,6 @@ This module defines nothing. It must not be imported by the modules that it list
 
 from __future__ import annotations
 
-from tablewright.model.database import AsyncDatabase, Database
+from tablewright.model.databases.database import AsyncDatabase, Database
 
 __all__ = ["AsyncDatabase", "Database"]

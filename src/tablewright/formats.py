@@ -1,4 +1,4 @@
-"""Formats: how an attribute is written inside a key, where the default of its type does not serve.
+"""Formats: how an attribute is written inside a key, instead of the default of its type.
 
     from tablewright.formats import day, lower
 
@@ -24,7 +24,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar, overload
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping.formats import codecs, moments, numbers, texts
+from tablewright.mapping.formats import codecs, moments, numbers
 from tablewright.mapping.formats.codecs import Codec, SupportsCodec
 from tablewright.mapping.formats.moments import Precision, Zone
 from tablewright.model.attribute import Formatted, Piece
@@ -56,7 +56,7 @@ T = TypeVar("T")
 Text = TypeVar("Text", bound=str)
 Number = TypeVar("Number", int, Decimal)
 
-#: What has a date.
+#: Attributes with a date.
 Day: TypeAlias = Piece[datetime] | Piece[date] | Piece[datetime | None] | Piece[date | None]
 Moment: TypeAlias = Piece[datetime] | Piece[datetime | None]
 Whole: TypeAlias = Piece[int] | Piece[int | None]
@@ -116,28 +116,28 @@ def fixed_point(number: Piece[Number], digits: int, places: int) -> Formatted[Nu
 @overload
 def fixed_point(number: Piece[Number | None], digits: int, places: int) -> Formatted[Number]: ...
 def fixed_point(number: Piece[Any], digits: int, places: int) -> Formatted[Any]:
-    """Write a number from 0 with `digits` before the point and `places` behind it: `0012.50`."""
+    """Write a number from 0 with `digits` before the point and `places` after it: `0012.50`."""
     return Formatted(number, numbers.fixed_point(digits, places))
 
 
 def lower(text: AnyText[Text]) -> Formatted[str]:
     """Write the text in lower case."""
-    return Formatted(text, texts.LOWER)
+    return Formatted(text, codecs.LOWER)
 
 
 def upper(text: AnyText[Text]) -> Formatted[str]:
     """Write the text in upper case."""
-    return Formatted(text, texts.UPPER)
+    return Formatted(text, codecs.UPPER)
 
 
 def casefold(text: AnyText[Text]) -> Formatted[str]:
     """Write the text without case, for any language: `STRASSE` and `straße` are equal."""
-    return Formatted(text, texts.CASEFOLD)
+    return Formatted(text, codecs.CASEFOLD)
 
 
 def truncated(text: AnyText[Text], length: int) -> Formatted[str]:
     """Write the first characters of the text."""
-    return Formatted(text, texts.truncated(length))
+    return Formatted(text, codecs.truncated(length))
 
 
 @overload
@@ -150,7 +150,7 @@ def descending(piece: Piece[Any]) -> Formatted[Any]:
 
 
 def shard(value: Piece[Any], *, of: int) -> Formatted[int]:
-    """Write a number from 0 to `of - 1`: the CRC-32 of the text, modulo `of`. A call takes it."""
+    """Write the shard number, from 0 to `of - 1`: the CRC-32 of the text, modulo `of`."""
     if of < 2:
         raise DeclarationError(f"shard(…, of={of}): a key needs at least 2 shards; write of=2")
     return Formatted(value, numbers.shard(of))

@@ -82,7 +82,7 @@ class _TimeId(str):
 
     @classmethod
     def new(cls, at: datetime | None = None) -> Self:
-        """Return a new id of the current time, above all earlier ones; with `at`, a random one.
+        """Return a new id, higher than all earlier ones; with `at`, a random id of that time.
 
         If the clock has not advanced since the last id, or was set back, the new id is the last one
         plus a random number. (If it were the last one plus one, the next id would be easy to guess,
@@ -129,7 +129,7 @@ class _TimeId(str):
     def _count(cls, when: datetime) -> int:
         if when.utcoffset() is None:
             raise InvalidValue(f"{when!r} has no time zone; give it one, e.g. datetime.now(UTC)")
-        # In integers: with floats, some times would be rounded to the millisecond before.
+        # In integers: floats would round some times down to the previous millisecond.
         count = (when - cls._epoch) // cls._moment
         if not 0 <= count < 1 << cls._time_bits:
             bound = f"begin at {cls._epoch}" if count < 0 else "end before it"

@@ -11,33 +11,27 @@ This module defines nothing. It must not be imported by the modules that it list
 from __future__ import annotations
 
 from tablewright.model.pattern import AccessPattern, access_patterns
+from tablewright.plan.backfill.backfill import Backfill, BackfillProgress, backfill
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.aggregate import Load
-from tablewright.plan.reads.batch_get import BatchGet, BatchGetTuple
-from tablewright.plan.reads.get import Get
-from tablewright.plan.reads.get_by_unique import GetByUnique
-from tablewright.plan.reads.load_found import LoadFound
+from tablewright.plan.reads.get import Get, GetByUnique
 from tablewright.plan.reads.page import Page
-from tablewright.plan.reads.query import Query
-from tablewright.plan.reads.range import Range
-from tablewright.plan.reads.results import Count, First
+from tablewright.plan.reads.paged_load import LoadFound
+from tablewright.plan.reads.parts import ShardedRange
+from tablewright.plan.reads.query import Count, First, Query
+from tablewright.plan.reads.range import Range, UnionRange
 from tablewright.plan.reads.scan import Scan, SegmentedScan
-from tablewright.plan.reads.shards import ShardedRange
+from tablewright.plan.reads.several import BatchGet, BatchGetTuple, TransactGet
 from tablewright.plan.reads.single import Single, Then
-from tablewright.plan.reads.transact_get import TransactGet
-from tablewright.plan.reads.union import UnionRange
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape
-from tablewright.plan.writes.backfill import Backfill, BackfillProgress, backfill
-from tablewright.plan.writes.batch_write import BatchWrite
 from tablewright.plan.writes.collection import DeleteAggregate
-from tablewright.plan.writes.condition_check import ConditionCheck
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.put import Create, Put
 from tablewright.plan.writes.range_write import DeleteRange, UpdateRange
 from tablewright.plan.writes.save import Save
-from tablewright.plan.writes.transaction import Transaction
+from tablewright.plan.writes.several import BatchWrite, ConditionCheck, Transaction
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.upsert import Upsert
 from tablewright.plan.writes.write import Write

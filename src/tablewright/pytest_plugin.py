@@ -21,13 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Protocol
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pytest
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
-    from tablewright.model.database import AsyncDatabase, Database
+    from tablewright.model.databases.database import AsyncDatabase, Database
     from tablewright.model.table import Table
     from tablewright.testing import EndpointURL
 
@@ -44,63 +45,45 @@ class MakeAsyncDatabase(Protocol):
     async def __call__(self, *tables: type[Table], **options: Any) -> AsyncDatabase: ...
 
 
-class _Engines:
-    """Engines in memory that no test is using, by the tables that they have."""
-
-    def __init__(self) -> None:
-        self._idle: dict[Hashable, list[Engine]] = {}
-
-    def take(self, tables: tuple[type[Table], ...], options: dict[str, Any]) -> Engine:
-        """Return an idle engine that has these tables, or a new one."""
-        from tablewright.engine import Engine
-        from tablewright.model.database import connect
-
-        idle = self._idle.get(_kind(tables, options))
-        if idle:
-            return idle.pop()
-        engine = Engine(":memory:")
-        try:
-            connect(engine, *tables, **options)
-        except BaseException:
-            engine.close()
-            raise
-        return engine
-
-    def give_back(
-        self, engine: Engine, tables: tuple[type[Table], ...], options: dict[str, Any]
-    ) -> None:
-        self._idle.setdefault(_kind(tables, options), []).append(engine)
-
-    def close(self) -> None:
-        for engines in self._idle.values():
-            for engine in engines:
-                engine.close()
-
-
-def _kind(tables: tuple[type[Table], ...], options: dict[str, Any]) -> Hashable:
-    """Return what the tables of an engine depend on."""
-    return tables, options.get("table_name"), options.get("create")
+#: Engines in memory that no test is using, by what their tables depend on.
+_IdleEngines: TypeAlias = "dict[Hashable, list[Engine]]"
 
 
 @pytest.fixture(scope="session")
-def _tablewright_engines() -> Iterator[_Engines]:
-    engines = _Engines()
+def _tablewright_engines() -> Iterator[_IdleEngines]:
+    engines: _IdleEngines = {}
     yield engines
-    engines.close()
+    for engine in chain.from_iterable(engines.values()):
+        engine.close()
 
 
 @pytest.fixture
-def _tablewright_engine(_tablewright_engines: _Engines) -> Iterator[Callable[..., Engine]]:
+def _tablewright_engine(_tablewright_engines: _IdleEngines) -> Iterator[Callable[..., Engine]]:
     """Yield a function that returns engines with empty tables; undo all changes after the test."""
     with ExitStack() as at_end:
 
         def take(tables: tuple[type[Table], ...], options: dict[str, Any]) -> Engine:
-            engine = _tablewright_engines.take(tables, options)
-            at_end.callback(_tablewright_engines.give_back, engine, tables, options)
+            kind = tables, options.get("table_name"), options.get("create")
+            idle = _tablewright_engines.setdefault(kind, [])
+            engine = idle.pop() if idle else _new_engine(tables, options)
+            at_end.callback(idle.append, engine)
             at_end.enter_context(engine.sandbox())
             return engine
 
         yield take
+
+
+def _new_engine(tables: tuple[type[Table], ...], options: dict[str, Any]) -> Engine:
+    from tablewright.engine import Engine
+    from tablewright.model.databases.connecting import connect
+
+    engine = Engine(":memory:")
+    try:
+        connect(engine, *tables, **options)
+    except BaseException:
+        engine.close()
+        raise
+    return engine
 
 
 @pytest.fixture
@@ -109,7 +92,7 @@ def tablewright_db(_tablewright_engine: Callable[..., Engine]) -> MakeDatabase:
 
     def make(*tables: type[Table], **options: Any) -> Database:
         # Imported here: a test session without the fixture does not need it.
-        from tablewright.model.database import connect
+        from tablewright.model.databases.connecting import connect
 
         return connect(_tablewright_engine(tables, options), *tables, **options)
 
@@ -124,7 +107,7 @@ def tablewright_async_db(_tablewright_engine: Callable[..., Engine]) -> MakeAsyn
     """
 
     async def make(*tables: type[Table], **options: Any) -> AsyncDatabase:
-        from tablewright.model.database import connect_async
+        from tablewright.model.databases.connecting import connect_async
 
         return await connect_async(_tablewright_engine(tables, options), *tables, **options)
 

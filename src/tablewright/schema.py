@@ -38,7 +38,7 @@ class KeySchema(msgspec.Struct, frozen=True):
         return tuple(attribute.name for attribute in self)
 
 
-class IndexProjection(msgspec.Struct, frozen=True):
+class ProjectedAttributes(msgspec.Struct, frozen=True):
     """The attributes that an index holds: ALL, KEYS_ONLY, or INCLUDE (those in `include`)."""
 
     type: str
@@ -68,7 +68,7 @@ class OnDemand(msgspec.Struct, frozen=True):
     write: int = -1
 
 
-class WarmThroughput(msgspec.Struct, frozen=True):
+class WarmUnits(msgspec.Struct, frozen=True):
     """The units per second that a table or index was prepared for; 0 means the default."""
 
     read: int = 0
@@ -108,11 +108,11 @@ class IndexSchema(msgspec.Struct, frozen=True):
     name: str
     kind: Literal["local", "global"]
     keys: KeySchema
-    projection: IndexProjection
+    projection: ProjectedAttributes
     tree: int = 0  # the number of its tree, assigned when the index is stored
     throughput: Throughput = Throughput()
     on_demand: OnDemand | None = None
-    warm: WarmThroughput = WarmThroughput()
+    warm: WarmUnits = WarmUnits()
     #: Whether the index is still being built; items older than the index may be missing from it.
     building: bool = False
 
@@ -202,7 +202,7 @@ class TableSchema(msgspec.Struct, frozen=True):
     billing_changed: float = 0
     throughput: Throughput = Throughput()
     on_demand: OnDemand | None = None
-    warm: WarmThroughput = WarmThroughput()
+    warm: WarmUnits = WarmUnits()
     stream: StreamSetting | None = None
     table_class: str | None = None
     table_class_changed: float = 0

@@ -10,7 +10,7 @@ This module defines nothing. It must not be imported by the modules that it list
 
 from __future__ import annotations
 
-from tablewright.model.stream_events import (
+from tablewright.model.databases.stream_events import (
     AsyncStreamEvents,
     StreamEvents,
     parse_stream,

@@ -29,6 +29,7 @@ from opcode import opmap
 from typing import Any, NoReturn
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from tablewright.errors import DeclarationError
 
@@ -46,10 +47,10 @@ class Expression(Struct, frozen=True):
     @property
     def operands(self) -> tuple[Expression, ...]:
         """The expressions that it is made of."""
-        return ()
+        return tuple(value for value in astuple(self) if isinstance(value, Expression))
 
     def walk(self) -> Iterator[Expression]:
-        """Yield the expression, and all inside of it."""
+        """Yield the expression and, recursively, its operands."""
         yield self
         for operand in self.operands:
             yield from operand.walk()
@@ -70,10 +71,6 @@ class AttributeOf(Expression, frozen=True):
     owner: Expression
     name: str
 
-    @property
-    def operands(self) -> tuple[Expression, ...]:
-        return (self.owner,)
-
     def __str__(self) -> str:
         return f"{self.owner}.{self.name}"
 
@@ -83,16 +80,12 @@ class MemberOf(Expression, frozen=True):
 
     of: Expression
 
-    @property
-    def operands(self) -> tuple[Expression, ...]:
-        return (self.of,)
-
     def __str__(self) -> str:
         return f"{self.of}[]"
 
 
 class Computed(Expression, frozen=True):
-    """What a call, an operator or a format makes of values: `day({})` of `order.created_at`."""
+    """The result of a call, an operator or a format: `day({})` of `order.created_at`."""
 
     #: With {} for each value.
     form: str
@@ -108,10 +101,10 @@ class Computed(Expression, frozen=True):
 
 
 class SymbolicText(str):
-    """A text of which some parts are not known yet: `ORDER#{order_id}`."""
+    """A text with unknown parts: `ORDER#{order_id}`."""
 
     __slots__ = ("parts",)
-    #: Literals that are not empty, and expressions; two literals never stand side by side.
+    #: Non-empty literals and expressions; no two literals are adjacent.
     parts: tuple[str | Expression, ...]
 
     def __new__(cls, *parts: str | Expression) -> SymbolicText:
@@ -134,7 +127,7 @@ class SymbolicText(str):
 
 
 def parts_of(text: str) -> tuple[str | Expression, ...]:
-    """Return the parts of a text: one, if all of it is known."""
+    """Return the parts of a text; a plain text is one part."""
     return text.parts if isinstance(text, SymbolicText) else (text,)
 
 
@@ -178,7 +171,7 @@ class Symbol:
     def _left_of(self, operator: str, other: Any) -> Symbol:
         return _computed(f"{{}} {operator} {{}}", self, other)
 
-    def _right_of(self, other: Any, operator: str) -> Symbol:
+    def _right_of(self, operator: str, other: Any) -> Symbol:
         return _computed(f"{{}} {operator} {{}}", other, self)
 
     __add__ = partialmethod(_left_of, "+")
@@ -187,24 +180,12 @@ class Symbol:
     __truediv__ = partialmethod(_left_of, "/")
     __floordiv__ = partialmethod(_left_of, "//")
     __mod__ = partialmethod(_left_of, "%")
-
-    def __radd__(self, other: Any) -> Symbol:
-        return self._right_of(other, "+")
-
-    def __rsub__(self, other: Any) -> Symbol:
-        return self._right_of(other, "-")
-
-    def __rmul__(self, other: Any) -> Symbol:
-        return self._right_of(other, "*")
-
-    def __rtruediv__(self, other: Any) -> Symbol:
-        return self._right_of(other, "/")
-
-    def __rfloordiv__(self, other: Any) -> Symbol:
-        return self._right_of(other, "//")
-
-    def __rmod__(self, other: Any) -> Symbol:
-        return self._right_of(other, "%")
+    __radd__ = partialmethod(_right_of, "+")
+    __rsub__ = partialmethod(_right_of, "-")
+    __rmul__ = partialmethod(_right_of, "*")
+    __rtruediv__ = partialmethod(_right_of, "/")
+    __rfloordiv__ = partialmethod(_right_of, "//")
+    __rmod__ = partialmethod(_right_of, "%")
 
     def __neg__(self) -> Symbol:
         return _computed("-{}", self)
@@ -222,7 +203,7 @@ class Symbol:
     __len__ = __iter__ = __contains__ = __str__ = __format__ = __int__ = __index__ = _refuse
 
     def __hash__(self) -> int:
-        """Return a hash where a set or a dict is written down; refuse a look-up by value."""
+        """Return a hash in a set or dict display; refuse a look-up by value."""
         code = sys._getframe(1)
         if code.f_code.co_code[code.f_lasti] in _DISPLAYS:
             return object.__hash__(self)
@@ -233,18 +214,18 @@ class Symbol:
         )
 
 
-#: The names of the patterns that are being traced: without any, there is no Parameter to look for.
+#: The patterns that are being traced. If it is empty, there are no Parameters to check.
 TRACES: list[str] = []
 
 
 class Parameter(Symbol):
-    """A parameter of the pattern itself, whose name says which part of a key it is for."""
+    """A parameter of the traced pattern; its name must match the part of a key it is passed for."""
 
     __slots__ = ()
 
 
 def contains_symbol(value: Any) -> bool:
-    """Return whether a value, or one inside of it, is known only when a traced pattern runs."""
+    """Return whether a value is or contains a symbol."""
     if isinstance(value, (list, tuple, set, frozenset)):
         return any(map(contains_symbol, value))
     if isinstance(value, Mapping):
@@ -253,7 +234,7 @@ def contains_symbol(value: Any) -> bool:
 
 
 def expressions_in(value: Any) -> Iterator[Expression]:
-    """Yield the expressions in a value, or in those inside of it, and all that they are made of."""
+    """Yield all expressions in a value, with their operands."""
     if isinstance(value, (Symbol, Expression)):
         yield from (value._expression if isinstance(value, Symbol) else value).walk()
     elif isinstance(value, SymbolicText):
@@ -268,12 +249,12 @@ def expressions_in(value: Any) -> Iterator[Expression]:
 
 
 def expressed(value: Any) -> Any:
-    """Return what a symbol stands for; any other value as it is."""
+    """Return the expression of a symbol; any other value unchanged."""
     return value._expression if isinstance(value, Symbol) else value
 
 
 def member_of_list(values: Iterable[Any]) -> MemberOf | None:
-    """Return the list member of which one of the values is made; None if none is."""
+    """Return the first list member in the expressions of some values; None if there is none."""
     found = (each for value in values for each in expressions_in(value))
     return next((each for each in found if isinstance(each, MemberOf)), None)
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.errors import TableReplacement
-from tablewright.schema import IndexProjection, KeySchema, OnDemand, Throughput
+from tablewright.schema import KeySchema, OnDemand, ProjectedAttributes, Throughput
 from tablewright.table_description import (
     IndexDescription,
     TableDescription,
@@ -30,7 +30,7 @@ from tablewright.table_description import (
 
 
 class Part(StrEnum):
-    """A part of a table in which two tables can differ, as messages name it."""
+    """A part in which two tables can differ, with its name in messages."""
 
     KEYS = "keys"
     LOCAL_INDEX = "local index"
@@ -51,7 +51,7 @@ PartValue: TypeAlias = KeySchema | IndexDescription | Throughput | OnDemand | st
 
 
 class Difference(Struct, frozen=True):
-    """A part in which a table differs; None is a part that a table does not have."""
+    """A part in which a table differs; None if the table lacks the part."""
 
     part: Part
     wanted: PartValue | None
@@ -98,9 +98,9 @@ def _parts(table: TableDescription) -> dict[tuple[Part, str], PartValue | None]:
 
 
 def _structure(index: IndexDescription) -> IndexDescription:
-    """Return an index without its capacity; the order of projected attributes has no meaning."""
+    """Return an index without its capacity, with sorted projected attributes."""
     included = tuple(sorted(index.projection.include))
-    projection = IndexProjection(index.projection.type, included)
+    projection = ProjectedAttributes(index.projection.type, included)
     return IndexDescription(index.name, index.kind, index.keys, projection)
 
 
@@ -160,8 +160,11 @@ def update_steps(wanted: TableDescription, found: TableDescription) -> list[Step
 def _changes(
     wanted: TableDescription, found: TableDescription, changed: list[Difference]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the members of each request. UpdateTable creates or deletes
-    one index, or changes one setting; billing and capacity go together."""
+    """Yield the members of each request.
+
+    UpdateTable creates or deletes one index, or changes one setting; billing and capacity belong
+    together.
+    """
     indexes = {each.index: each for each in changed if each.part is Part.GLOBAL_INDEX}
     for name, each in indexes.items():
         if each.found is not None:
@@ -177,7 +180,7 @@ def _changes(
     for each in changed:
         match each.part:
             case Part.STREAM:
-                # DynamoDB changes no view type: the stream is disabled first.
+                # DynamoDB cannot change the view type: disable the stream first.
                 if found.stream and wanted.stream:
                     yield {"StreamSpecification": write_stream(None)}
                 yield {"StreamSpecification": write_stream(wanted.stream)}

@@ -1,11 +1,11 @@
-"""Table description: what a table is, as one value, wherever that is stated.
+"""Table description: what a table is, as one value, whatever source states it.
 
     read_table        DescribeTable's answer or a CreateTable request -> TableDescription
     to_create_table   the request that creates such a table
 
-A description has the parts of `schema` without what only storage needs, and what DescribeTable
-reports at one moment: states and counts. Encryption and policies are not in it. Warm throughput is
-only what a request asks for: DescribeTable does not tell it from what a table has by default.
+A description has the parts of `schema` that storage does not need for itself, and the states and
+counts that DescribeTable reports at one moment. It has no encryption and no policies. Warm
+throughput is only what a request asks for: DescribeTable also reports defaults.
 
 Invariants: members of AWS that are missing have a default here, and those that are unknown are
 ignored, because endpoints differ in both. A member of a wrong type raises msgspec.ValidationError.
@@ -22,16 +22,16 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from tablewright.schema import (
-    IndexProjection,
     KeyAttribute,
     KeySchema,
     OnDemand,
+    ProjectedAttributes,
     Throughput,
-    WarmThroughput,
+    WarmUnits,
 )
 from tablewright.values import Item, Value
 
-ALL = IndexProjection("ALL")
+ALL = ProjectedAttributes("ALL")
 _LOCAL, _GLOBAL = "LocalSecondaryIndexes", "GlobalSecondaryIndexes"
 
 
@@ -56,16 +56,16 @@ class TableState(State, frozen=True):
 
 
 class IndexDescription(Struct, frozen=True):
-    """An index; or the table itself, with the name "": both group items by their keys."""
+    """An index; or the table itself, with the name ""."""
 
     name: str
     kind: Literal["table", "local", "global"]
     keys: KeySchema
-    projection: IndexProjection = ALL
+    projection: ProjectedAttributes = ALL
     #: The provisioned capacity of a global index; None on demand.
     throughput: Throughput | None = None
     on_demand: OnDemand | None = None
-    warm: WarmThroughput | None = None
+    warm: WarmUnits | None = None
     state: State = State()
 
     @property
@@ -82,11 +82,11 @@ class IndexDescription(Struct, frozen=True):
         return self.name or "table"
 
     def partition_of(self, item: Mapping[str, Value]) -> tuple[Value, ...]:
-        """Return the partition key of an item that is here."""
+        """Return the partition key of an item that it contains."""
         return tuple(item[each.name] for each in self.keys.partition)
 
     def contains(self, item: Mapping[str, Value]) -> bool:
-        """Return whether DynamoDB has an item here: it has all key attributes, with their types."""
+        """Return whether it contains an item: one with all key attributes, of the right types."""
         return all(each.name in item and each.type in item[each.name] for each in self.keys)
 
 
@@ -99,7 +99,7 @@ class TableDescription(Struct, frozen=True):
     #: The provisioned capacity; None on demand.
     throughput: Throughput | None = None
     on_demand: OnDemand | None = None
-    warm: WarmThroughput | None = None
+    warm: WarmUnits | None = None
     #: The view type of the stream; None without a stream.
     stream: str | None = None
     ttl: str | None = None
@@ -117,7 +117,7 @@ class TableDescription(Struct, frozen=True):
 
     @property
     def capacity_text(self) -> str:
-        """How it is billed, for people."""
+        """How it is billed, as text."""
         if self.throughput is None:
             return "on demand"
         return f"{self.throughput.read} read and {self.throughput.write} write units"
@@ -241,7 +241,7 @@ class _Settings(Struct, frozen=True, rename="pascal"):
 
 
 class _Keyed(Struct, rename="pascal"):
-    """What a table and an index have."""
+    """The common members of tables and indexes."""
 
     provisioned_throughput: _Rates = _Rates()
     on_demand_throughput: _Rates = _Rates()
@@ -335,7 +335,7 @@ def read_table(members: object, ttl: str | None = None) -> TableDescription:
 def read_ttl(answer: Mapping[str, Any]) -> str | None:
     """Return the TTL attribute in the answer of DescribeTimeToLive; None if TTL is disabled.
 
-    Raises msgspec.ValidationError if it is no such answer.
+    Raises msgspec.ValidationError for any other response.
     """
     found = msgspec.convert(answer.get("TimeToLiveDescription"), _TimeToLive)
     return found.attribute if found.status.startswith("ENABL") else None
@@ -358,7 +358,7 @@ def _read_index(
         index.index_name,
         kind,
         _read_keys(index.key_schema, types),
-        IndexProjection(projection.projection_type, tuple(included or ())),
+        ProjectedAttributes(projection.projection_type, tuple(included or ())),
         *_read_capacity(index, is_provisioned),
         state=State(index.index_status, index.item_count, index.index_size_bytes),
     )
@@ -366,17 +366,17 @@ def _read_index(
 
 def _read_capacity(
     keyed: _Keyed, is_provisioned: bool
-) -> tuple[Throughput | None, OnDemand | None, WarmThroughput | None]:
+) -> tuple[Throughput | None, OnDemand | None, WarmUnits | None]:
     """Return the capacity. DescribeTable reports 0 units of what is billed on demand."""
     units, warm = keyed.provisioned_throughput, keyed.warm_throughput
     throughput = Throughput(units.read_capacity_units, units.write_capacity_units)
     most = keyed.on_demand_throughput
     limits = OnDemand(most.max_read_request_units, most.max_write_request_units)
-    rates = WarmThroughput(warm.read_units_per_second, warm.write_units_per_second)
+    rates = WarmUnits(warm.read_units_per_second, warm.write_units_per_second)
     return (
         throughput if is_provisioned and throughput.read else None,
         None if limits == OnDemand() else limits,
-        None if warm.status or rates == WarmThroughput() else rates,
+        None if warm.status or rates == WarmUnits() else rates,
     )
 
 
@@ -384,7 +384,7 @@ def _read_capacity(
 
 
 def write_keys(keys: KeySchema) -> list[dict[str, str]]:
-    """Return a key as requests and descriptions have it: a KeySchema."""
+    """Return a key as the KeySchema of requests and descriptions."""
     sides = (("HASH", keys.partition), ("RANGE", keys.sort))
     return [{"AttributeName": key.name, "KeyType": kind} for kind, side in sides for key in side]
 

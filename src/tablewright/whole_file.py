@@ -5,6 +5,8 @@ folder is synced. The other name is
 - `NAME.partial` for a new file. A killed process may leave it; the next run replaces it.
 - `.NAME.RANDOM.partial` for a file that is replaced, so that several processes can replace it at
   once: the last one wins. A killed process may leave it; nothing reads it, and it can be deleted.
+
+`open_private` opens files that only their owner can read and write.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO, Literal
 
 PARTIAL = ".partial"
 #: A file cannot be created in a folder, or cannot be replaced there.
@@ -142,3 +145,15 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def open_private(path: Path | str, mode: Literal["xb", "ab"]) -> BinaryIO:
+    """Open a file to create it ("xb") or to append to it ("ab"); a new file gets mode 0600.
+
+    Raises `OSError` if it cannot be opened; with "xb", `FileExistsError` if it exists.
+    """
+    return open(path, mode, opener=_open_owner_only)
+
+
+def _open_owner_only(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

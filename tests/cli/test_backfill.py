@@ -118,7 +118,7 @@ def test_an_item_that_does_not_match_is_reported_with_the_command_that_lists_all
     assert commands.run("put", target, "blog", broken).returncode == 0
     message = run("blog.py", target, code=2)
     assert message.startswith("tablewright: Post.")
-    assert f"`tablewright verify blog.py --stored {target}` lists all such items" in message
+    assert f"`tablewright check-items blog.py {target}` lists all such items" in message
     assert message.count("\n") == 1
 
 

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tablewright.cli.all_commands import app
-from tablewright.server.credentials import Credentials
+from tablewright.server.access.credentials import Credentials
 
 EXPORTS = re.compile(
     r"export AWS_ACCESS_KEY_ID=(TWAK[A-Z2-7]{16})\n"

@@ -162,12 +162,12 @@ class Label(Entity, table=Code):
 """
 
 
-@pytest.mark.parametrize("command", ["explain", "docs"])
+@pytest.mark.parametrize("command", [["explain"], ["publish", "docs"]])
 def test_a_pattern_that_a_later_entity_makes_impossible_is_reported(
-    command: str, tmp_path: Path
+    command: list[str], tmp_path: Path
 ) -> None:
     (tmp_path / "mine.py").write_text(LATER)
-    done = run(command, str(tmp_path / "mine.py"))
+    done = run(*command, str(tmp_path / "mine.py"))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("tablewright: ")
     assert "rows of Label (LABEL#{label}) can lie between" in done.stderr

@@ -1,4 +1,4 @@
-"""`tablewright infer` writes a module, and `verify --stored` accepts it."""
+"""`tablewright infer` writes a module, and `check-items` accepts it."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def test_a_module_is_written_and_verified() -> None:
     assert result.stdout.splitlines() == [
         "design.py: Customer, Invoice, Order, OrderItem, Product, Shipment, ShipmentItem, "
         "Warehouse, WarehouseItem, from 19 items",
-        "Next: tablewright verify design.py --stored shop.db compares all items with it.",
+        "Next: tablewright check-items design.py shop.db compares all items with it.",
     ]
-    verified = run("verify", "design.py", "--stored", "shop.db")
+    verified = run("check-items", "design.py", "shop.db")
     assert verified.returncode == 0
     assert "OnlineShop: all 19 items have the keys that their values give" in verified.stdout
     assert run("infer", "shop.db").stdout == Path("design.py").read_text()
@@ -73,7 +73,7 @@ def test_provisioned_capacity_is_declared(file: Path) -> None:
 
 
 def test_the_sample_can_be_smaller(file: Path) -> None:
-    assert "inferred from 3 items" in run("infer", file, "--sample", "3").stdout
+    assert "inferred from 3 items" in run("infer", file, "--limit", "3").stdout
 
 
 def test_an_empty_table_says_so(file: Path) -> None:

@@ -18,19 +18,19 @@ TABLE = "commerce_single_table"
 PRINTING = {
     "advise": "commerce",
     "check-file": "DB",
+    "check-items": "commerce DB",
     "completion": "bash",
     "cost": "commerce",
     "credentials": "--help",
     "describe": f"DB {TABLE}",
     "designs": "",
-    "docs": "commerce",
     "dump": "DB -",
     "explain": "commerce --details",
     "get": f"DB {TABLE} PK=CUST#C1 SK=PROFILE#C1",
     "help": "operations",
     "infer": "DB",
     "patterns": "commerce",
-    "publish": "terraform commerce",
+    "publish": "docs commerce",
     "query": f"DB {TABLE} PK=CUST#C1 --json",
     "scan": f"DB {TABLE} --all --design commerce",
     "serve": "--help",
@@ -41,8 +41,8 @@ PRINTING = {
 }
 #: The commands that print a line or two, or that run until they are stopped.
 QUIET = {
-    *("backfill", "backup", "compact", "copy", "create-table", "delete", "load", "new", "put"),
-    *("repair", "restore", "seed", "shell"),
+    *("backfill", "backup", "compact", "copy", "create-table", "create-tables"),
+    *("delete", "load", "new", "put", "repair", "restore", "seed", "shell"),
 }
 
 

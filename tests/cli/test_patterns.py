@@ -75,15 +75,15 @@ def test_an_aggregate_is_a_tree() -> None:
 
 
 def test_a_query_is_a_table_and_continues_at_its_cursor(file: Path) -> None:
-    command = ("patterns", "commerce", "customer_timeline", "customer_id=C1", "limit=4")
-    first = run(*command, "--target", file)
+    command = ("patterns", "commerce", file, "customer_timeline", "customer_id=C1", "limit=4")
+    first = run(*command)
     assert [line.split()[1] for line in first.stdout.splitlines()] == [
         *("order_id", "O104", "O103", "O102", "O101")
     ]
     counted, more = first.stderr.splitlines()
     assert counted == "4 items, 0.5 units"
     assert more.startswith("There are more. Read all with --all, or continue with --cursor ")
-    rest = run(*command, "--target", file, "--cursor", more.split()[-1])
+    rest = run(*command, "--cursor", more.split()[-1])
     assert [line.split()[1] for line in rest.stdout.splitlines()] == ["order_id", "O100", "O10"]
     assert rest.stderr == "2 items, 0.5 units\n"
 
@@ -102,19 +102,16 @@ def test_what_is_not_found_has_exit_code_1() -> None:
 
 
 def test_entities_and_lists_are_json(tmp_path: Path) -> None:
-    run("create-table", tmp_path / "a.db", "--design", "commerce")
+    run("create-tables", "commerce", tmp_path / "a.db")
     order = '{"customer_id": "C1", "order_id": "O1", "created_at": "2026-01-01T00:00:00Z"}'
     line = {"customer_id": "C1", "order_id": "O1", "sku": "S", "quantity": 1, "price": "1.10"}
     items = json.dumps([line | {"item_id": name} for name in ("I1", "I2")])
     done = run(
-        *("patterns", "commerce", "create_order_with_items", f"order={order}", f"items={items}"),
-        *("--target", tmp_path / "a.db", "--yes"),
+        *("patterns", "commerce", tmp_path / "a.db", "create_order_with_items"),
+        *(f"order={order}", f"items={items}", "--yes"),
     )
     assert done.returncode == 0, done.stderr
-    found = patterns(
-        *("order_items", "customer_id=C1", "order_id=O1", "--json"),
-        *("--target", tmp_path / "a.db"),
-    )
+    found = patterns(tmp_path / "a.db", "order_items", "customer_id=C1", "order_id=O1", "--json")
     assert [json.loads(line)["price"] for line in found] == ["1.1", "1.1"]
 
 
@@ -122,17 +119,17 @@ CHANGE = ("update_order_status", "customer_id=C1", "order_id=O10", "status=PAID"
 
 
 def test_a_write_is_not_run_without_a_terminal_unless_yes_is_given(file: Path) -> None:
-    done = run("patterns", "commerce", *CHANGE, "--target", file)
+    done = run("patterns", "commerce", file, *CHANGE)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"tablewright: update_order_status writes to {file}; add --yes")
     assert status_of(file) == "CREATED"
-    assert "status       PAID" in patterns(*CHANGE, "--target", file, "--yes")
+    assert "status       PAID" in patterns(file, *CHANGE, "--yes")
     assert status_of(file) == "PAID"
 
 
 @pytest.mark.slow  # a process that imports a design
 def test_a_write_shows_its_requests_and_asks(file: Path) -> None:
-    done = run_at_terminal("patterns", "commerce", *CHANGE, "--target", file, typed="n\n")
+    done = run_at_terminal("patterns", "commerce", file, *CHANGE, typed="n\n")
     assert done.returncode == 1
     assert "2. TransactWriteItems CustomerOrder on commerce_single_table" in done.plain
     assert 'key       PK="CUST#C1" AND SK="ORDER#O10"' in done.plain
@@ -170,9 +167,15 @@ def test_a_write_on_the_sample_data_does_not_ask() -> None:
         ),
         (["put_customer", "customer={"], "Invalid JSON"),
         (["put_customer", "customer=C5"], "customer=C5: Input should be "),
+        (["absent.db", "customer_profile", "customer_id=C1"], "absent.db: no such file"),
+        (["absent.db"], "name the pattern to run at absent.db: tablewright patterns commerce"),
         (
-            ["customer_profile", "customer_id=C1", "--target", "absent.db"],
-            "absent.db: no such file",
+            ["customer_profile", "absent.db", "customer_id=C1"],
+            "the target comes before the pattern: tablewright patterns commerce absent.db",
+        ),
+        (
+            ["customer_profile", "customer_id=C1", "absent.db"],
+            "the target comes before the pattern: tablewright patterns commerce absent.db",
         ),
     ],
 )
@@ -192,12 +195,10 @@ def test_a_name_of_several_patterns_is_ambiguous() -> None:
 
 def test_a_target_without_the_table_is_left_as_it_is(tmp_path: Path) -> None:
     run("create-table", tmp_path / "a.db", "things", "id")
-    done = run(
-        "patterns", "commerce", "customer_profile", "customer_id=1", "--target", tmp_path / "a.db"
-    )
+    done = run("patterns", "commerce", tmp_path / "a.db", "customer_profile", "customer_id=1")
     assert done.returncode == 2
     assert "the table 'commerce_single_table' does not exist; give its name" in done.stderr
-    assert f"`tablewright create-table {tmp_path / 'a.db'} --design commerce`" in done.stderr
+    assert f"`tablewright create-tables commerce {tmp_path / 'a.db'}`" in done.stderr
     assert "things" in run("tables", tmp_path / "a.db").stdout
 
 

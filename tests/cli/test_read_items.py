@@ -226,7 +226,7 @@ def test_the_reservation_of_a_unique_value_is_no_unknown_item(tmp_path: Path) ->
     tables = [json.loads(line) for line in run("tables", file, "--json").stdout.splitlines()]
     name = tables[0]["TableName"]
     done = run("scan", file, name, "--all", "--design", "recipes")
-    assert "reserves a unique value (" in done.stdout
+    assert "sentinel: reserves " in done.stdout
     assert "not in the design" not in done.stdout
 
 

@@ -46,6 +46,7 @@ def test_bash_registers_the_function(script: Path) -> None:
         (["--v"], ["--version"]),
         (["scan", "--j"], ["--json"]),
         (["publish", "c"], ["cloudformation", "cdk"]),
+        (["publish", "docs", "--h"], ["--html", "--help"]),
         (["publish", "cdk", "--out"], ["--output"]),
         (["credentials", "a"], ["add"]),
         (["serve", "--durability", ""], ["full", "normal"]),
@@ -57,7 +58,7 @@ def test_bash_registers_the_function(script: Path) -> None:
         (["scan", "a.db", "t", "--design", "sh"], ["shop"]),
         # nothing of ours: bash offers files, because of `-o default`
         (["scan", "mi"], []),
-        (["docs", "shop", "-o", ""], []),
+        (["publish", "docs", "shop", "-o", ""], []),
         (["scan", "publish", ""], []),
     ],
 )

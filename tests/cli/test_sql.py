@@ -20,12 +20,17 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from tablewright.cli import all_commands
-from tablewright.cli.filters import read_literal
-from tablewright.cli.item_tables import choose_columns, format_cell, print_table
-from tablewright.cli.statements import open_statements
+from tablewright.cli.conditions import read_literal
+from tablewright.cli.sessions import open_statements
 from tablewright.engine import Engine
 from tablewright.partiql.completion import Names, complete
 from tablewright.partiql.tokens import split_statements
+from tablewright.presentation.terminal import (
+    choose_columns,
+    escape_controls,
+    print_table,
+)
+from tablewright.presentation.values import content
 from tablewright.server import serving
 from tests.commands import run
 from tests.engine.database import Json, av, item, table_request
@@ -208,19 +213,18 @@ def test_columns_that_do_not_fit_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("value", "cell"),
     [
-        (None, ""),
         (av("text"), "text"),
         (av("a\nb\x1b[31m"), "a\\nb\\x1b[31m"),
         (av(5), "5"),
         (av(b"hi"), "aGk="),
         (av(""), ""),
         (av(None), "null"),
-        (av([1, "a"]), "[1, 'a']"),
-        (av({"x", "y"}), "<<'x', 'y'>>"),
+        (av([1, "a"]), '[1, "a"]'),
+        (av({"x", "y"}), '{"x", "y"}'),
     ],
 )
-def test_a_cell_shows_a_value(value: Json | None, cell: str) -> None:
-    assert format_cell(value) == cell
+def test_a_cell_shows_a_value(value: Json, cell: str) -> None:
+    assert escape_controls(content(value)) == cell
 
 
 def test_names_of_attributes_cannot_control_the_terminal() -> None:

@@ -31,8 +31,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["folder.db"], "folder.db: it is a directory"),
         (["comerce"], "unknown design 'comerce'; did you mean 'commerce'?"),
         (["missing.py"], "missing.py: no such file"),
-        (["commerce", "shop"], "name one design, not 2: commerce, shop"),
-        (["shop.db", "http://127.0.0.1:8000"], "name one target, not 2"),
+        (["commerce", "shop"], "studio takes one design, not commerce and shop; if shop is "),
+        (["shop.db", "http://127.0.0.1:8000"], "studio takes one target, not shop.db and http:"),
+        (["shop.db", "shop"], "the design comes first: tablewright studio shop shop.db"),
         (["ftp://host"], "'ftp://host' is not a target"),
         (["dynamodb://mars"], "'mars' is not a region"),
     ],
@@ -53,11 +54,11 @@ def test_a_mistake_is_explained(
         (["commerce", ":memory:"], "memory: sample data", True, True),
         ([":memory:"], "memory", False, True),
         (["shop.db"], "file: shop.db", False, True),
-        (["shop.db", "shop"], "file: shop.db", True, True),
-        (["http://127.0.0.1:1", "shop"], "http://127.0.0.1:1", True, False),
+        (["shop", "shop.db"], "file: shop.db", True, True),
+        (["shop", "http://127.0.0.1:1"], "http://127.0.0.1:1", True, False),
     ],
 )
-def test_arguments_in_any_order(
+def test_a_design_or_a_target_or_both(
     arguments: list[str], name: str, has_design: bool, is_writable: bool
 ) -> None:
     workspace = open_workspace(arguments)
@@ -74,7 +75,7 @@ def test_writing_can_be_allowed_and_refused() -> None:
 
 
 def test_an_endpoint_that_cannot_be_reached_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
-    workspace = open_workspace(["http://127.0.0.1:1", "shop"])
+    workspace = open_workspace(["shop", "http://127.0.0.1:1"])
     warn_if_unreachable(workspace)
     warning = capfd.readouterr().err
     assert warning.startswith("tablewright: warning: http://127.0.0.1:1: ListTables failed")

@@ -77,10 +77,10 @@ def test_a_table_is_created_with_its_indexes(target: str) -> None:
 
 def test_the_tables_of_a_design_are_created(tmp_path: Path) -> None:
     file = tmp_path / "shop.db"
-    assert run("create-table", file, "--design", "shop").stderr == "shop: created\n"
-    assert run("create-table", file, "--design", "shop").stderr == "shop: exists, as declared\n"
+    assert run("create-tables", "shop", file).stderr == "shop: created\n"
+    assert run("create-tables", "shop", file).stderr == "shop: exists, as declared\n"
     run("create-table", tmp_path / "other.db", "shop", "id")
-    done = run("create-table", tmp_path / "other.db", "--design", "shop")
+    done = run("create-tables", "shop", tmp_path / "other.db")
     assert done.returncode == 2
     assert "the table 'shop' differs from its declaration, Shop: key: declared PK" in done.stderr
     assert ", found id; index LSI: declared but missing; " in done.stderr
@@ -91,12 +91,11 @@ def test_the_tables_of_a_design_are_created(tmp_path: Path) -> None:
     ("arguments", "told"),
     [
         (["shop", "id"], "already has a table 'shop'"),
-        (["things"], "name the table and its key"),
+        (["things"], "missing argument 'KEY'; write `tablewright create-table TARGET TABLE "),
         (["things", "id:X"], "'id:X': write NAME, or NAME:S, NAME:N or NAME:B"),
         (["things", "id", "id:N"], "id is declared with two types, S and N"),
         (["things", "id", "--index", "by_x"], "'by_x' is not an index; write NAME=KEY"),
         (["things", "id", "--local-index", "a=id,v"], "its partition key is id, as that of the"),
-        (["things", "--design", "shop"], "--design declares the tables; leave the name"),
         (["x", "id"], "ValidationException"),
     ],
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tablewright
-from tablewright.cli.topics import TOPICS
+from tablewright.cli.help import TOPICS
 from tests.commands import run
 
 SOURCES = sorted(Path(tablewright.__file__).parent.rglob("*.py"))
@@ -32,6 +32,13 @@ def test_a_topic_has_a_text_of_80_columns(topic: str) -> None:
 
 def test_the_help_of_a_command_is_that_of_its_option() -> None:
     assert run("help", "scan").stdout.split() == run("scan", "--help").stdout.split()
+
+
+def test_the_help_of_a_command_in_a_group() -> None:
+    shown = run("help", "publish", "docs").stdout
+    assert shown.split() == run("publish", "docs", "--help").stdout.split()
+    assert "'publish doc'; did you mean 'docs'?" in run("help", "publish", "doc").stderr
+    assert "write `tablewright publish docs DESIGN`" in run("help", "docs").stderr
 
 
 def test_an_unknown_topic_has_a_hint() -> None:

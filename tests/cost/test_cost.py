@@ -214,10 +214,10 @@ def test_sizes_are_measured_on_a_target() -> None:
     assert commands.run("seed", "notes.py", "notes.db").returncode == 0
     with Engine("notes.db") as engine:
         engine.call("PutItem", {"TableName": "notes", "Item": large_note()})
-    found = costs("--sample", "notes.db")
+    found = costs("notes.db")
     assert costs()["note"]["read_units"] == 0.5
     assert found["note"]["read_units"] == (0.5 + 1.5) / 2  # of 1 and of 3 blocks
-    done = commands.run("cost", "notes.py", "--sample", "missing.db")
+    done = commands.run("cost", "notes.py", "missing.db")
     assert (done.returncode, "missing.db: no such file" in done.stderr) == (2, True)
 
 
@@ -226,18 +226,18 @@ def test_sizes_are_measured_over_http(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "test")
     write_design(length=900)
     with Engine() as engine, serving(engine) as url:
-        done = commands.run("cost", "notes.py", "--sample", url)
+        done = commands.run("cost", "notes.py", url)
         assert done.returncode == 2
         assert f"{url} has no table 'notes'" in done.stderr
         assert commands.run("seed", "notes.py", url).returncode == 0
-        before = costs("--sample", url)
+        before = costs(url)
         engine.call("PutItem", {"TableName": "notes", "Item": large_note()})
         items = engine.call("DescribeTable", {"TableName": "notes"})["Table"]["ItemCount"]
-        found = costs("--sample", url)
+        found = costs(url)
         assert engine.call("DescribeTable", {"TableName": "notes"})["Table"]["ItemCount"] == items
     assert before["note"]["read_units"] == 0.5
     assert found["note"]["read_units"] == (0.5 + 1.5) / 2
-    done = commands.run("cost", "notes.py", "--sample", url)
+    done = commands.run("cost", "notes.py", url)
     assert (done.returncode, url.removeprefix("http://") in done.stderr) == (2, True)
 
 
@@ -246,7 +246,7 @@ def test_the_storage_of_measured_tables_has_their_number_of_items() -> None:
     assert commands.run("seed", "notes.py", "notes.db").returncode == 0
     with Engine("notes.db") as engine:
         engine.call("PutItem", {"TableName": "notes", "Item": large_note()})
-    done = commands.run("cost", "notes.py", "--json", "--sample", "notes.db")
+    done = commands.run("cost", "notes.py", "--json", "notes.db")
     storage = json.loads(done.stdout)["storage"]
     rows = {(each["index"], each["entity"]): each["items"] for each in storage}
     assert rows == {(None, "Note"): 2, (None, "sentinel"): 1, ("by_topic", "Note"): 2}
@@ -258,7 +258,7 @@ def test_an_empty_target_leaves_the_sizes_of_the_checks() -> None:
         module = load("notes.py")
         with connect(engine, *module.tables):
             pass
-    assert costs("--sample", "notes.db") == costs()
+    assert costs("notes.db") == costs()
 
 
 # -- money ---------------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ def test_the_partitions_of_a_tenant_show_who_may_access_them() -> None:
 def test_the_tutorial_can_be_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "lending.py").write_text("\n\n".join(blocks("docs/tutorial.md", "python")))
-    assert run("docs", "lending.py", "-o", "lending.md").returncode == 0
+    assert run("publish", "docs", "lending.py", "-o", "lending.md").returncode == 0
     assert "| condition" in (tmp_path / "lending.md").read_text()
 
 

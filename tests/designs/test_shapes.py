@@ -12,9 +12,9 @@ from tablewright import connect
 from tablewright.designs.catalog import BUNDLED, load
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.table import TableMap
-from tablewright.plan.facts import Everything, WrittenEvent
+from tablewright.plan.expressions import QueryRequest
+from tablewright.plan.facts import WholeScan, WrittenEvent
 from tablewright.plan.plan import AnyRequest
-from tablewright.plan.reads.query_request import QueryRequest
 from tablewright.plan.shape import Shape
 from tablewright.symbol import Expression, parts_of
 from tablewright.verify.checks import Check
@@ -34,10 +34,9 @@ def stated(shape: Shape) -> Iterator[Access]:
 
 
 def _stated(part: Shape) -> Iterator[Access]:
-    for kind in part.operation.split(" + "):
-        index = part.index if kind in ("Query", "Scan") else None
-        for key in part.keys:
-            yield Access(kind_of(kind), part.table, index, key)
+    index = part.index if part.operation in ("Query", "Scan") else None
+    for key in part.keys:
+        yield Access(kind_of(part.operation), part.table, index, key)
     for fact in part.assignments:
         if isinstance(fact, WrittenEvent):
             yield Access("Put", part.table, None, fact.history.event.primary.symbolic())
@@ -51,7 +50,7 @@ def kind_of(operation: str) -> str:
 
 def is_stated(sent: Access, shape: Access) -> bool:
     return (sent.kind, sent.table, sent.index) == (shape.kind, shape.table, shape.index) and (
-        isinstance(shape.key, Everything)
+        isinstance(shape.key, WholeScan)
         if sent.key is None
         else isinstance(sent.key, KeyCondition)
         and isinstance(shape.key, KeyCondition)

@@ -98,7 +98,7 @@ def partition(state: dict[str, Item], number: int) -> dict[str, Item]:
 
 @contextmanager
 def served(file: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    with child("tablewright", "serve", "--port", "0", "--db", file) as process:
+    with child("tablewright", "serve", "--port", "0", file) as process:
         assert process.stdout is not None
         yield process, process.stdout.readline().strip()
 

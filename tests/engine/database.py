@@ -24,8 +24,7 @@ from botocore.exceptions import ClientError
 
 from tablewright.engine import Engine
 from tablewright.errors import DynamoDBError
-from tablewright.wire.operations import STREAM_OPERATIONS
-from tablewright.wire.targets import target_of
+from tablewright.wire.operations import STREAM_OPERATIONS, target_of
 from tests.server.http import AUTHORIZATION
 
 Json = dict[str, Any]

@@ -265,13 +265,14 @@ def test_another_process_can_write_between_two_transactions(
         written: list[int] = []
 
         def write_both(context: LongContext) -> None:
-            def write_step(step: Any) -> Any:
-                result = context.write(step)
-                written.append(1000 + len(written))
-                other.call("PutItem", {"TableName": "orders", "Item": order(written[-1])})
-                return result
+            class Interleaved(LongContext):
+                def write(self, step: Any) -> Any:
+                    result = context.write(step)
+                    written.append(1000 + len(written))
+                    other.call("PutItem", {"TableName": "orders", "Item": order(written[-1])})
+                    return result
 
-            interleaved = LongContext(context.read, write_step, context.folder)
+            interleaved = Interleaved(context.runner, context.folder)
             write(interleaved, to_rows([order(number) for number in range(45)]))
 
         engine.run_long(write_both)

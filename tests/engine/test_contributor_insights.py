@@ -6,7 +6,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from tablewright.engine import Engine, key_counts
+from tablewright.engine import Engine
+from tablewright.engine.access import key_counts
 from tablewright.errors import InvalidValue, ResourceNotFoundException
 from tablewright.server import Settings, serving
 from tests.engine.database import Database, item, table_request, values

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tablewright.engine.table_settings import NO_REPLICAS, NO_VECTOR_INDEXES
+from tablewright.engine.tables.definition import NO_REPLICAS, NO_VECTOR_INDEXES
 from tests.engine.database import Database, table_request
 
 

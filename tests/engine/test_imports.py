@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.engine.imports import read_file
+from tablewright.engine.archives.imports import read_file
 from tablewright.errors import (
     DynamoDBError,
     ImportConflictException,

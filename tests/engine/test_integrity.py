@@ -12,7 +12,7 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.errors import StoreFailed
-from tablewright.storage.checksum import make_tag, row_checksum
+from tablewright.storage.tree import make_tag, row_checksum
 from tests.engine.database import item, table_request
 
 #: The trees of `make_file`'s table and of its index.

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from tablewright.engine import Engine
-from tablewright.engine.changes import read_last_number, read_trim_points
+from tablewright.engine.change_log.changes import read_last_number, read_trim_points
 from tablewright.engine.repair import repair
 from tablewright.errors import ExpiredIteratorException, StoreFailed
 from tablewright.storage import LogTree, WriteTransaction
@@ -268,7 +268,7 @@ def test_numbers_are_not_used_again_after_everything_was_trimmed(engine: Engine)
 
 
 def test_a_large_log_is_trimmed_in_steps(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tablewright.engine.trimming.MAX_STEP_ROWS", 2)
+    monkeypatch.setattr("tablewright.engine.change_log.trimming.MAX_STEP_ROWS", 2)
     assert engine.trim(later()) == 3
     assert engine._store.read(lambda s: s.count(LogTree(3)))[0] == 1  # the trim points
     assert engine.check()
@@ -277,7 +277,7 @@ def test_a_large_log_is_trimmed_in_steps(engine: Engine, monkeypatch: pytest.Mon
 def test_only_old_records_are_trimmed(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
     with monkeypatch.context() as patch:
-        patch.setattr("tablewright.engine.changes.time.time", lambda: now + 100)
+        patch.setattr("tablewright.engine.change_log.changes.time.time", lambda: now + 100)
         put(engine, "k3")
     assert engine.trim(now + DAY + 50) == 3
     assert keys(engine) == ["k3"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tablewright.engine.shard_iterators import parse_iterator
+from tablewright.engine.change_log.streams import parse_iterator
 from tests.engine.database import Database, item
 from tests.engine.streaming import (
     describe_stream,
@@ -23,7 +23,7 @@ from tests.engine.streaming import (
 )
 
 DAY = 24 * 60 * 60
-GET_RECORDS = import_module("tablewright.engine.operations.get_records")
+GET_RECORDS = import_module("tablewright.engine.operations.streams")
 MISSING = "arn:aws:dynamodb:us-east-1:000000000000:table/missing/stream/2026-01-15T10:00:00.000"
 UNKNOWN_SHARD = "shardId-00000000000000000000-00000000"
 
@@ -75,7 +75,7 @@ def test_at_timestamp_begins_with_the_first_later_record(
     now = time.time()
     with monkeypatch.context() as patch:
         for index, moment in enumerate((now - 30, now - 20, now - 20, now - 10)):
-            patch.setattr("tablewright.engine.changes.time.time", lambda at=moment: at)
+            patch.setattr("tablewright.engine.change_log.changes.time.time", lambda at=moment: at)
             db.put(table, item(pk=str(index)))
     arn = stream_arn(db.call, table)
     for moment, expected in (
@@ -107,7 +107,7 @@ def test_times_of_records_do_not_go_back_with_the_clock(
     table = db.table("pk:S", StreamSpecification=enabled())
     with monkeypatch.context() as patch:
         for index, moment in enumerate((5000.7, 4000.0)):
-            patch.setattr("tablewright.engine.changes.time.time", lambda at=moment: at)
+            patch.setattr("tablewright.engine.change_log.changes.time.time", lambda at=moment: at)
             db.put(table, item(pk=str(index)))
     records = read_shard(db.call, iterator(db.call, stream_arn(db.call, table)))
     times = [record["dynamodb"]["ApproximateCreationDateTime"] for record in records]

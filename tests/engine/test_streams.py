@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tablewright.engine.describe import stream_label
+from tablewright.engine.tables.describe import stream_label
 from tests.engine.database import Database, Json, item, table_request, values
 from tests.engine.streaming import describe_stream, enabled, read_stream, stream_arn
 

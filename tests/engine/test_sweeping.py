@@ -18,7 +18,7 @@ import pytest
 
 from tablewright import Attr, Entity, Table, attr, connect, connect_async, key, put, ttl
 from tablewright.engine import Engine
-from tablewright.engine.sweeper import Sweeper, _sweep
+from tablewright.engine.expiry import Sweeper, _sweep
 from tablewright.transport import open_target
 from tests.engine.database import item, table_request
 from tests.engine.streaming import read_stream

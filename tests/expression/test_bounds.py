@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from tablewright.encoding.items import ITEM_TO_UPDATE_TOO_LARGE, item_size, normalise_item
 from tablewright.errors import ValidationException
 from tablewright.expression import Scope
-from tablewright.expression.evaluate import compile_condition
-from tablewright.expression.memo import Memo
+from tablewright.expression.evaluate import Memo, compile_condition
 from tablewright.expression.parse import parse_condition, parse_update
 from tablewright.expression.room import Room
 from tablewright.expression.update import CompiledActions

@@ -6,8 +6,8 @@ import pytest
 
 from tablewright.errors import ValidationException
 from tablewright.expression import Scope
+from tablewright.expression.lexer import RESERVED
 from tablewright.expression.parse import parse_condition, parse_projection, parse_update
-from tablewright.expression.reserved import RESERVED
 from tests.expression.printing import print_condition, print_projection, print_update
 
 CONDITIONS = [  # as written, as printed

@@ -13,24 +13,25 @@ from hypothesis import strategies as st
 from tablewright.errors import ValidationException
 from tablewright.expression import Scope
 from tablewright.expression.parse import parse_condition, parse_projection, parse_update
+from tablewright.expression.printing import EXPRESSION
 from tablewright.expression.tree import (
-    Add,
+    AddAction,
     And,
     Arithmetic,
     Between,
     Call,
     Comparison,
     Condition,
-    Delete,
+    DeleteAction,
     In,
     Not,
     Or,
     Path,
-    Projection,
-    Remove,
-    Section,
-    Set,
-    Update,
+    ProjectionTree,
+    RemoveAction,
+    SetAction,
+    UpdateSection,
+    UpdateTree,
     Value,
 )
 from tests.expression.printing import print_condition, print_projection, print_update
@@ -74,19 +75,19 @@ sums |= st.builds(
 )
 
 
-def section(keyword: str, action: st.SearchStrategy[Any]) -> st.SearchStrategy[Section]:
+def section(keyword: str, action: st.SearchStrategy[Any]) -> st.SearchStrategy[UpdateSection]:
     several = st.lists(action, min_size=1, max_size=3).map(tuple)
-    return st.builds(Section, st.just(keyword), several)
+    return st.builds(UpdateSection, st.just(keyword), several)
 
 
 updates = st.lists(
-    section("SET", st.builds(Set, paths, sums))
-    | section("REMOVE", st.builds(Remove, paths))
-    | section("ADD", st.builds(Add, paths, values))
-    | section("DELETE", st.builds(Delete, paths, values)),
+    section("SET", st.builds(SetAction, paths, sums))
+    | section("REMOVE", st.builds(RemoveAction, paths))
+    | section("ADD", st.builds(AddAction, paths, values))
+    | section("DELETE", st.builds(DeleteAction, paths, values)),
     min_size=1,
     max_size=4,
-).map(lambda sections: Update(tuple(sections)))
+).map(lambda sections: UpdateTree(tuple(sections)))
 
 
 @given(conditions)
@@ -94,13 +95,20 @@ def test_a_printed_condition_parses_to_itself(tree: Any) -> None:
     assert parse_condition("ConditionExpression", print_condition(tree)) == tree
 
 
+@given(conditions)
+def test_the_condition_of_a_request_means_what_its_tree_means(tree: Any) -> None:
+    """A chain in a chain may be one chain in the text, so only the texts are equal."""
+    text = EXPRESSION.condition(tree)
+    assert EXPRESSION.condition(parse_condition("ConditionExpression", text)) == text
+
+
 @given(updates)
-def test_a_printed_update_parses_to_itself(tree: Update) -> None:
+def test_a_printed_update_parses_to_itself(tree: UpdateTree) -> None:
     assert parse_update(print_update(tree)) == tree
 
 
-@given(st.lists(paths, min_size=1).map(lambda found: Projection(tuple(found))))
-def test_a_printed_projection_parses_to_itself(tree: Projection) -> None:
+@given(st.lists(paths, min_size=1).map(lambda found: ProjectionTree(tuple(found))))
+def test_a_printed_projection_parses_to_itself(tree: ProjectionTree) -> None:
     assert parse_projection(print_projection(tree)) == tree
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 from tablewright.engine import Engine
 from tablewright.errors import DynamoDBError
-from tablewright.wire.body import decode
+from tablewright.wire.values import decode
 from tests.hostile.bodies import Body, bodies
 
 TABLE = {

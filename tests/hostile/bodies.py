@@ -26,8 +26,7 @@ import msgspec
 
 from tablewright.engine.operations import find_operation
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import EnumValues, ReadAs
-from tablewright.wire.members import Long, Structure
+from tablewright.wire.constraints import EnumValues, Long, ReadAs, Structure
 from tablewright.wire.operations import OPERATIONS
 
 MAX_BODY = 16 * 1024 * 1024

@@ -15,8 +15,8 @@ import pytest
 from tablewright.encoding.truncation import MAX_ECHO_LENGTH
 from tablewright.engine import Engine
 from tablewright.errors import DynamoDBError
-from tablewright.wire.body import decode
 from tablewright.wire.operations import OPERATIONS
+from tablewright.wire.values import decode
 from tests.hostile.__main__ import TABLE, new_engine
 from tests.hostile.bodies import bodies
 

@@ -12,7 +12,7 @@ import pytest
 
 from tablewright.encoding.items import dump, item_size, load
 from tablewright.engine import Engine
-from tablewright.engine.work_limit import WorkLimit
+from tablewright.engine.paging import WorkLimit
 from tablewright.errors import DynamoDBError
 from tablewright.limits import MAX_ITEM_SIZE
 from tests.hostile import expressions
@@ -88,7 +88,7 @@ def test_a_page_with_a_heavy_filter_ends_early_and_continues(
         engine.call("CreateTable", definition)
     for table, item in expressions.tiny(30):
         engine.call("PutItem", {"TableName": table, "Item": item})
-    monkeypatch.setattr("tablewright.engine.work_limit.MAX_SECONDS", -1.0)
+    monkeypatch.setattr("tablewright.engine.paging.MAX_SECONDS", -1.0)
     assert WorkLimit().is_reached
     text = expressions.chain("a = :n", " OR ")
     request = {
@@ -114,7 +114,7 @@ def test_a_batch_that_takes_long_leaves_keys_unprocessed(monkeypatch: pytest.Mon
     for item in keys:
         engine.call("PutItem", {"TableName": TINY, "Item": item})
     times = iter((0.0, 0.0, 9.0, 9.0, 9.0))
-    monkeypatch.setattr("tablewright.engine.work_limit.thread_time", lambda: next(times))
+    monkeypatch.setattr("tablewright.engine.paging.thread_time", lambda: next(times))
     wanted = [{"pk": item["pk"]} for item in keys]
     found = engine.call("BatchGetItem", {"RequestItems": {TINY: {"Keys": wanted}}})
     assert len(found["Responses"][TINY]) == 1
@@ -147,7 +147,7 @@ def test_the_items_of_a_transaction_that_takes_long_have_at_most_4_mb(
     members: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tablewright.engine.work_limit.MAX_SECONDS", -1.0)
+    monkeypatch.setattr("tablewright.engine.paging.MAX_SECONDS", -1.0)
     with pytest.raises(DynamoDBError, match="Transaction payload size cannot exceed 4MB"):
         large_items.call(operation, transaction(action, members, 11))
     large_items.call(operation, transaction(action, members, 10))

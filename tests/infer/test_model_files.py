@@ -21,11 +21,12 @@ from tablewright.designs.catalog import BUNDLED, load
 from tablewright.errors import ModelFileRefused
 from tablewright.infer import ImportedModel, import_model, read_model
 from tablewright.mapping.table import TableMap
-from tablewright.model.table_definition import definition
+from tablewright.model.databases.provision import definition
 from tablewright.publish.workbench import nosql_workbench
 from tablewright.values import Item
 from tablewright.verify import Design, compare_stored, verify
-from tablewright.verify.contents import Scanner, load_sample
+from tablewright.verify.contents import Scanner
+from tablewright.verify.seeding import load_sample
 from tests.commands import run
 from tests.examples import examples
 from tests.infer import workbench
@@ -571,7 +572,7 @@ def test_the_command_writes_a_module_that_verify_accepts(
     [
         (("missing.json",), "missing.json: no such file"),
         (("template.txt",), "template.txt: not a model of NoSQL Workbench"),
-        (("model.json", "--table", "users"), "is read as a whole; leave --table and --sample out"),
+        (("model.json", "--table", "users"), "is read as a whole; leave --table and --limit out"),
         (("model.json", "-o", "model.json"), "model.json exists; choose another file"),
     ],
 )

@@ -18,7 +18,7 @@ from tablewright.mapping.template import Template
 from tablewright.transport import Local
 from tablewright.values import Item
 from tablewright.verify import compare_stored
-from tablewright.verify.contents import load_sample
+from tablewright.verify.seeding import load_sample
 from tests.infer import workbench
 from tests.infer.inferred import import_source
 

@@ -8,12 +8,11 @@ from enum import StrEnum
 from typing import Any
 
 from tablewright.mapping.converters import converter
-from tablewright.mapping.delimiter import Delimiter
-from tablewright.mapping.formats.format import Format
 from tablewright.mapping.formats.moments import DAY
 from tablewright.mapping.formats.numbers import DESCENDING
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.parts import KeyPart, make_part, natural_part
+from tablewright.mapping.notation import Format
+from tablewright.mapping.parts import Delimiter, KeyPart, make_part, natural_part
 from tablewright.mapping.template import Template
 
 WHERE = "Order.primary"

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.language import (
     ANY_CHARACTER,
     Language,
@@ -19,6 +18,7 @@ from tablewright.mapping.language import (
     literal,
     to_regex,
 )
+from tablewright.mapping.parts import Delimiter
 
 ESCAPING = [Delimiter(text) for text in '#:|/-_"~A0']
 REFUSING = [Delimiter(text, escapes=False) for text in ["#", ":", " ", "::", "->", "--", "é"]]

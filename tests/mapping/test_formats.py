@@ -10,8 +10,7 @@ from typing import Any, Literal
 import pytest
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.formats.codecs import Codec, coded
-from tablewright.mapping.formats.format import Format
+from tablewright.mapping.formats.codecs import CASEFOLD, LOWER, UPPER, Codec, coded, truncated
 from tablewright.mapping.formats.moments import DAY, HOUR, MILLIS, MONTH, SECONDS, WEEK, YEAR, iso
 from tablewright.mapping.formats.numbers import (
     BINARY,
@@ -21,7 +20,7 @@ from tablewright.mapping.formats.numbers import (
     padded,
     shard,
 )
-from tablewright.mapping.formats.texts import CASEFOLD, LOWER, UPPER, truncated
+from tablewright.mapping.notation import Format
 from tablewright.symbol import Symbol
 from tests.mapping.key_parts import Status, part
 

@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from tablewright import Attr, Entity, Table, attr, history, key, unique
-from tablewright.mapping.record_key import record_key
+from tablewright.mapping.item_kind import record_key
 from tablewright.values import Item
 
 

@@ -10,12 +10,11 @@ import pytest
 
 from tablewright import GSI, Attr, Entity, Table, attr, index, key, unique
 from tablewright.errors import DeclarationError
-from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.formats.codecs import Codec, coded
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.parts import Delimiter, KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.symbol import Symbol

@@ -7,9 +7,8 @@ from typing import Any, Literal
 import pytest
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping.delimiter import Delimiter
-from tablewright.mapping.formats.texts import truncated
-from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.formats.codecs import truncated
+from tablewright.mapping.parts import Delimiter, KeyPart
 from tablewright.mapping.template import (
     Composer,
     Parser,

@@ -19,7 +19,7 @@ from tablewright.designs.commerce import (
 from tablewright.designs.commerce.samples import sample
 from tablewright.errors import AlreadyExists, InvalidValue
 from tablewright.observe import RequestEvent, Usage, log_requests, trace_requests
-from tablewright.plan.writes.entry import put
+from tablewright.plan.writes.put import put
 
 
 @pytest.fixture

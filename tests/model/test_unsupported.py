@@ -8,7 +8,7 @@ from tablewright import GSI, Attr, Engine, Entity, Table, attr, connect, key
 from tablewright.database import Database
 from tablewright.designs import shop
 from tablewright.errors import UnsupportedOperation, ValidationException
-from tablewright.model.provision import Provision
+from tablewright.model.databases.provision import Provision
 from tests.transports import LocalWithoutLocalIndexes
 
 

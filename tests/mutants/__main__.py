@@ -40,7 +40,6 @@ class Package(NamedTuple):
 
 #: The modules that keys are made of.
 KEY_MODULES = (
-    "delimiter",
     "formats",
     "key_condition",
     "keys",

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
 from tablewright.expression.tree import And, Between, Call, Comparison, In, Not, Or, Path, Value
-from tablewright.partiql import Delete, Exists, Insert, Select, Update, parse
+from tablewright.partiql import (
+    DeleteStatement,
+    ExistsStatement,
+    InsertStatement,
+    SelectStatement,
+    UpdateStatement,
+    parse,
+)
 from tablewright.partiql.tokens import tokenize
 
 MALFORMED = "Statement wasn't well formed, can't be processed: "
@@ -17,7 +24,7 @@ MALFORMED = "Statement wasn't well formed, can't be processed: "
 
 def where(text: str) -> tree.Condition:
     statement = parse(f"SELECT * FROM t WHERE {text}").statement
-    assert isinstance(statement, Select)
+    assert isinstance(statement, SelectStatement)
     assert statement.where is not None
     return statement.where
 
@@ -126,7 +133,7 @@ def test_a_select_has_paths_a_source_and_an_order() -> None:
     found = parse(
         'select a, b.c[0] from "my-table"."by x" where a = 1 order by a, b desc, c asc;'
     ).statement
-    assert isinstance(found, Select)
+    assert isinstance(found, SelectStatement)
     assert found.paths == (A, Path(("b", "c", 0)))
     assert found.source.components == ("my-table", "by x")
     assert [(term.name, term.descending) for term in found.order] == [
@@ -143,14 +150,14 @@ def test_an_update_may_have_several_clauses() -> None:
         " WHERE pk = 'x' RETURNING MODIFIED OLD *"
     )
     found = parsed.statement
-    assert isinstance(found, Update)
+    assert isinstance(found, UpdateStatement)
     assert found.actions == (
-        tree.Set(A, tree.Arithmetic("+", B, Value(":0"))),
-        tree.Set(C, Call("list_append", (C, Value(":1")))),
-        tree.Remove(Path(("d", "e"))),
-        tree.Remove(Path(("f", 1))),
-        tree.Add(Path(("g",)), Value(":2")),
-        tree.Delete(Path(("h",)), Value(":3")),
+        tree.SetAction(A, tree.Arithmetic("+", B, Value(":0"))),
+        tree.SetAction(C, Call("list_append", (C, Value(":1")))),
+        tree.RemoveAction(Path(("d", "e"))),
+        tree.RemoveAction(Path(("f", 1))),
+        tree.AddAction(Path(("g",)), Value(":2")),
+        tree.DeleteAction(Path(("h",)), Value(":3")),
     )
     assert found.returning == "MODIFIED OLD"
 
@@ -161,16 +168,18 @@ def test_an_update_may_begin_with_from() -> None:
         == parse("FROM t WHERE pk = 'x' SET a = 1;").statement
     )
     found = parse("FROM t WHERE pk = 'x' SET a = 1 REMOVE b RETURNING ALL NEW *").statement
-    assert isinstance(found, Update)
+    assert isinstance(found, UpdateStatement)
     assert len(found.actions) == 2
     assert found.returning == "ALL NEW"
 
 
 def test_the_other_statements() -> None:
-    assert isinstance(parse("INSERT INTO t VALUE {'pk': 'x'}").statement, Insert)
-    assert isinstance(parse("insert into t value {}").statement, Insert)
-    assert isinstance(parse("DELETE FROM t WHERE pk = 'x' RETURNING ALL OLD *").statement, Delete)
-    assert isinstance(parse("EXISTS(SELECT * FROM t WHERE pk = 'x')").statement, Exists)
+    assert isinstance(parse("INSERT INTO t VALUE {'pk': 'x'}").statement, InsertStatement)
+    assert isinstance(parse("insert into t value {}").statement, InsertStatement)
+    assert isinstance(
+        parse("DELETE FROM t WHERE pk = 'x' RETURNING ALL OLD *").statement, DeleteStatement
+    )
+    assert isinstance(parse("EXISTS(SELECT * FROM t WHERE pk = 'x')").statement, ExistsStatement)
 
 
 def test_words_of_other_clauses_may_be_names() -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from tablewright import GSI, Attr, Entity, Table, attr, index, key, unique
 from tablewright.formats import day, descending, lower, number, padded, shard, upper
-from tablewright.plan.index_record import describe
+from tablewright.plan.backfill.index_record import describe
 
 
 class Level(Enum):
@@ -180,7 +180,7 @@ def test_a_description_is_the_same_in_every_process() -> None:
     """The order of a set is not: it depends on the seed of the process's hashes."""
     program = """
         from tablewright import GSI, Attr, Entity, Table, attr, index, key
-        from tablewright.plan.index_record import describe
+        from tablewright.plan.backfill.index_record import describe
 
         class Shop(Table, name="shop"):
             gsi1 = GSI("GSI1PK", "GSI1SK")

@@ -13,23 +13,24 @@ from hypothesis import strategies as st
 from tablewright.engine import Engine
 from tablewright.errors import ConditionalCheckFailedException, ValidationException
 from tablewright.expression.tree import (
+    KEYWORDS,
     Action,
-    Add,
+    AddAction,
     And,
     Arithmetic,
     Between,
     Call,
     Comparison,
     Condition,
-    Delete,
+    DeleteAction,
     In,
     Not,
     Or,
     Path,
-    Remove,
-    Section,
-    Set,
-    Update,
+    RemoveAction,
+    SetAction,
+    UpdateSection,
+    UpdateTree,
     Value,
 )
 from tablewright.partiql.printing import format_condition, format_path, format_value
@@ -222,14 +223,14 @@ changed = st.sampled_from([Path(parts) for parts in CHANGED])
 sets = st.sampled_from([":v12", ":v13"]).map(Value)
 terms = paths | values
 actions: st.SearchStrategy[Action] = st.builds(
-    Set,
+    SetAction,
     changed,
     terms
     | st.builds(Arithmetic, st.sampled_from("+-"), terms, terms)
     | st.builds(lambda left, right: Call("list_append", (left, right)), terms, terms),
 )
-actions |= st.builds(Remove, changed)
-actions |= st.builds(Add, changed, sets) | st.builds(Delete, changed, sets)
+actions |= st.builds(RemoveAction, changed)
+actions |= st.builds(AddAction, changed, sets) | st.builds(DeleteAction, changed, sets)
 
 
 def print_statement_action(action: Action, show: Literals) -> str:
@@ -248,13 +249,13 @@ def print_statement_action(action: Action, show: Literals) -> str:
         raise AssertionError
 
     match action:
-        case Set(_, value):
+        case SetAction(_, value):
             return f"SET {path} = {operand(value)}"
-        case Remove():
+        case RemoveAction():
             return f"REMOVE {path}"
-        case Add(_, value):
+        case AddAction(_, value):
             return f"SET {path} = set_add({path}, {operand(value)})"
-        case Delete(_, value):
+        case DeleteAction(_, value):
             return f"SET {path} = set_delete({path}, {operand(value)})"
 
 
@@ -291,9 +292,9 @@ def test_an_update_changes_what_update_item_changes(
     )
     sections: dict[str, list[Action]] = {}
     for action in changes:
-        sections.setdefault(type(action).__name__.upper(), []).append(action)
+        sections.setdefault(KEYWORDS[type(action)], []).append(action)
     update = print_update(
-        Update(tuple(Section(word, tuple(some)) for word, some in sections.items()))
+        UpdateTree(tuple(UpdateSection(word, tuple(some)) for word, some in sections.items()))
     )
     whole = "attribute_exists(pk)"
     if condition is not None:

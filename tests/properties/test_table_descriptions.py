@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tablewright.engine import Engine
-from tablewright.schema import IndexProjection, KeyAttribute, KeySchema, OnDemand, Throughput
+from tablewright.schema import KeyAttribute, KeySchema, OnDemand, ProjectedAttributes, Throughput
 from tablewright.table_changes import differences, update_steps
 from tablewright.table_description import IndexDescription, TableDescription, read_table, read_ttl
 
@@ -17,7 +17,11 @@ UNITS = st.builds(Throughput, st.integers(1, 50), st.integers(1, 50))
 LIMITS = st.none() | st.builds(OnDemand, st.integers(1, 50), st.sampled_from([-1, 7]))
 ATTRIBUTES = [KeyAttribute(name, kind) for name, kind in zip("abcd", "SNBS", strict=True)]
 PROJECTIONS = st.sampled_from(
-    [IndexProjection("ALL"), IndexProjection("KEYS_ONLY"), IndexProjection("INCLUDE", ("y", "x"))]
+    [
+        ProjectedAttributes("ALL"),
+        ProjectedAttributes("KEYS_ONLY"),
+        ProjectedAttributes("INCLUDE", ("y", "x")),
+    ]
 )
 
 

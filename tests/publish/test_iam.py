@@ -29,8 +29,8 @@ from tablewright import (
 from tablewright.designs import market
 from tablewright.designs.catalog import bundled, load
 from tablewright.errors import AccessDeniedException, InvalidValue
-from tablewright.mapping.record_key import record_key
-from tablewright.model.provision import Provision
+from tablewright.mapping.item_kind import record_key
+from tablewright.model.databases.provision import Provision
 from tablewright.plan.plan import Context, run
 from tablewright.plans import Create, Get, Query, Save, Transaction, Upsert, access_patterns
 from tablewright.policy import Principal
@@ -44,7 +44,7 @@ from tablewright.publish.iam import (
     tenant_policy,
     tenant_tag,
 )
-from tablewright.publish.iam.grants import grants
+from tablewright.publish.iam.policies import grants
 from tablewright.publish.infrastructure import create_table_requests
 from tablewright.transport import Local
 from tablewright.verify import Design, verify

@@ -14,11 +14,12 @@ import pytest
 from tablewright import GSI, Attr, Entity, Provisioned, Table, attr, connect, index, key, ttl
 from tablewright.designs.catalog import BUNDLED, load
 from tablewright.errors import DesignLoadError
-from tablewright.model.table_definition import definition
+from tablewright.model.databases.provision import definition
 from tablewright.publish.workbench import nosql_workbench
 from tablewright.values import Item
 from tablewright.verify import Design
-from tablewright.verify.contents import Scanner, load_sample
+from tablewright.verify.contents import Scanner
+from tablewright.verify.seeding import load_sample
 from tests import commands
 
 

@@ -15,10 +15,11 @@ from botocore.exceptions import ClientError
 
 from tablewright.engine import Engine
 from tablewright.server import Settings, serving
-from tablewright.server.authentication import Authenticator, SignatureAuthenticator
-from tablewright.server.credentials import Credentials
-from tablewright.server.credentials_edit import add_key, remove_user_or_key
-from tablewright.transport.sigv4 import Signer, SigningCredentials
+from tablewright.server.access.authentication import Authenticator, SignatureAuthenticator
+from tablewright.server.access.credentials import Credentials
+from tablewright.server.access.credentials_edit import add_key, remove_user_or_key
+from tablewright.sigv4 import Signer, SigningCredentials
+from tablewright.wire.operations import target_of
 from tests.server.http import Client
 from tests.server.signing import KEY_ID, SECRET, TOKEN
 from tests.server.test_stopping import served
@@ -105,7 +106,7 @@ def test_streams_ask_for_signatures_too(url: str) -> None:
 def test_our_own_signer_is_accepted(url: str) -> None:
     host = url.removeprefix("http://")
     message = Signer(host, "eu-west-1").sign_request(
-        SigningCredentials(KEY_ID, SECRET), "ListTables", b"{}", int(time.time())
+        SigningCredentials(KEY_ID, SECRET), target_of("ListTables"), b"{}", int(time.time())
     )
     with Client(url) as connection:
         connection.send(message)

@@ -13,11 +13,11 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.server import Limits, Settings, serving
-from tablewright.server.authentication import SignatureAuthenticator
-from tablewright.server.compression import MIN_COMPRESSED, choose_encoding
-from tablewright.server.credentials import Credentials
-from tablewright.server.credentials_edit import add_key
+from tablewright.server.access.authentication import SignatureAuthenticator
+from tablewright.server.access.credentials import Credentials
+from tablewright.server.access.credentials_edit import add_key
 from tablewright.server.limits import LARGE_BODY, MAX_BODY, SMALL_BODY
+from tablewright.server.responses import MIN_COMPRESSED, choose_encoding
 from tests.server.http import Answer, Client
 from tests.server.signing import KEY_ID, SECRET
 

@@ -11,9 +11,8 @@ import pytest
 
 from tablewright.errors import CredentialsRefused
 from tablewright.policy import AccessRequest as PolicyAccess
-from tablewright.server import credentials_edit
-from tablewright.server.credentials import Caller, Credentials
-from tablewright.server.credentials_file import read_file
+from tablewright.server.access import credentials_edit
+from tablewright.server.access.credentials import Caller, Credentials, read_file
 
 ALICE = """\
 [users.alice]

@@ -217,7 +217,7 @@ def test_insecure_with_credentials_warns_of_the_missing_encryption(tmp_path: Pat
     users.touch(0o600)
     # The directory cannot be a database, so that the command ends.
     options = ("--host", "0.0.0.0", "--insecure", "--credentials", str(users))
-    result = run_serve(*options, "--db", str(tmp_path))
+    result = run_serve(*options, str(tmp_path))
     assert result.returncode == 2
     assert "users.toml has no keys, so every request is refused" in result.stderr
     assert "--insecure: requests and responses are not encrypted" in result.stderr

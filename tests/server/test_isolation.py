@@ -13,13 +13,13 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from tablewright.engine.access.scope import AccountScope, ScopedEngine
 from tablewright.engine.realism import Realism
-from tablewright.engine.scope import Scope, ScopedEngine
 from tablewright.errors import AccessDeniedException, InvalidValue
 from tablewright.policy import Principal
 from tablewright.server import Settings, isolation, serving
-from tablewright.server.authentication import SignatureAuthenticator
-from tablewright.server.credentials import Credentials
+from tablewright.server.access.authentication import SignatureAuthenticator
+from tablewright.server.access.credentials import Credentials
 from tablewright.server.isolation import IsolatedEngines, account_of
 from tests.engine.database import item, table_request, values
 from tests.server.test_stopping import served
@@ -187,7 +187,7 @@ def test_requests_of_several_scopes_at_once_get_their_own_answers() -> None:
     with closing(IsolatedEngines()) as engines:
         steps = []
         for region in ("eu-west-1", "eu-west-2", "eu-west-1"):
-            engine = engines.find_engine(Scope(region))
+            engine = engines.find_engine(AccountScope(region))
             if not engine.call("ListTables")["TableNames"]:
                 engine.call("CreateTable", table_request(f"in-{region}"))
             header = f"AWS4-HMAC-SHA256 Credential=key/20260115/{region}/dynamodb/aws4_request, x"
@@ -203,7 +203,7 @@ def test_each_region_of_a_file_has_a_file_of_its_own(tmp_path: Path) -> None:
     for _ in range(2):
         with closing(IsolatedEngines(path)) as engines:
             for region in ("us-east-1", "eu-west-1"):
-                engine = engines.find_engine(Scope(region, "000000000000"))
+                engine = engines.find_engine(AccountScope(region, "000000000000"))
                 if not engine.call("ListTables")["TableNames"]:
                     engine.call("CreateTable", table_request(f"in-{region}"))
                 assert engine.call("ListTables")["TableNames"] == [f"in-{region}"]
@@ -214,7 +214,7 @@ def test_each_region_of_a_file_has_a_file_of_its_own(tmp_path: Path) -> None:
 
 
 def test_serve_keeps_regions_apart(tmp_path: Path) -> None:
-    with served("--isolate-regions", "--db", tmp_path / "shop.db") as (_, url):
+    with served("--isolate-regions", tmp_path / "shop.db") as (_, url):
         here, there = client(url, "eu-west-1"), client(url, "eu-west-2")
         here.create_table(**table_request("shop"))
         here.put_item(TableName="shop", Item=item(pk="a", sk="1"))
@@ -256,7 +256,7 @@ def test_the_credentials_file_names_the_account_of_a_user(tmp_path: Path) -> Non
 def test_policies_are_about_the_resources_of_the_scope() -> None:
     arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/shop"
     statement = {"Effect": "Allow", "Action": "dynamodb:*", "Resource": arn}
-    with ScopedEngine(":memory:", scope=Scope("eu-west-1", "123456789012")) as engine:
+    with ScopedEngine(":memory:", scope=AccountScope("eu-west-1", "123456789012")) as engine:
         engine.call("CreateTable", table_request("shop"))
         ann = Principal("ann", {"Statement": statement})
         assert engine.call("Scan", {"TableName": "shop"}, policy=ann)["Count"] == 0
@@ -268,7 +268,7 @@ def test_isolated_engines_can_be_realistic() -> None:
     with closing(IsolatedEngines()) as engines:
         engines.make_realistic(Realism(clock=lambda: 0.0))
         for region in ("us-east-1", "eu-west-1"):
-            engine = engines.find_engine(Scope(region))
+            engine = engines.find_engine(AccountScope(region))
             engine.call("CreateTable", table_request("shop"))
             described = engine.call("DescribeTable", {"TableName": "shop"})["Table"]
             assert described["TableStatus"] == "CREATING"
@@ -291,4 +291,4 @@ def test_the_account_of_an_access_key_id(key_id: str, account: str) -> None:
 @pytest.mark.parametrize(("region", "account"), [("EU", "0" * 12), ("../x", "0" * 12), ("x", "1")])
 def test_a_scope_has_a_valid_region_and_account(region: str, account: str) -> None:
     with pytest.raises(InvalidValue):
-        Scope(region, account)
+        AccountScope(region, account)

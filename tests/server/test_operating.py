@@ -172,7 +172,7 @@ def read_file(url: str) -> str:
 @pytest.fixture
 def monitored(tmp_path: Path) -> Iterator[tuple[str, str]]:
     """A server on a file, and the URL of its monitor."""
-    with served("--metrics-port", "0", "--db", tmp_path / "x.db") as (process, url):
+    with served("--metrics-port", "0", tmp_path / "x.db") as (process, url):
         assert process.stderr is not None
         lines = [process.stderr.readline() for _ in range(2)]
         yield url, lines[1].split()[1].removesuffix("/metrics")
@@ -329,7 +329,7 @@ def test_a_stop_finishes_writes_that_wait_for_the_lock(tmp_path: Path) -> None:
     file = tmp_path / "stopped.db"
     with Engine(file) as engine:
         engine.call("CreateTable", TABLE)
-    with served("--db", file) as (process, url), Client(url) as client:
+    with served(file) as (process, url), Client(url) as client:
         with locked_by_another_process(file) as other:
             client.send(message("PutItem", put("a")))
             with Client(url) as second:

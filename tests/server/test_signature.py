@@ -11,8 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tablewright.errors import DynamoDBError
-from tablewright.server.credentials import Caller
-from tablewright.server.signature import Verifier
+from tablewright.server.access.credentials import Caller
+from tablewright.server.access.signature import Verifier
 from tablewright.sigv4 import signing_key
 from tests.server.signing import (
     BODY,

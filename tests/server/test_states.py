@@ -9,9 +9,8 @@ import pytest
 from tablewright.engine import Engine
 from tablewright.errors import DynamoDBError
 from tablewright.server import Server
-from tablewright.server.budget import Budget
 from tablewright.server.connection import Connection
-from tablewright.server.limits import MAX_BODY, Limits
+from tablewright.server.limits import MAX_BODY, Budget, Limits
 from tablewright.server.preparation import prepare_large
 from tablewright.server.states import NEXT, ConnectionState
 

@@ -73,7 +73,7 @@ class WriteLoad:
 def test_a_signal_during_load_loses_no_acknowledged_write(tmp_path: Path, number: int) -> None:
     file = tmp_path / "load.db"
     load = WriteLoad()
-    with served("--db", file) as (process, url):
+    with served(file) as (process, url):
         with Client(url) as client:
             client.call("CreateTable", TABLE)
         writers = [threading.Thread(target=load.write, args=(url, f"writer-{n}")) for n in range(6)]

@@ -207,7 +207,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))
 
 def test_on_a_full_disk_writes_fail_in_one_line_and_reads_are_answered(file: Path) -> None:
     full = FULL_DISK.format(room=file.stat().st_size + 400_000)
-    with served("--db", file, before=full) as (process, url):
+    with served(file, before=full) as (process, url):
         with Client(url) as client:
             large = put("b", text="x" * 300_000)
             answers = [client.call("PutItem", large).status for _ in range(8)]
@@ -223,7 +223,7 @@ def test_on_a_full_disk_writes_fail_in_one_line_and_reads_are_answered(file: Pat
 
 
 def test_after_the_file_was_deleted_writes_are_refused_and_reads_answered(file: Path) -> None:
-    with served("--db", file) as (process, url):
+    with served(file) as (process, url):
         with Client(url) as client:
             file.unlink()
             for _ in range(3):
@@ -238,7 +238,7 @@ def test_after_the_file_was_deleted_writes_are_refused_and_reads_answered(file: 
 
 
 def test_when_the_file_cannot_be_read_the_server_ends_with_a_message(file: Path) -> None:
-    with served("--db", file) as (process, url):
+    with served(file) as (process, url):
         with Client(url) as client:
             # Without its log and the log's index, what SQLite has in memory is out of date.
             for name in (file, Path(f"{file}-wal"), Path(f"{file}-shm")):

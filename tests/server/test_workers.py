@@ -18,7 +18,8 @@ import boto3
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.server import credentials_edit, serving
+from tablewright.server import serving
+from tablewright.server.access import credentials_edit
 from tests.commands import run
 from tests.engine.streaming import enabled
 from tests.server.conftest import TABLE
@@ -39,7 +40,7 @@ KEY = {"k": {"S": "a"}}
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server with two workers and the table `things`."""
     file = tmp_path_factory.mktemp("workers") / "x.db"
-    with served("--db", file, "--workers", str(WORKERS)) as (process, url):
+    with served(file, "--workers", str(WORKERS)) as (process, url):
         with Client(url) as client:
             assert client.call("CreateTable", TABLE).status == 200
         yield url
@@ -265,7 +266,7 @@ def client() -> Iterator[Client]:
 def test_the_only_client_writes_with_current_tables_and_indexes(tmp_path: Path) -> None:
     """Its worker writes itself, while the main process changes tables."""
     file = tmp_path / "x.db"
-    with served("--db", file, "--workers", "2") as (process, url):
+    with served(file, "--workers", "2") as (process, url):
         with Client(url) as client:
             call(client, "CreateTable", TABLE)
             for number in range(30):
@@ -312,11 +313,11 @@ def test_boto3_works(url: str) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ([], "--workers 2: a database in memory belongs to one process; add --db FILE"),
-        (["--db", ":memory:"], "--workers 2: a database in memory belongs to one process"),
-        (["--db", "x.db", "--realistic"], "--workers 2 cannot be combined with --realistic"),
-        (["--db", "x.db", "--isolate-regions"], "cannot be combined with --isolate-regions"),
-        (["--db", "x.db", "--max-buffered-mb", "31"], "give at least 32"),
+        ([], "--workers 2: a database in memory belongs to one process; name a FILE"),
+        ([":memory:"], "--workers 2: a database in memory belongs to one process"),
+        (["x.db", "--realistic"], "--workers 2 cannot be combined with --realistic"),
+        (["x.db", "--isolate-regions"], "cannot be combined with --isolate-regions"),
+        (["x.db", "--max-buffered-mb", "31"], "give at least 32"),
     ],
 )
 def test_options_that_need_one_process_are_refused(options: list[str], problem: str) -> None:
@@ -326,7 +327,7 @@ def test_options_that_need_one_process_are_refused(options: list[str], problem: 
 
 
 def test_a_file_that_cannot_be_opened_is_one_line(tmp_path: Path) -> None:
-    with served("--db", tmp_path / "absent" / "x.db", "--workers", "2") as (process, _):
+    with served(tmp_path / "absent" / "x.db", "--workers", "2") as (process, _):
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 2
     assert errors.count("\n") == 1, errors
@@ -334,7 +335,7 @@ def test_a_file_that_cannot_be_opened_is_one_line(tmp_path: Path) -> None:
 
 def test_a_port_in_use_is_one_line(url: str, tmp_path: Path) -> None:
     port = url.rpartition(":")[2]
-    options = ("--db", tmp_path / "x.db", "--workers", "2", "--port", port)
+    options = (tmp_path / "x.db", "--workers", "2", "--port", port)
     with served(*options) as (process, _):
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 2
@@ -392,7 +393,7 @@ def test_a_signal_during_load_loses_no_acknowledged_write(
 ) -> None:
     file = tmp_path / "load.db"
     load = WriteLoad()
-    with served("--db", file, "--workers", "2") as (process, url):
+    with served(file, "--workers", "2") as (process, url):
         with Client(url) as client:
             client.call("CreateTable", TABLE)
         with ThreadPoolExecutor() as pool:
@@ -411,7 +412,7 @@ def test_a_signal_during_load_loses_no_acknowledged_write(
 
 @needs_proc
 def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
-    with served("--db", tmp_path / "x.db", "--workers", "2") as (process, url):
+    with served(tmp_path / "x.db", "--workers", "2") as (process, url):
         with connected(url) as clients:
             assert clients[0].call("CreateTable", TABLE).status == 200
             names = {worker_of(client) for client in clients}
@@ -437,7 +438,7 @@ def test_a_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
 
 @needs_proc
 def test_a_worker_that_cannot_be_replaced_stops_the_server(tmp_path: Path) -> None:
-    with served("--db", tmp_path / "x.db", "--workers", "2") as (process, url):
+    with served(tmp_path / "x.db", "--workers", "2") as (process, url):
         with connected(url) as clients:
             for client in clients:
                 assert client.call("ListTables").status == 200
@@ -456,7 +457,7 @@ def test_a_worker_that_cannot_be_replaced_stops_the_server(tmp_path: Path) -> No
 
 @needs_proc
 def test_workers_end_with_the_main_process(tmp_path: Path) -> None:
-    with served("--db", tmp_path / "x.db", "--workers", "2") as (process, url):
+    with served(tmp_path / "x.db", "--workers", "2") as (process, url):
         with Client(url) as client:
             assert client.call("ListTables").status == 200
         workers = children_of(process.pid)
@@ -468,7 +469,7 @@ def test_a_stop_finishes_writes_that_wait_and_a_second_signal_does_not(tmp_path:
     file = tmp_path / "stopped.db"
     with Engine(file) as engine:
         engine.call("CreateTable", TABLE)
-    with served("--db", file, "--workers", "2") as (process, url), Client(url) as client:
+    with served(file, "--workers", "2") as (process, url), Client(url) as client:
         with locked_by_another_process(file) as other:
             client.send(message("PutItem", put("a")))
             with connected(url) as clients:  # reads do not wait
@@ -479,7 +480,7 @@ def test_a_stop_finishes_writes_that_wait_and_a_second_signal_does_not(tmp_path:
             assert client.answer().status == 200
             assert client.is_closed()
         assert process.wait(30) == 0
-    with served("--db", file, "--workers", "2") as (process, url), Client(url) as client:
+    with served(file, "--workers", "2") as (process, url), Client(url) as client:
         assert client.call("DescribeEndpoints").status == 200
         client.send(message("PutItem", put("a"))[:-1])  # a stop waits for the rest
         with connected(url) as clients:
@@ -492,7 +493,7 @@ def test_a_stop_finishes_writes_that_wait_and_a_second_signal_does_not(tmp_path:
 
 def test_boto3_talks_to_workers_over_tls(certificate: Path, tmp_path: Path) -> None:
     cert, key = certificate / "cert.pem", certificate / "key.pem"
-    options = ("--tls-cert", cert, "--tls-key", key, "--workers", "2", "--db", tmp_path / "x.db")
+    options = ("--tls-cert", cert, "--tls-key", key, "--workers", "2", tmp_path / "x.db")
     with served(*options) as (_, url):
         client = sdk_client(url, verify=str(cert))
         client.create_table(**TABLE)
@@ -513,7 +514,7 @@ def test_signatures_and_policies_hold_in_all_workers(tmp_path: Path) -> None:
     policy.write_text(json.dumps(READ_ONLY))
     credentials_edit.add_key(users, "writer", "TWAKWRITER", "writers-secret")
     credentials_edit.add_key(users, "reader", "TWAKREADER", "readers-secret", policies=[policy])
-    options = ("--db", tmp_path / "x.db", "--workers", "2", "--credentials", users)
+    options = (tmp_path / "x.db", "--workers", "2", "--credentials", users)
     with served(*options) as (_, url):
         clients = {
             name: boto3.client(
@@ -554,7 +555,7 @@ def test_signatures_and_policies_hold_in_all_workers(tmp_path: Path) -> None:
 def test_metrics_and_the_access_log_are_those_of_all_workers(tmp_path: Path) -> None:
     log = tmp_path / "access.log"
     options = ("--metrics-port", "0", "--access-log", log)
-    with served("--db", tmp_path / "x.db", "--workers", "2", *options) as (process, url):
+    with served(tmp_path / "x.db", "--workers", "2", *options) as (process, url):
         assert process.stderr is not None
         lines = [process.stderr.readline() for _ in range(2)]
         metrics = lines[1].split()[1]
@@ -585,7 +586,7 @@ def test_metrics_and_the_access_log_are_those_of_all_workers(tmp_path: Path) -> 
 @pytest.mark.slow
 def test_the_metrics_of_a_replaced_worker_are_kept(tmp_path: Path) -> None:
     options = ("--metrics-port", "0", "--workers", "2")
-    with served("--db", tmp_path / "x.db", *options) as (process, url):
+    with served(tmp_path / "x.db", *options) as (process, url):
         assert process.stderr is not None
         lines = [process.stderr.readline() for _ in range(2)]
         metrics = lines[1].split()[1]
@@ -609,7 +610,7 @@ def test_the_metrics_of_a_replaced_worker_are_kept(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_contributor_insights_counts_the_keys_of_all_workers(tmp_path: Path) -> None:
     options = ("--metrics-port", "0", "--workers", "2")
-    with served("--db", tmp_path / "x.db", *options) as (process, url):
+    with served(tmp_path / "x.db", *options) as (process, url):
         assert process.stderr is not None
         metrics = [process.stderr.readline() for _ in range(2)][1].split()[1]
         with connected(url) as clients:
@@ -633,7 +634,7 @@ def test_contributor_insights_counts_the_keys_of_all_workers(tmp_path: Path) -> 
 
 
 def test_the_limit_of_connections_is_for_all_workers(tmp_path: Path) -> None:
-    options = ("--db", tmp_path / "x.db", "--workers", "2", "--max-connections", "2")
+    options = (tmp_path / "x.db", "--workers", "2", "--max-connections", "2")
     with served(*options) as (_, url), connected(url, 2) as (first, second):
         for client in (first, second):
             assert client.call("DescribeEndpoints").status == 200
@@ -644,7 +645,7 @@ def test_the_limit_of_connections_is_for_all_workers(tmp_path: Path) -> None:
 
 
 def test_expired_items_are_deleted(tmp_path: Path) -> None:
-    options = ("--db", tmp_path / "x.db", "--workers", "2", "--sweep-seconds", "0.05")
+    options = (tmp_path / "x.db", "--workers", "2", "--sweep-seconds", "0.05")
     with served(*options) as (_, url), connected(url) as (one, other):
         call(one, "CreateTable", TABLE)
         specification = {"AttributeName": "until", "Enabled": True}

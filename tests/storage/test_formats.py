@@ -14,7 +14,7 @@ from tablewright.engine import Engine
 from tablewright.engine.repair import repair
 from tablewright.errors import CannotOpen, StoreFailed
 from tablewright.storage import file
-from tablewright.storage.checksum import TAG_BITS, UNTAGGED, row_checksum
+from tablewright.storage.tree import TAG_BITS, UNTAGGED, row_checksum
 from tests.engine.database import item, table_request
 from tests.engine.streaming import read_stream
 

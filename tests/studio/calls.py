@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from tablewright import Engine
 from tablewright.designs.catalog import BUNDLED, load
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.plan import Plan
 from tablewright.studio.workspace import Workspace

@@ -16,9 +16,8 @@ import pytest
 from tablewright import Engine
 from tablewright.errors import TablewrightError
 from tablewright.server import serving
-from tablewright.studio.patterns.code.partiql import CannotExpress, Translated, keys_in, translate
-from tablewright.studio.patterns.code.python import python_code
-from tablewright.studio.patterns.code.requests import boto3_code, cli_code
+from tablewright.studio.patterns.partiql import CannotExpress, Translated, keys_in, translate
+from tablewright.studio.patterns.programs import boto3_code, cli_code, python_code
 from tablewright.studio.patterns.running import run
 from tablewright.studio.workspace import Workspace
 from tablewright.studio.writes.preview import preview

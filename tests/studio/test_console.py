@@ -15,8 +15,7 @@ from tablewright.engine import Engine
 from tablewright.errors import ValidationException
 from tablewright.partiql.printing import format_value
 from tablewright.server import serving
-from tablewright.studio.patterns.similar import similar_patterns
-from tablewright.studio.target.statements import preview
+from tablewright.studio.target.statements import preview, similar_patterns
 from tablewright.studio.workspace import ReadOnly, ReadOnlyTarget, Workspace
 from tablewright.transport import Local
 from tablewright.verify import Design
@@ -245,7 +244,7 @@ def test_an_item_that_changed_since_is_previewed_again(
     assert again.status == 409
     assert "<del>SHIPPED</del>" in again.text
     done = browser.post("/console", confirmed(again.text))
-    assert "The item is deleted" in done.text
+    assert "deleted" in done.text
 
 
 def test_a_statement_runs_character_by_character(opened: Open, engine: Engine) -> None:
@@ -261,9 +260,12 @@ def test_a_statement_runs_character_by_character(opened: Open, engine: Engine) -
 
 def test_an_insert_is_previewed(browser: Browser) -> None:
     new = f"INSERT INTO {TABLE} VALUE {{'PK': 'CUST#C9', 'SK': 'X'}}"
-    assert "is created" in browser.get(console(new, run="1")).text
+    assert 'title="added"' in browser.get(console(new, run="1")).text
     old = f"INSERT INTO {TABLE} VALUE {{'PK': 'CUST#C1', 'SK': 'ORDER#O101'}}"
-    assert "It would fail: the item exists already" in browser.get(console(old, run="1")).text
+    refused = browser.get(console(old, run="1")).text
+    assert "this would be refused" in refused
+    assert "DuplicateItemException" in refused
+    assert "Run it" not in refused
 
 
 def test_get_never_writes(browser: Browser, workspace: Workspace) -> None:
@@ -364,9 +366,9 @@ def test_every_collection_of_each_design_can_be_read(opened: Open, name: str) ->
     workspace = open_workspace([name])
     browser = opened(workspace.target, workspace.design)
     for table in workspace.maps:
-        layout = workspace.describe(table)
-        assert layout is not None
-        for collection in layout.collections:
+        description = workspace.describe(table)
+        assert description is not None
+        for collection in description.collections:
             source = f'"{table}"."{collection.name}"' if collection.name else f'"{table}"'
             page = browser.get(console(f"SELECT * FROM {source}", run="1"))
             assert page.status == 200

@@ -10,13 +10,13 @@ import pytest
 
 from tablewright.cli.studio import open_workspace
 from tablewright.cost import cost, load_prices
-from tablewright.cost.rates import Rates
+from tablewright.cost.prices import Rates
 from tablewright.designs.catalog import BUNDLED, load
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.plan.shape import Shape
-from tablewright.publish.erd import erd
+from tablewright.presentation.conditions import condition_lines
+from tablewright.presentation.erd import erd
 from tablewright.studio.derived import DOCUMENTS
-from tablewright.studio.markup.condition import condition_lines
 from tablewright.studio.web.server import serving_studio
 from tablewright.symbol import Symbol
 from tests.studio.conftest import Browser

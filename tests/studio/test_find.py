@@ -10,14 +10,13 @@ import pytest
 
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
+from tablewright.presentation.keys import key_text, kind_of
 from tablewright.studio.items.finding import MAX_TRIES, search
-from tablewright.studio.items.key_values import key_text
-from tablewright.studio.items.kinds import kind_of
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tests.studio.conftest import Browser
 from tests.studio.tables import KEYS, create_keys_table, put
-from tests.studio.test_item import layout_of, path_of
+from tests.studio.test_item import description_of, path_of
 from tests.studio.test_items import DESIGNS, scan, text_of
 
 PAGE = "/item/commerce_single_table"
@@ -30,7 +29,8 @@ class Counted:
         self.workspace = workspace
         self.operations: list[str] = []
         self.tables = {
-            table: (layout_of(workspace, table), known) for table, known in workspace.maps.items()
+            table: (description_of(workspace, table), known)
+            for table, known in workspace.maps.items()
         }
 
     def __call__(self, operation: str, **request: Any) -> dict[str, Any]:
@@ -41,12 +41,12 @@ class Counted:
 @pytest.mark.parametrize("design", DESIGNS)
 def test_every_item_is_found_by_its_key_without_a_scan(design: str) -> None:
     send = Counted(open_workspace([design]))
-    for layout, _ in send.tables.values():
-        for item in scan(send.workspace, layout.name)[:20]:
+    for description, _ in send.tables.values():
+        for item in scan(send.workspace, description.name)[:20]:
             send.operations.clear()
-            texts = [key_text(value) for value in layout.key(item).values()]
+            texts = [key_text(value) for value in description.key(item).values()]
             found = search(send, send.tables, " | ".join(texts))
-            assert (layout, item) in [(tried.layout, hit) for tried, hit in found.items]
+            assert (description, item) in [(tried.description, hit) for tried, hit in found.items]
             assert "Scan" not in send.operations
             assert len(send.operations) <= 2 * MAX_TRIES
     send.workspace.close()
@@ -55,8 +55,8 @@ def test_every_item_is_found_by_its_key_without_a_scan(design: str) -> None:
 @pytest.mark.parametrize("design", DESIGNS)
 def test_every_entity_is_found_by_the_parts_of_its_key(design: str) -> None:
     send = Counted(open_workspace([design]))
-    for layout, known in send.tables.values():
-        for item in scan(send.workspace, layout.name)[:20]:
+    for description, known in send.tables.values():
+        for item in scan(send.workspace, description.name)[:20]:
             kind = kind_of(known, item)
             if kind.entity is None or kind.unique is not None:
                 continue
@@ -65,7 +65,9 @@ def test_every_entity_is_found_by_the_parts_of_its_key(design: str) -> None:
             text = " ".join(str(values[name]) for name in names)
             if len(text.split()) == len(names):
                 found = search(send, send.tables, text)
-                assert layout.key(item) in [tried.layout.key(hit) for tried, hit in found.items]
+                assert description.key(item) in [
+                    tried.description.key(hit) for tried, hit in found.items
+                ]
     send.workspace.close()
 
 
@@ -101,11 +103,11 @@ def test_several_hits_are_listed(browser: Browser) -> None:
 
 def test_a_unique_value_leads_to_what_has_it() -> None:
     workspace = open_workspace(["recipes"])
-    layout = layout_of(workspace, "recipes")
+    description = description_of(workspace, "recipes")
     send = Counted(workspace)
     found = search(send, {"recipes": send.tables["recipes"]}, "vegetables")
     assert found.only is not None
-    assert path_of(layout, found.only[1]) == "/item/recipes?pk=CATEGORY%231&sk=CATEGORY%231"
+    assert path_of(description, found.only[1]) == "/item/recipes?pk=CATEGORY%231&sk=CATEGORY%231"
     workspace.close()
 
 

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.studio.items.key_values import encode_cursor
+from tablewright.presentation.keys import encode_cursor
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tests.studio.conftest import Answer, Browser

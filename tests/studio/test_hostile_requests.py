@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tablewright.limits import MAX_STATEMENT_LENGTH
 from tablewright.studio.web.http import MAX_FIELDS, MAX_FORM_BYTES
-from tablewright.studio.web.routes import MODULES
+from tablewright.studio.web.server import MODULES
 from tests.studio.conftest import Answer, Browser
 from tests.studio.form_reader import form_pairs
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tablewright.publish.html.style import HUES, TOKENS
+from tablewright.presentation.style import HUES, TOKENS
 from tablewright.studio.web.frame import static_file
 
 

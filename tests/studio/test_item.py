@@ -11,10 +11,9 @@ import pytest
 from tablewright.cli.studio import open_workspace
 from tablewright.designs import commerce
 from tablewright.engine import Engine
-from tablewright.studio.items.key_values import key_text
-from tablewright.studio.items.kinds import kind_name, kind_of
+from tablewright.presentation.keys import key_text, kind_name, kind_of
+from tablewright.presentation.values import content
 from tablewright.studio.items.places import places_of
-from tablewright.studio.markup.parts import content
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import TableDescription
@@ -23,12 +22,12 @@ from tests.studio.tables import KEYS, create_keys_table, put
 from tests.studio.test_items import DESIGNS, TABLE, scan, text_of
 
 
-def path_of(layout: TableDescription, item: dict[str, Any]) -> str:
-    texts = [key_text(value) for value in layout.key(item).values()]
-    return f"/item/{layout.name}?{urlencode(dict(zip(('pk', 'sk'), texts, strict=False)))}"
+def path_of(description: TableDescription, item: dict[str, Any]) -> str:
+    texts = [key_text(value) for value in description.key(item).values()]
+    return f"/item/{description.name}?{urlencode(dict(zip(('pk', 'sk'), texts, strict=False)))}"
 
 
-def layout_of(workspace: Workspace, table: str) -> TableDescription:
+def description_of(workspace: Workspace, table: str) -> TableDescription:
     found = workspace.describe(table)
     assert found is not None
     return found
@@ -38,13 +37,15 @@ def layout_of(workspace: Workspace, table: str) -> TableDescription:
 def test_the_places_of_every_item_are_those_of_the_engine(design: str) -> None:
     workspace = open_workspace([design])
     for table, known in workspace.maps.items():
-        layout = layout_of(workspace, table)
-        rows = {each.name: scan(workspace, table, IndexName=each.name) for each in layout.indexes}
+        description = description_of(workspace, table)
+        rows = {
+            each.name: scan(workspace, table, IndexName=each.name) for each in description.indexes
+        }
         for item in scan(workspace, table):
-            for place in places_of(layout, kind_of(known, item), item)[1:]:
+            for place in places_of(description, kind_of(known, item), item)[1:]:
                 stored = [
                     row for row in rows[place.collection.name]
-                    if layout.key(row) == layout.key(item)
+                    if description.key(row) == description.key(item)
                 ]  # fmt: skip
                 assert place.is_in == bool(stored)
                 assert bool(place.reason) is not place.is_in
@@ -61,18 +62,18 @@ def test_every_sample_item_shows_its_attributes_and_places(design: str) -> None:
     with serving_studio(workspace) as link:
         browser = Browser(link)
         for table, known in workspace.maps.items():
-            layout = layout_of(workspace, table)
+            description = description_of(workspace, table)
             seen = set()
             for item in scan(workspace, table):
-                found = browser.get(path_of(layout, item))
+                found = browser.get(path_of(description, item))
                 assert found.status == 200
                 shown = text_of(found.text)
                 for name, value in item.items():
                     assert name in shown
                     assert content(value) in shown
-                inside = sum(each.contains(item) for each in layout.indexes)
+                inside = sum(each.contains(item) for each in description.indexes)
                 assert shown.count("in the index") - shown.count("not in the index") == inside
-                assert shown.count("not in the index") == len(layout.indexes) - inside
+                assert shown.count("not in the index") == len(description.indexes) - inside
                 if (kind := kind_name(kind_of(known, item))) in seen:
                     continue
                 seen.add(kind)

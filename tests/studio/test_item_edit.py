@@ -9,14 +9,14 @@ import pytest
 
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
-from tablewright.studio.items.kinds import kind_name, kind_of
+from tablewright.presentation.keys import kind_name, kind_of
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tests.studio.conftest import Answer, Browser
 from tests.studio.form_reader import form_pairs
 from tests.studio.tables import KEYS, create_keys_table, put
 from tests.studio.test_hostile_items import HOSTILE, assert_harmless
-from tests.studio.test_item import layout_of, path_of
+from tests.studio.test_item import description_of, path_of
 from tests.studio.test_items import DESIGNS, TABLE, scan, text_of
 
 ORDER = {"PK": {"S": "CUST#C1"}, "SK": {"S": "ORDER#O101"}}
@@ -112,10 +112,10 @@ def test_a_form_that_is_not_changed_changes_nothing(design: str) -> None:
     with serving_studio(workspace) as link:
         browser = Browser(link)
         for table, known in workspace.maps.items():
-            layout = layout_of(workspace, table)
+            description = description_of(workspace, table)
             kinds = {kind_name(kind_of(known, item)): item for item in scan(workspace, table)}
             for item in kinds.values():
-                path, _, query = path_of(layout, item).partition("?")
+                path, _, query = path_of(description, item).partition("?")
                 page = browser.get(f"{path}/edit?{query}")
                 assert page.status == 200
                 same = submit(browser, f"{path}/edit?{query}", form_pairs(page.text))

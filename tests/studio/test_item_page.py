@@ -8,7 +8,7 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.errors import InvalidValue
-from tablewright.studio.items.item_page import (
+from tablewright.studio.items.reading import (
     FILTERED_LIMIT,
     MAX_REQUESTS,
     PAGE_SIZE,
@@ -32,7 +32,7 @@ class Target:
             put(self.engine, KEYS, item)
         self.requests: list[tuple[str, dict[str, Any]]] = []
         description = self.engine.call("DescribeTable", {"TableName": KEYS})["Table"]
-        self.layout: TableDescription = read_table(description)
+        self.description: TableDescription = read_table(description)
 
     def send(self, operation: str, **request: Any) -> dict[str, Any]:
         self.requests.append((operation, request))
@@ -40,9 +40,9 @@ class Target:
         return found
 
     def read(self, choice: ItemChoice, start: Any = None, accepts: Any = None) -> ItemPage:
-        base = self.layout.base
-        reading = prepare(self.layout, base, choice)
-        return read_page(self.send, self.layout, base, reading, start, accepts=accepts)
+        base = self.description.base
+        reading = prepare(self.description, base, choice)
+        return read_page(self.send, self.description, base, reading, start, accepts=accepts)
 
 
 def _binary(number: int) -> str:
@@ -119,13 +119,13 @@ def test_a_filtered_page_loses_and_repeats_nothing() -> None:
 
 def test_a_key_of_several_attributes_binds_them_from_the_left() -> None:
     target = Target(0)
-    wide = target.layout.find("wide")
+    wide = target.description.find("wide")
     assert wide is not None
     choice = ItemChoice(partition=("x", "2"), operator=">=", sort=("y", "AA=="))
-    reading = prepare(target.layout, wide, choice)
+    reading = prepare(target.description, wide, choice)
     assert reading.show() == "a = x AND b = 2 AND c = y AND d >= AA=="
     first = prepare(
-        target.layout, wide, ItemChoice(partition=("x", "2"), operator="=", sort=("y", ""))
+        target.description, wide, ItemChoice(partition=("x", "2"), operator="=", sort=("y", ""))
     )
     assert first.show() == "a = x AND b = 2 AND c = y"
     for index, request in (("wide", reading), ("wide", first)):
@@ -149,8 +149,8 @@ def test_a_filter_that_no_key_takes_is_refused(
     index: str, choice: ItemChoice, message: str
 ) -> None:
     target = Target(0)
-    collection = target.layout.find(index)
+    collection = target.description.find(index)
     assert collection is not None
     with pytest.raises(InvalidValue, match=message):
-        prepare(target.layout, collection, choice)
+        prepare(target.description, collection, choice)
     assert target.requests == []

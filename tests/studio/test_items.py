@@ -15,8 +15,8 @@ import pytest
 
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
-from tablewright.studio.items.item_page import PAGE_SIZE
-from tablewright.studio.markup.parts import content
+from tablewright.presentation.values import content
+from tablewright.studio.items.reading import PAGE_SIZE
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tests.studio.conftest import Browser

@@ -6,8 +6,8 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.errors import InvalidValue
+from tablewright.presentation.keys import decode_cursor, encode_cursor, key_text, key_value
 from tablewright.schema import KeyAttribute
-from tablewright.studio.items.key_values import decode_cursor, encode_cursor, key_text, key_value
 from tablewright.table_description import read_table
 from tests.studio.tables import KEYS, create_keys_table
 
@@ -15,22 +15,22 @@ from tests.studio.tables import KEYS, create_keys_table
 def test_the_collections_of_a_table_are_the_table_and_its_indexes() -> None:
     engine = Engine(":memory:")
     create_keys_table(engine)
-    layout = read_table(engine.call("DescribeTable", {"TableName": KEYS})["Table"])
-    assert [(each.name, each.kind, each.projection.type) for each in layout.collections] == [
+    description = read_table(engine.call("DescribeTable", {"TableName": KEYS})["Table"])
+    assert [(each.name, each.kind, each.projection.type) for each in description.collections] == [
         ("", "table", "ALL"),
         ("local", "local", "INCLUDE"),
         ("wide", "global", "KEYS_ONLY"),
     ]
-    wide = layout.find("wide")
+    wide = description.find("wide")
     assert wide is not None
     assert [(each.name, each.type) for each in wide.keys.partition] == [("a", "S"), ("b", "N")]
     assert [each.name for each in wide.keys.sort] == ["c", "d"]
     item = {"id": {"N": "1"}, "at": {"B": "AAE="}, "a": {"S": "x"}, "b": {"N": "2"}}
-    assert layout.base.contains(item)
+    assert description.base.contains(item)
     assert not wide.contains(item)
     whole = item | {"c": {"S": "y"}, "d": {"B": "AA=="}}
     assert wide.contains(whole)
-    assert layout.start_key(wide, whole) == whole
+    assert description.start_key(wide, whole) == whole
 
 
 @pytest.mark.parametrize(

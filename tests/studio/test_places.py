@@ -22,10 +22,9 @@ from tablewright import (
     unique,
 )
 from tablewright.engine import Engine
-from tablewright.studio.items.key_parts import column_widths, key_pieces
-from tablewright.studio.items.kinds import kind_of
-from tablewright.studio.items.lookups import lookup, run
-from tablewright.studio.items.places import Place, places_of, read_neighbours
+from tablewright.presentation.keys import column_widths, key_pieces, kind_of
+from tablewright.studio.items.places import ItemPlace, places_of, read_neighbours
+from tablewright.studio.items.reading import lookup, run
 from tablewright.studio.items.relations import relations_of
 from tablewright.table_description import TableDescription, read_table
 from tablewright.values import Item
@@ -74,12 +73,12 @@ def engine() -> Engine:
     return engine
 
 
-def layout_of(engine: Engine) -> TableDescription:
+def description_of(engine: Engine) -> TableDescription:
     return read_table(engine.call("DescribeTable", {"TableName": "shelf"})["Table"])
 
 
-def place_in(engine: Engine, name: str, item: Item) -> Place:
-    found = places_of(layout_of(engine), kind_of(KNOWN, item), item)
+def place_in(engine: Engine, name: str, item: Item) -> ItemPlace:
+    found = places_of(description_of(engine), kind_of(KNOWN, item), item)
     return next(place for place in found if place.collection.name == name)
 
 
@@ -154,14 +153,14 @@ def test_an_item_is_in_an_index_that_its_entity_does_not_declare(engine: Engine)
 def test_neighbours_are_those_of_the_sort_key(
     engine: Engine, number: int, position: str, before: list[str], after: list[str]
 ) -> None:
-    layout = layout_of(engine)
+    description = description_of(engine)
     key_ = {"PK": {"S": "PERSON#P1"}, "SK": {"S": f"TASK#T{number}"}}
 
     def send(operation: str, **request: Any) -> dict[str, Any]:
         answer: dict[str, Any] = engine.call(operation, request)
         return answer
 
-    found = read_neighbours(send, layout, layout.base, key_)
+    found = read_neighbours(send, description, description.base, key_)
     assert found.position == position
     assert [item["SK"]["S"] for item in found.before] == before
     assert [item["SK"]["S"] for item in found.after] == after
@@ -172,14 +171,14 @@ def test_relations_go_both_ways(engine: Engine) -> None:
         answer: dict[str, Any] = engine.call(operation, request)
         return answer
 
-    layout = layout_of(engine)
-    (has,) = relations_of(layout, Person.__entity__, {"person_id": "P1", "name": "Ann"})
+    description = description_of(engine)
+    (has,) = relations_of(description, Person.__entity__, {"person_id": "P1", "name": "Ann"})
     assert (has.direction, has.entity) == ("has", Task.__entity__)
     assert has.lookup is not None
     assert has.lookup.show() == "Query PK = PERSON#P1 AND begins_with(SK, TASK#)"
     assert run(send, has.lookup).count == "9"
     values = {"person_id": "P1", "task_id": "T1", "state": State.OPEN, "due": None, "rank": None}
-    (belongs,) = relations_of(layout, Task.__entity__, values)
+    (belongs,) = relations_of(description, Task.__entity__, values)
     assert (belongs.direction, belongs.entity) == ("belongs to", Person.__entity__)
     assert belongs.lookup is not None
     (person,) = run(send, belongs.lookup).items
@@ -197,32 +196,34 @@ def test_a_relation_reads_one_page_and_says_that_there_is_more(engine: Engine) -
     for number in range(30):
         item = task(task_id=f"X{number}")
         engine.call("PutItem", {"TableName": "shelf", "Item": item})
-    (has,) = relations_of(layout_of(engine), Person.__entity__, {"person_id": "P1", "name": "Ann"})
+    (has,) = relations_of(
+        description_of(engine), Person.__entity__, {"person_id": "P1", "name": "Ann"}
+    )
     assert has.lookup is not None
     assert run(send, has.lookup).count == "20+"
     assert [request["Limit"] for request in requests] == [21]
 
 
 def test_a_lookup_that_no_key_serves_is_none(engine: Engine) -> None:
-    layout = layout_of(engine)
-    assert lookup(layout, Task.__entity__, {"task_id": "T1"}, ("task_id",)) is None
-    found = lookup(layout, Task.__entity__, {"rank": 3}, ("rank",))
+    description = description_of(engine)
+    assert lookup(description, Task.__entity__, {"task_id": "T1"}, ("task_id",)) is None
+    found = lookup(description, Task.__entity__, {"rank": 3}, ("rank",))
     assert found is not None
     assert found.show() == "Query by_rank: rank = 3"
 
 
 def test_an_index_that_is_missing_or_being_built_is_not_used(engine: Engine) -> None:
-    layout = layout_of(engine)
-    missing = replace(layout, indexes=layout.indexes[:1])
+    description = description_of(engine)
+    missing = replace(description, indexes=description.indexes[:1])
     assert lookup(missing, Task.__entity__, {"rank": 3}, ("rank",)) is None
-    building = replace(layout.indexes[1], state=table_description.State("CREATING"))
-    partly = replace(layout, indexes=(layout.indexes[0], building))
+    building = replace(description.indexes[1], state=table_description.State("CREATING"))
+    partly = replace(description, indexes=(description.indexes[0], building))
     assert [index.name for index in partly.indexes] == ["open_tasks", "by_rank"]
     assert lookup(partly, Task.__entity__, {"rank": 3}, ("rank",)) is None
 
 
 def test_parts_align_if_what_is_before_them_is_the_same(engine: Engine) -> None:
-    base = layout_of(engine).base
+    base = description_of(engine).base
     items = [task(), task(task_id="T10"), task(task_id="T" * 40)]
     kind = kind_of(KNOWN, items[0])
     short = column_widths(key_pieces(base, kind, item, "SK") for item in items[:2])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tablewright import Engine
 from tablewright.designs import commerce
 from tablewright.errors import AlreadyExists, TablewrightError
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.studio.markup.preview_parts import verdict
 from tablewright.studio.workspace import Workspace
 from tablewright.studio.writes.applying import apply
@@ -55,7 +55,7 @@ def previewed(found: Preview) -> set[str]:
     """Return the rows that a preview says differ, in the same form."""
     rows = []
     for item in found.items:
-        key = repr(item.layout.key(item.key))
+        key = repr(item.description.key(item.key))
         if item.kind != "same":
             rows.append(((item.table, "", key), item.before, item.after))
         rows += [((item.table, row.index.name, key), row.before, row.after) for row in item.rows]

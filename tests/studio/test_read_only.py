@@ -7,7 +7,7 @@ import pytest
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
 from tablewright.server import serving
-from tablewright.studio.web.routes import MODULES
+from tablewright.studio.web.server import MODULES
 from tablewright.verify import Design
 from tests.studio.conftest import Open
 

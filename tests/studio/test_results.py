@@ -38,7 +38,7 @@ ANN = CustomerProfile(customer_id="C9", name="Ann", email="a@b.c")
     [
         (None, "nothing found"),
         (3, ">3<"),
-        (True, ">True<"),
+        (True, ">true<"),
         (ANN, '<a class="mono v e1" href="/item/commerce_single_table?pk=CUST%23C9'),
         ([ANN, ANN], '<span class="tag">2</span>'),
         ((ANN, [ANN]), "tuple"),

@@ -11,7 +11,7 @@ import pytest
 from tablewright import connect
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
-from tablewright.mapping.record_key import record_key
+from tablewright.mapping.item_kind import record_key
 from tablewright.server import serving
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design

@@ -20,9 +20,9 @@ from pathlib import Path
 
 from benchmarks import processes
 from benchmarks.processes import REGION, free_port
+from tablewright.sigv4 import SigningCredentials
 from tablewright.transport.credentials import PLACEHOLDER
 from tablewright.transport.remote import Remote
-from tablewright.transport.sigv4 import SigningCredentials
 
 ROOT = Path(__file__).parent.parent.parent
 HOME = ROOT / ".targets"

@@ -40,7 +40,7 @@ from tablewright.transfer import (
 )
 from tablewright.transfer.dumpfile import find_dumps
 from tablewright.transport import Local, Transport
-from tablewright.transport.faults import UnknownFault
+from tablewright.transport.transport import UnknownFault
 from tablewright.values import Item
 from tests.encoding.strategies import items
 from tests.engine.streaming import read_stream

@@ -8,8 +8,8 @@ from typing import Any, Protocol, TypeVar
 from tablewright import Table
 from tablewright.database import AsyncDatabase, Database
 from tablewright.plan.plan import Context, Plan
+from tablewright.sigv4 import SigningCredentials
 from tablewright.transport import Remote, Response
-from tablewright.transport.sigv4 import SigningCredentials
 
 T = TypeVar("T")
 

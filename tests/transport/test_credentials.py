@@ -9,6 +9,7 @@ import pytest
 
 from tablewright import Attr, Entity, Table, attr, connect, key
 from tablewright.errors import EndpointUnavailable, InvalidValue
+from tablewright.sigv4 import SigningCredentials
 from tablewright.transport import Local, Remote, open_target
 from tablewright.transport.credentials import (
     PLACEHOLDER,
@@ -17,7 +18,6 @@ from tablewright.transport.credentials import (
     default_region,
     endpoint_credentials,
 )
-from tablewright.transport.sigv4 import SigningCredentials
 from tests.transport.clients import remote
 from tests.transport.proxy import Proxy
 

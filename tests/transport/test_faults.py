@@ -10,7 +10,7 @@ import pytest
 from tablewright.engine import Engine
 from tablewright.errors import DynamoDBError, EndpointUnavailable, InvalidSignatureException
 from tablewright.transport import Response, retry
-from tablewright.transport.faults import RetriesExhausted, UnknownFault
+from tablewright.transport.transport import RetriesExhausted, UnknownFault
 from tests.transport import proxy as steps
 from tests.transport.conftest import MakeClient
 from tests.transport.proxy import (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright.transport.http_response import HttpResponse, ResponseDamaged
+from tablewright.transport.connection import HttpResponse, ResponseDamaged
 from tests.transport.proxy import answer
 
 bodies = st.binary(max_size=200).map(lambda inside: b"{" + inside + b"}")

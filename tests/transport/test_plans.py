@@ -29,10 +29,11 @@ from tablewright.database import AsyncDatabase
 from tablewright.designs.catalog import bundled
 from tablewright.engine import Engine
 from tablewright.errors import TableNotFound, UnknownOperationException, UnsupportedOperation
-from tablewright.plan.writes.transaction import Transaction
+from tablewright.plan.writes.several import Transaction
 from tablewright.server import serving
 from tablewright.verify import Check, Design, Raises, verify
-from tablewright.verify.contents import Scanner, load_sample
+from tablewright.verify.contents import Scanner
+from tablewright.verify.seeding import load_sample
 from tests.transport.conftest import MakeClient
 from tests.transport.proxy import Exchange, Proxy, answer, fault, replying
 

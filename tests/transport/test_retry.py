@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tablewright.errors import EndpointUnavailable
 from tablewright.transport import retry
-from tablewright.transport.faults import RetriesExhausted
+from tablewright.transport.transport import RetriesExhausted
 from tests.transport.clients import remote
 from tests.transport.conftest import MakeClient
 from tests.transport.proxy import Proxy, fault, replying

@@ -8,7 +8,8 @@ from botocore.awsrequest import AWSRequest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright.transport.sigv4 import Signer, SigningCredentials
+from tablewright.sigv4 import Signer, SigningCredentials
+from tablewright.wire.operations import target_of
 
 text = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=60)
 regions = st.sampled_from(["us-east-1", "eu-central-2", "ap-southeast-5", "cn-north-1"])
@@ -50,7 +51,9 @@ def signed_by_botocore(
 def test_a_signature_is_the_one_that_botocore_makes(
     credentials: SigningCredentials, host: str, region: str, operation: str, body: bytes, now: int
 ) -> None:
-    _, headers, sent = parsed(Signer(host, region).sign_request(credentials, operation, body, now))
+    _, headers, sent = parsed(
+        Signer(host, region).sign_request(credentials, target_of(operation), body, now)
+    )
     assert sent == body
     assert headers["authorization"] == signed_by_botocore(
         credentials, host, region, operation, body, now
@@ -69,7 +72,9 @@ def test_one_signer_signs_for_anyone_at_any_time(
     days = data.draw(st.lists(st.sampled_from([0, 1, 86_400]), min_size=len(requests)))
     for (credentials, operation, body, now), later in zip(requests, days, strict=False):
         for moment in (now, now, now + later):
-            _, headers, _ = parsed(signer.sign_request(credentials, operation, body, moment))
+            _, headers, _ = parsed(
+                signer.sign_request(credentials, target_of(operation), body, moment)
+            )
             assert headers["authorization"] == signed_by_botocore(
                 credentials, "localhost:8000", "eu-west-1", operation, body, moment
             )
@@ -78,7 +83,7 @@ def test_one_signer_signs_for_anyone_at_any_time(
 def test_a_request_is_what_dynamodb_takes() -> None:
     signer = Signer("host:8000", "eu-west-1")
     message = signer.sign_request(
-        SigningCredentials("AKID", "secret", "50%s"), "GetItem", b"{}", 1_768_435_200
+        SigningCredentials("AKID", "secret", "50%s"), target_of("GetItem"), b"{}", 1_768_435_200
     )
     first, headers, body = parsed(message)
     assert (first, body) == ("POST / HTTP/1.1", b"{}")

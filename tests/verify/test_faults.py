@@ -135,13 +135,19 @@ def test_a_wrong_expectation_fails_its_check_only() -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (update("MEMBER#2", "MEMBER", "TOWN", "TOWN#Bern"), "keys that do not match"),
+        (
+            update("MEMBER#2", "MEMBER", "TOWN", "TOWN#Bern"),
+            "Member: TOWN is 'TOWN#Bern', but its values give 'TOWN#Rome'",
+        ),
         (
             write("DeleteItem", "EMAIL#bob@x", "EMAIL"),
-            "expected 2 for the stored ent",
+            "the sentinel PK='EMAIL#bob@x', SK='EMAIL' is missing",
         ),
-        (update("OTHER#1", "OTHER", "a", "b"), "expected 2 for the stored ent"),
-        (update("MEMBER#2", "MEMBER", "town", "Oslo"), "keys that do not match"),
+        (update("OTHER#1", "OTHER", "a", "b"), "PK='OTHER#1', SK='OTHER': no entity has a key"),
+        (
+            update("MEMBER#2", "MEMBER", "town", "Oslo"),
+            "Member: TOWN is 'TOWN#Rome', but its values give 'TOWN#Oslo'",
+        ),
     ],
 )
 def test_a_damaged_table_fails_every_further_check(

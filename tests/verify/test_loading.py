@@ -72,12 +72,12 @@ def test_patterns_may_be_in_another_module_than_tables(folder: Path, name: str) 
     verified = run("verify", name)
     assert verified.returncode == 0, verified.stderr
     assert "1 check passed" in verified.stdout
-    assert "`note`" in run("docs", name).stdout
+    assert "`note`" in run("publish", "docs", name).stdout
 
 
 def test_the_module_of_the_patterns_is_enough_for_the_document(folder: Path) -> None:
     write(folder)
-    assert "`note`" in run("docs", "patterns").stdout
+    assert "`note`" in run("publish", "docs", "patterns").stdout
 
 
 def test_a_module_of_a_package_may_import_relatively(folder: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_function_may_import_when_it_is_called(folder: Path) -> None:
 
 # -- what cannot be imported -----------------------------------------------------------------------
 
-COMMANDS = [["verify"], ["docs"], ["explain"]]
+COMMANDS = [["verify"], ["publish", "docs"], ["explain"]]
 FAILURES = {
     "an unknown name": ("x = 1\nclass Note(Entty): ...\n", 2, "NameError: name 'Entty'"),
     "a missing module": (
@@ -152,7 +152,7 @@ def test_an_exception_in_a_module_is_shown_with_its_place(
 def test_an_exception_in_an_imported_module_is_shown_with_the_place_there(folder: Path) -> None:
     write(folder)
     (folder / "models.py").write_text("print(undefined)\n")
-    done = run("docs", "checks.py")
+    done = run("publish", "docs", "checks.py")
     assert done.stderr.splitlines()[1:] == [
         f'  File "{folder / "models.py"}", line 1',
         "    print(undefined)",
@@ -174,6 +174,6 @@ def test_a_misspelled_module_has_a_hint(
 @pytest.mark.parametrize("name", ["nothing/", "app", "app/"])
 def test_a_folder_is_no_design(folder: Path, name: str) -> None:
     (folder / "app").mkdir()
-    done = run("docs", name)
+    done = run("publish", "docs", name)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1

@@ -224,14 +224,14 @@ def test_an_exception_in_checks_itself_is_shown_with_its_place(tmp_path: Path) -
     assert "2 patterns that no check runs: notes, all_notes" in lines[-2]
 
 
-@pytest.mark.parametrize("command", ["verify", "docs"])
+@pytest.mark.parametrize("command", [["verify"], ["publish", "docs"]])
 @pytest.mark.parametrize("code", ["1 / 0", "[Note(note_id=5)]", "[5]"])
 def test_an_exception_in_the_sample_data_is_shown_with_its_place(
-    tmp_path: Path, command: str, code: str
+    tmp_path: Path, command: list[str], code: str
 ) -> None:
     text = (DESIGN + "    yield\n").replace("[Note(note_id=str(n)) for n in range(3)]", code)
     (tmp_path / "mine.py").write_text(text)
-    done = run(command, str(tmp_path / "mine.py"))
+    done = run(*command, str(tmp_path / "mine.py"))
     assert done.returncode == 2
     assert done.stderr.startswith("tablewright: mine: the sample data cannot be stored: ")
     assert code == "[5]" or f"    return {code}\n" in done.stderr

@@ -1,4 +1,4 @@
-"""`verify --stored` compares a design with the items of an existing table."""
+"""`check-items` compares a design with the items of an existing table."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_command_recognizes_every_item(library: Path) -> None:
-    result = run("verify", "design.py", "--stored", str(library))
+    result = run("check-items", "design.py", str(library))
     assert result.stdout == (
         "library: all 4 items have the keys that their values give (2 Book, 2 of unique values)\n"
     )
@@ -148,7 +148,7 @@ def test_the_command_recognizes_every_item(library: Path) -> None:
 def test_the_command_lists_differences_and_exits_with_1(library: Path) -> None:
     with Engine(library) as engine:
         engine.call("PutItem", {"TableName": "library", "Item": item(PK="FILM#1", type=None)})
-    arguments = ("verify", "design.py", "--stored", str(library))
+    arguments = ("check-items", "design.py", str(library))
     result = run(*arguments)
     assert result.returncode == 1
     assert result.stdout.splitlines() == [
@@ -162,15 +162,13 @@ def test_the_command_lists_differences_and_exits_with_1(library: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--stored", "library.db"), "name the design"),
-        (("design.py", "--stored", "missing.db"), "missing.db: no such file"),
-        (("design.py", "--stored", "library.db", "--table", "films"), "has no table 'films'"),
-        (("design.py", "--table", "films"), "--table is for --stored"),
-        (("design.py", "--stored", "library.db", "--target", "x.db"), "leave one of them out"),
+        (("library.db",), "missing argument 'TARGET'"),
+        (("design.py", "missing.db"), "missing.db: no such file"),
+        (("design.py", "library.db", "--table", "films"), "has no table 'films'"),
     ],
 )
 def test_a_mistake_is_one_line(library: Path, arguments: tuple[str, ...], message: str) -> None:
-    result = run("verify", *arguments)
+    result = run("check-items", *arguments)
     assert result.returncode == 2
     assert message in result.stderr
 
@@ -179,6 +177,6 @@ def test_a_table_with_another_key_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "a.db"
     run("create-table", file, "things", "id")
     run("put", file, "things", '{"id": "1"}')
-    done = run("verify", "commerce", "--stored", file, "--table", "things")
+    done = run("check-items", "commerce", file, "--table", "things")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("tablewright: things has the key id, and commerce_single_table")

@@ -1,4 +1,4 @@
-"""`seed` and `verify --target`, on a file and on an endpoint that plain boto3 reads."""
+"""`seed` and `verify TARGET`, on a file and on an endpoint that plain boto3 reads."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_seed_prints_what_it_has_loaded(tmp_path: Path, url: str, client: Any) -
 @pytest.mark.parametrize("name", BUNDLED)
 def test_every_design_can_be_loaded_into_an_endpoint(name: str, url: str, client: Any) -> None:
     assert run("seed", name, url).returncode == 0
-    assert run("verify", name, "--stored", url).returncode == 0
+    assert run("check-items", name, url).returncode == 0
     assert all(client.scan(TableName=table)["Count"] for table in table_names(client))
 
 
@@ -169,12 +169,12 @@ def test_seed_leaves_nothing_if_it_does_not_finish(
     assert [client.scan(TableName=table)["Count"] for table in existing] == [0] * len(existing)
 
 
-# -- verify --target ------------------------------------------------------------------------------
+# -- verify TARGET --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_every_design_can_be_verified_on_an_endpoint(name: str, url: str, client: Any) -> None:
-    done = run("verify", name, "--target", url, "--brief")
+    done = run("verify", name, url, "--brief")
     assert done.returncode == 0, done.stdout + done.stderr
     assert table_names(client) == []
 
@@ -184,8 +184,8 @@ def test_verify_leaves_the_tables_of_a_target_alone(tmp_path: Path, url: str, cl
     for target in (url, str(tmp_path / "notes.db")):
         assert run("seed", design, target).returncode == 0
         for _ in range(2):
-            assert run("verify", design, "--target", target).returncode == 0
-        assert run("verify", design, "--stored", target).returncode == 0
+            assert run("verify", design, target).returncode == 0
+        assert run("check-items", design, target).returncode == 0
     assert table_names(client) == ["notes", "tags"]
 
 
@@ -204,7 +204,7 @@ NAMES = "print(*stored.database._context.names.values())"
 def test_tables_are_removed_after_a_failure(
     tmp_path: Path, url: str, client: Any, end: str, code: int
 ) -> None:
-    done = run("verify", write_design(tmp_path, f"{NAMES}\n    {end}"), "--target", url)
+    done = run("verify", write_design(tmp_path, f"{NAMES}\n    {end}"), url)
     assert done.returncode == code
     notes, tags = done.stdout.split("\n")[0].split()
     assert notes.startswith("verify-")
@@ -217,7 +217,7 @@ def test_tables_are_removed_if_the_sample_data_cannot_be_stored(
 ) -> None:
     design = write_design(tmp_path)
     design.write_text(design.read_text().replace('f"text {n}"', '"the same"'))
-    done = run("verify", design, "--target", url)
+    done = run("verify", design, url)
     assert (done.returncode, "the sample data cannot be stored" in done.stderr) == (2, True)
     assert table_names(client) == []
 
@@ -228,7 +228,7 @@ def test_tables_that_cannot_be_removed_are_named(tmp_path: Path, url: str, clien
         '    change = {"TableName": name, "DeletionProtectionEnabled": True}\n'
         '    stored.database._transport.send("UpdateTable", change)'
     )
-    done = run("verify", write_design(tmp_path, protect), "--target", url)
+    done = run("verify", write_design(tmp_path, protect), url)
     (left,) = table_names(client)
     assert done.returncode == 2
     assert f"these tables could not be removed; delete them: {left} (" in done.stderr

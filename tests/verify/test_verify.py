@@ -16,7 +16,7 @@ from tablewright import connect
 from tablewright.designs.catalog import BUNDLED, bundled, load
 from tablewright.errors import DesignLoadError, TableNotEmpty
 from tablewright.mapping.entity import EntityMap
-from tablewright.plan.writes import effect, transaction, update
+from tablewright.plan.writes import effect, several, update
 from tablewright.plan.writes.effect import Affected
 from tablewright.publish import document
 from tablewright.verify import verify
@@ -157,9 +157,9 @@ def test_a_table_that_is_not_empty_is_not_changed() -> None:
 
 def test_the_document_can_be_written_to_a_file(tmp_path: Path) -> None:
     target = tmp_path / "commerce.md"
-    assert run("docs", "commerce", "-o", str(target)).returncode == 0
-    assert target.read_text(encoding="utf-8") == run("docs", "commerce").stdout
-    failed = run("docs", "commerce", "-o", str(tmp_path / "no" / "where.md"))
+    assert run("publish", "docs", "commerce", "-o", str(target)).returncode == 0
+    assert target.read_text(encoding="utf-8") == run("publish", "docs", "commerce").stdout
+    failed = run("publish", "docs", "commerce", "-o", str(tmp_path / "no" / "where.md"))
     assert failed.returncode == 2
     assert "No such file" in failed.stderr
 
@@ -187,12 +187,12 @@ def write_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run_only_the_first_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    commit = transaction.commit  # type: ignore[attr-defined]
+    commit = several.commit  # type: ignore[attr-defined]
 
     def first(writes: Sequence[Any], context: Any) -> Any:
         return (yield from commit(writes[:1], context))
 
-    monkeypatch.setattr(transaction, "commit", first)
+    monkeypatch.setattr(several, "commit", first)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,17 @@ import msgspec
 
 from tablewright.engine.operations import find_operation
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import EnumValues, Length, NumberRange, ReadAs, RegularExpression
-from tablewright.wire.members import Long, Structure, Timestamp, Unsupported
+from tablewright.wire.constraints import (
+    EnumValues,
+    Length,
+    Long,
+    NumberRange,
+    ReadAs,
+    RegularExpression,
+    Structure,
+    Timestamp,
+    Unsupported,
+)
 from tablewright.wire.operations import OPERATIONS
 
 _MODELS: list[Any] = [

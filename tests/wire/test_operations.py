@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tablewright.engine import Engine, LongStep, ReadStep, WriteStep
 from tablewright.engine.operations import find_operation
 from tablewright.errors import DynamoDBError, ValidationException
-from tablewright.wire.members import Structure
+from tablewright.wire.constraints import Structure
 from tablewright.wire.operations import OPERATIONS, READS, WRITES, Access, may_change, touches
 from tablewright.wire.read import read
 from tablewright.wire.touches import (

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from tablewright.encoding.items import item_size, normalise_item
 from tablewright.errors import DynamoDBError
-from tablewright.wire.values import read_values
-from tablewright.wire.whole_items import read_whole_item
+from tablewright.wire.values import read_values, read_whole_item
 from tests.encoding.strategies import items, spellings, texts
 from tests.examples import examples
 

@@ -5,8 +5,8 @@ Invariants:
   errors go to standard error.
 - A mistake of the user (a port in use, a missing file) is one line and exit code 2, never a
   traceback. Exit code 1 means that the command ran and found a problem.
-- A command imports what it needs when it runs, so that `--help` is fast. `serve` does not even
-  import typer, unless its arguments need it: `options` says why.
+- A command imports what it needs when it runs, so that `--help` is fast. `serve` imports typer only
+  for its help: `serve.options` says why.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tablewright.cli.failures import INTERRUPTED, describe_error, say
+from tablewright.cli.report import INTERRUPTED, describe_error, say
 
 
 def main() -> None:
@@ -52,19 +52,17 @@ def _discard_output() -> None:
 
 def run(arguments: Sequence[str]) -> None:
     """Run a command and exit with its code."""
-    if arguments[:1] == ["serve"]:
-        from tablewright.cli.options import read_options
+    if arguments[:1] == ["serve"] and not {"-h", "--help"} & set(arguments):
         from tablewright.cli.serve import serve
+        from tablewright.cli.serve.options import read_options
 
-        given = read_options(serve, arguments[1:])
-        if given is not None:
-            try:
-                serve(**given)
-            except KeyboardInterrupt:  # the same codes as with typer
-                sys.exit(INTERRUPTED)
-            except BrokenPipeError:
-                sys.exit(1)
-            return
+        try:
+            serve(read_options(arguments[1:]))
+        except KeyboardInterrupt:  # the same codes as with typer
+            sys.exit(INTERRUPTED)
+        except BrokenPipeError:
+            sys.exit(1)
+        return
     from tablewright.cli.all_commands import app
 
     app(arguments)

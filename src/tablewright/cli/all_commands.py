@@ -2,48 +2,42 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from importlib import import_module
 from typing import Any
 
-import typer
-
-from tablewright.cli.commands import SERVER, app, typer_signature, use_plain_help
-from tablewright.cli.failures import fail
+from tablewright.cli.commands import PlainCommand, add_command, app
 from tablewright.cli.serve import serve
+from tablewright.cli.serve.options import ServeOptions, read_options
 
 __all__ = ["app"]
 
 
-@functools.wraps(serve)
-def run_serve(context: typer.Context, **given: Any) -> None:
-    if context.args:  # other commands take a file as an argument
-        fail(f"the database file is an option: tablewright serve --db {context.args[0]}")
-    serve(**given)
+class ServeCommand(PlainCommand):
+    """The command `serve`: typer shows its help, but does not read its arguments."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if {"-h", "--help"} & set(args):
+            return super().parse_args(ctx, args)
+        ctx.params = read_options(args)._asdict()
+        return []
+
+
+def run_serve(**given: Any) -> None:
+    serve(ServeOptions(**given))
 
 
 def add_serve() -> None:
     """Add `serve`, which is declared without typer and so does not add itself."""
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    context = inspect.Parameter("context", kind, annotation=typer.Context)
-    signature = typer_signature(serve)
     shown: Any = run_serve
-    shown.__signature__ = signature.replace(parameters=[context, *signature.parameters.values()])
-    app.command("serve", rich_help_panel=SERVER, context_settings={"allow_extra_args": True})(
-        run_serve
-    )
+    shown.__doc__ = serve.__doc__
+    shown.__signature__ = inspect.signature(ServeOptions)
+    add_command("serve", cls=ServeCommand)(run_serve)
 
 
-#: The modules with commands; `serve` is added at its place among them.
-MODULES = (
-    *("advise", "backfill", "cost", "credentials", "designs", "explain", "files", "infer", "new"),
-    *("patterns", "publish", "read_items", "serve", "shell", "shell_completion", "sql", "studio"),
-    *("tables", "topics", "transfer", "write_items"),
-)
-for name in MODULES:
-    if name == "serve":
-        add_serve()
-    else:
-        import_module(f"tablewright.cli.{name}")
-use_plain_help(app)
+for name in (
+    *("check_design", "credentials", "deploy", "explain", "files", "first_design", "help"),
+    *("items", "patterns", "publish", "sql", "studio", "tables", "transfer"),
+):
+    import_module(f"tablewright.cli.{name}")
+add_serve()

@@ -14,16 +14,14 @@ from typing import Annotated
 
 import typer
 
-from tablewright.cli.commands import SERVER, add_command, app
-from tablewright.cli.failures import fail, failing_on, say
-from tablewright.cli.options import argument, option
-from tablewright.cli.report import print_grid
+from tablewright.cli.commands import add_command, add_group
+from tablewright.cli.grammar import argument, option, read_pairs
+from tablewright.cli.report import fail, failing_on, print_grid, say
 from tablewright.errors import CredentialsRefused
 
-credentials = typer.Typer(help="Manage the users of `tablewright serve`.", no_args_is_help=True)
-app.add_typer(credentials, name="credentials", rich_help_panel=SERVER)
+credentials = add_group("credentials", "Manage the users of `tablewright serve`.")
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The credentials file.")]
+File = Annotated[Path, argument("FILE", "The credentials file.")]
 
 
 @add_command(to=credentials)
@@ -48,14 +46,9 @@ def add(
     The output is shell commands that set the environment variables of the AWS SDKs and the AWS CLI:
     `eval "$(tablewright credentials add FILE NAME)"`.
     """
-    from tablewright.server import credentials_edit
+    from tablewright.server.access import credentials_edit
 
-    tags = {}
-    for pair in tag or ():
-        key, equals, value = pair.partition("=")
-        if not key or not equals:
-            fail(f"--tag {pair}: expected NAME=VALUE, such as team=billing")
-        tags[key] = value
+    tags = read_pairs("--tag", tag or ())
     secret = credentials_edit.new_secret() if access_key_id is None else read_secret()
     key_id = access_key_id or credentials_edit.new_access_key_id()
     with failing_on(CredentialsRefused):
@@ -68,12 +61,12 @@ def add(
         say(f"tablewright: added {name} to {file}")
 
 
-@add_command(to=credentials, name="list")
+@add_command("list", to=credentials)
 def list_users(file: File) -> None:
     """List users and their keys, without secrets."""
     from datetime import UTC, datetime
 
-    from tablewright.server.credentials_file import read_file
+    from tablewright.server.access.credentials import read_file
 
     with failing_on(CredentialsRefused):
         entries = read_file(file, lambda _: None)
@@ -98,7 +91,7 @@ def remove(
     name: str = argument("NAME", "A user, or the access key id of one key."),
 ) -> None:
     """Remove a user with all its keys, or one key. A running server notices within a second."""
-    from tablewright.server import credentials_edit
+    from tablewright.server.access import credentials_edit
 
     with failing_on(CredentialsRefused):
         removed = credentials_edit.remove_user_or_key(file, name)

@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import FILES, add_command
-from tablewright.cli.failures import describe_error, fail, failing_on, say
-from tablewright.cli.options import argument
-from tablewright.cli.report import print_grid
+from tablewright.cli.commands import add_command
+from tablewright.cli.grammar import argument
+from tablewright.cli.report import count_of, describe_error, fail, failing_on, print_grid, say
 from tablewright.errors import DamagedFile, StoreFailed, TablewrightError
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
     from tablewright.engine.integrity import Report
 
-DatabaseFile = Annotated[Path, typer.Argument(metavar="FILE", help="A database file.")]
+DatabaseFile = Annotated[Path, argument("FILE", "A database file.")]
 
 
-@add_command(FILES)
+@add_command()
 def check_file(file: DatabaseFile) -> None:
     """Check that tables and indexes agree and that no row is damaged.
 
@@ -35,13 +34,12 @@ def check_file(file: DatabaseFile) -> None:
         report = engine.check()
     show_report(report)
     if not report:
-        count = len(report.problems)
-        say(f"{file}: {count} problem{'s' if count > 1 else ''}")
+        say(f"{file}: {count_of(len(report.problems), 'problem')}")
         raise typer.Exit(1)
     typer.echo("all tables and indexes agree")
 
 
-@add_command(FILES)
+@add_command()
 def backup(
     file: DatabaseFile,
     copy: Path = argument("COPY", "The new file; it must not exist."),
@@ -56,7 +54,7 @@ def backup(
     check_copy(copy)
 
 
-@add_command(FILES)
+@add_command()
 def restore(
     copy: Path = argument("BACKUP", "A file written by `tablewright backup`."),
     file: Path = argument("FILE", "The database file to create; it must not exist."),
@@ -74,7 +72,7 @@ def restore(
     check_copy(file)
 
 
-@add_command(FILES)
+@add_command()
 def compact(file: DatabaseFile) -> None:
     """Return the space of deleted items and tables to the file system.
 
@@ -88,7 +86,7 @@ def compact(file: DatabaseFile) -> None:
     typer.echo(f"{file}: {before:,} bytes before, {after:,} bytes now")
 
 
-@add_command(FILES)
+@add_command()
 def repair(
     file: Path = argument("FILE", "A damaged database file. It is not changed."),
     new: Path = argument("NEW", "The new file; it must not exist."),

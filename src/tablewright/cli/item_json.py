@@ -10,14 +10,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-import typer
-
-from tablewright.cli.key_arguments import encode_key_value
+from tablewright.cli.conditions import encode_key_value
 from tablewright.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -104,12 +101,6 @@ def encode_plain(value: Any) -> Value:
             return {"L": [encode_plain(member) for member in value]}
         case _:
             return {"M": {name: encode_plain(member) for name, member in value.items()}}
-
-
-def print_json(values: Sequence[Any]) -> None:
-    """Print one value on each line."""
-    for value in values:
-        typer.echo(msgspec.json.encode(value).decode())
 
 
 def _decode_all(text: str) -> Iterator[Any]:

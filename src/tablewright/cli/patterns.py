@@ -5,34 +5,35 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tablewright.cli import report
-from tablewright.cli.commands import DESIGNS, add_command
-from tablewright.cli.designs import Name, load_or_fail
-from tablewright.cli.explain import (
-    as_members,
-    check_shapes,
-    note_no_patterns,
-    print_request,
-    select_patterns,
+from tablewright.cli.commands import add_command
+from tablewright.cli.explain import as_members, print_requests, select_patterns
+from tablewright.cli.grammar import (
+    DesignName,
+    Json,
+    OptionalTarget,
+    Yes,
+    argument,
+    flag,
+    is_target,
+    load_design,
+    option,
 )
-from tablewright.cli.failures import fail
-from tablewright.cli.item_json import print_json
-from tablewright.cli.options import argument, flag, option
-from tablewright.cli.sessions import Json
-from tablewright.cli.transfer import WHERE, exit_on_error
-from tablewright.cli.views import (
-    as_json,
-    count_items,
-    count_units,
-    format_json,
+from tablewright.cli.items import confirm
+from tablewright.cli.report import exit_on_error, fail, say
+from tablewright.presentation.results import as_json, json_text
+from tablewright.presentation.terminal import (
+    escape_controls,
     make_console,
-    note,
+    print_json,
 )
-from tablewright.cli.write_items import Yes, confirm
+from tablewright.presentation.values import count_items, count_units
 
 if TYPE_CHECKING:
     from tablewright.database import Database
@@ -48,22 +49,18 @@ PAGE_SIZE = 100
 CURSOR_SECRET = "tablewright patterns"
 
 
-@add_command(DESIGNS)
+@add_command()
 def patterns(
-    name: Name,
-    pattern: str | None = argument(
-        "PATTERN",
-        "The pattern to run, with or without its module. Default: list all.",
-        default=None,
-    ),
+    design: DesignName,
+    target: OptionalTarget = None,
+    pattern: Annotated[
+        str | None,
+        argument("PATTERN", "The pattern to run, with or without its module. Default: list all."),
+    ] = None,
     arguments: list[str] | None = argument(
         "NAME=VALUE",
         "Its arguments; entities and lists as JSON. Arguments that accept None can be omitted.",
         default=None,
-    ),
-    target: str = option(
-        f"Where the tables are: {WHERE}. Default: the sample data of the design, in memory.",
-        default=MEMORY,
     ),
     table: str | None = option("The name of the table, if it differs from the design."),
     all_pages: bool = flag("Read all pages of a query.", "--all"),
@@ -76,21 +73,43 @@ def patterns(
     At a target, a pattern that writes shows its requests and asks before it runs. Exit code 1: a
     pattern that reads one entity or aggregate found none, or an item cannot be decoded.
     """
-    design = load_or_fail(name)
+    where, pattern, given = split_words(design, target, pattern, arguments or [])
+    loaded = load_design(design)
+    found = select_patterns(loaded, design, pattern)
     if pattern is None:
-        check_shapes(design.patterns)
-        note_no_patterns(design.patterns, name)
-        _list(design.patterns, json=json)
+        _list(found, json=json)
         return
-    found = select_patterns(design.patterns, name, pattern)
     if len(found) > 1:
         labels = ", ".join(each.label for each in found)
-        fail(f"{name} has several patterns {pattern!r}; choose one: {labels}")
+        fail(f"{design} has several patterns {pattern!r}; choose one: {labels}")
     with exit_on_error():
-        plan = make_plan(found[0], arguments or (), all_pages=all_pages, cursor=cursor)
-        with open_database(name, design, target, table) as (database, units):
-            _confirm_writes(plan, target, yes=yes)
+        plan = make_plan(found[0], given, all_pages=all_pages, cursor=cursor)
+        with open_database(design, loaded, where, table) as (database, units):
+            _confirm_writes(plan, where, yes=yes)
             _run(database, plan, units, all_pages=all_pages, json=json)
+
+
+def split_words(
+    design: str, target: str | None, pattern: str | None, arguments: list[str]
+) -> tuple[str, str | None, list[str]]:
+    """Return the target, the pattern and its arguments; the target can be left out."""
+    if target is None:
+        return MEMORY, None, []
+    if not is_target(target):
+        given = [*([] if pattern is None else [pattern]), *arguments]
+        for word in given:
+            if is_target(word) and "=" not in word:
+                form = f"tablewright patterns {design} {word} {target}"
+                fail(f"the target comes before the pattern: {form} …")
+        if Path(target).is_file():
+            fail(f"{target} is not a pattern; if it is a database file, write ./{target}")
+        return MEMORY, target, given
+    if pattern is None:
+        fail(
+            f"name the pattern to run at {target}: tablewright patterns {design} {target} PATTERN; "
+            f"`tablewright patterns {design}` lists the patterns"
+        )
+    return target, pattern, arguments
 
 
 def make_plan(
@@ -98,7 +117,7 @@ def make_plan(
 ) -> Plan[Any]:
     """Return the plan of a pattern with these arguments, at a cursor if one is given."""
     from tablewright.errors import InvalidValue
-    from tablewright.model.pattern_arguments import plan_of, signature_of
+    from tablewright.model.pattern import plan_of, signature_of
     from tablewright.plan.inspection import has_page_size
     from tablewright.plans import Query
 
@@ -132,7 +151,7 @@ def open_database(
     """
     from tablewright import Engine, connect
     from tablewright.errors import TableNotFound
-    from tablewright.model.database import CURSOR_SECRET as VARIABLE
+    from tablewright.model.databases.connecting import CURSOR_SECRET as VARIABLE
     from tablewright.transfer import open_source
     from tablewright.transport import Local
     from tablewright.verify import seed
@@ -159,14 +178,14 @@ def open_database(
             missing = str(error).partition(";")[0]  # without the hint for programs
             fail(
                 f"{target}: {missing}; give its name with --table, or create it: "
-                f"`tablewright create-table {target} --design {name}`"
+                f"`tablewright create-tables {name} {target}`"
             )
         units.clear()
         yield database, units
 
 
 def _list(found: Sequence[AccessPattern], *, json: bool) -> None:
-    from tablewright.model.pattern_arguments import signature_of
+    from tablewright.model.pattern import signature_of
 
     if json:
         print_json([as_members(each) | {"signature": signature_of(each)} for each in found])
@@ -175,14 +194,8 @@ def _list(found: Sequence[AccessPattern], *, json: bool) -> None:
     for each in found:
         shape = each.shape
         where = f" on {shape.index}" if shape.index else ""
-        line = f"    {shape.operation}{where}"
-        console.print(
-            report.fill(console, signature_of(each), "    "),
-            style="bold",
-            markup=False,
-            highlight=False,
-        )
-        console.print(report.fill(console, line, "    "), markup=False, highlight=False)
+        report.print_text(console, signature_of(each), "    ", style="bold")
+        report.print_text(console, f"    {shape.operation}{where}", "    ")
 
 
 def _confirm_writes(plan: Plan[Any], target: str, *, yes: bool) -> None:
@@ -191,20 +204,13 @@ def _confirm_writes(plan: Plan[Any], target: str, *, yes: bool) -> None:
     from tablewright.plan.inspection import name_of
 
     shape = explain(plan)
-    if not shape.writes or yes:
+    if not shape.is_write or yes:
         return
     if target == MEMORY:
-        note("in memory, on the sample data of the design; nothing is kept")
+        say("in memory, on the sample data of the design; nothing is kept")
         return
-
-    def show() -> None:
-        console = make_console()
-        for number, request in enumerate(shape.requests, 1):
-            print_request(console, request, f"{number}. ", "   ")
-            for action in request.steps:
-                print_request(console, action, "   - ", "     ")
-
-    confirm(f"{name_of(plan)} writes to {target}", show)
+    shown = partial(print_requests, make_console(), shape)
+    confirm(f"{name_of(plan)} writes to {target}", shown)
 
 
 def _run(
@@ -212,17 +218,17 @@ def _run(
 ) -> None:
     """Run a plan and print its result, then on standard error what it took."""
     from tablewright import Page, Query
-    from tablewright.cli.results import print_result
     from tablewright.errors import UnreadableItem
     from tablewright.plan.inspection import name_of
     from tablewright.plans import Load, LoadFound, Single, Then
+    from tablewright.presentation.terminal import print_result
 
     if isinstance(plan, Query):
         found = _Found(database, plan, all_pages=all_pages)
         count = _print_rows(found, plan, json=json)
-        note(f"{count_items(count)}, {count_units(sum(units))}")
+        say(f"{count_items(count)}, {count_units(sum(units))}")
         for problem in found.reported:
-            note(f"warning: {problem}")
+            say(f"warning: {problem}")
         for error in found.unreadable:
             _note_unreadable(error)
         _note_cursor(found.cursor, "Read all with --all, or continue with")
@@ -235,13 +241,13 @@ def _run(
         _note_unreadable(error)
         raise typer.Exit(1) from None
     if result is None and isinstance(plan, Single | Then | Load | LoadFound):
-        note(f"tablewright: {name_of(plan)} found nothing")
+        say(f"tablewright: {name_of(plan)} found nothing")
         raise typer.Exit(1)
     if json:
         print_json([as_json(result)])
     else:
         print_result(make_console(), result)
-    note(count_units(sum(units)))
+    say(count_units(sum(units)))
     for member in getattr(result, "__dict__", {}).values():
         if isinstance(member, Page):
             _note_cursor(member.next_cursor, "Continue with")
@@ -282,7 +288,7 @@ class _Found:
 
 def _print_rows(rows: Iterable[Any], plan: Plan[Any], *, json: bool) -> int:
     """Print the results of a query, and return their number."""
-    from tablewright.cli.results import print_rows
+    from tablewright.presentation.terminal import print_rows
 
     count = 0
     if json:
@@ -298,10 +304,10 @@ def _print_rows(rows: Iterable[Any], plan: Plan[Any], *, json: bool) -> int:
 
 def _note_unreadable(error: UnreadableItem) -> None:
     """Print an item that cannot be decoded, and why."""
-    note(f"tablewright: {error}")
-    note(f"    {format_json(error.item)}")
+    say(f"tablewright: {error}")
+    say(f"    {escape_controls(json_text(error.item))}")
 
 
 def _note_cursor(cursor: str | None, how: str) -> None:
     if cursor is not None:
-        note(f"There are more. {how} --cursor {cursor}")
+        say(f"There are more. {how} --cursor {cursor}")

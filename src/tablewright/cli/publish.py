@@ -1,4 +1,4 @@
-"""The commands that write what a design yields for the tools that deploy it."""
+"""The commands that write what a design yields: its document, templates, requests, policies."""
 
 from __future__ import annotations
 
@@ -8,26 +8,40 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import typer
 
-from tablewright.cli.commands import DESIGNS, add_command, app
-from tablewright.cli.designs import Name, Output, load_or_fail, write
-from tablewright.cli.failures import fail, failing_on, say
-from tablewright.cli.options import flag, option
+from tablewright.cli.commands import add_command, add_group, write_output
+from tablewright.cli.grammar import DesignName, Output, flag, load_design, option
+from tablewright.cli.report import fail, failing_on, say
 from tablewright.cli.revision import Published, published_at
 from tablewright.errors import InvalidValue, TableReplacement, TablewrightError
 
 if TYPE_CHECKING:
     from tablewright.verify import Design
 
-publish = typer.Typer(
-    help="Write the tables and policies of a design for the tools that deploy them.",
-    no_args_is_help=True,
+publish = add_group(
+    "publish", "Write the document of a design, or its tables and policies for other tools."
 )
-app.add_typer(publish, name="publish", rich_help_panel=DESIGNS)
+
+
+@add_command(to=publish)
+def docs(
+    design: DesignName,
+    output: Output = None,
+    html: bool = flag(
+        "Write one HTML page with the diagrams drawn, which needs no other file. Default: "
+        "Markdown, with diagrams for Mermaid."
+    ),
+) -> None:
+    """Write the document of a design: diagrams, keys, patterns, sample items."""
+    from tablewright.publish import document, html_document
+
+    with failing_on(TablewrightError):
+        text = (html_document if html else document)(load_design(design))
+    write_output(text, output)
 
 
 @add_command(to=publish)
 def cloudformation(
-    name: Name,
+    design: DesignName,
     output: Output = None,
     global_table: bool = flag(
         "Write AWS::DynamoDB::GlobalTable, with one replica in the region of the stack."
@@ -45,8 +59,8 @@ def cloudformation(
     """
     from tablewright.publish.infrastructure import cloudformation
 
-    design = load_or_fail(name)
-    template = cloudformation(design, global_table=global_table)
+    loaded = load_design(design)
+    template = cloudformation(loaded, global_table=global_table)
     if since is None:
         _write_json(template, output)
     elif global_table:
@@ -54,23 +68,23 @@ def cloudformation(
     elif output is None:
         fail("--since writes several files; name a folder with --output")
     else:
-        _write_stages(design, name, _published_since(since, name), template, output)
+        _write_stages(loaded, design, _published_since(since, design), template, output)
 
 
 @add_command(to=publish)
-def cdk(name: Name, output: Output = None) -> None:
+def cdk(design: DesignName, output: Output = None) -> None:
     """Write an application of the AWS Cloud Development Kit, in Python.
 
     Each table is a TableV2. `cdk synth --app "python3 FILE"` runs it.
     """
     from tablewright.publish.infrastructure import cdk
 
-    write(cdk(load_or_fail(name)), output)
+    write_output(cdk(load_design(design)), output)
 
 
 @add_command(to=publish)
 def terraform(
-    name: Name,
+    design: DesignName,
     output: Output = None,
     import_existing: bool = flag(
         "Add a block that imports each table, if it exists already.", "--import"
@@ -79,22 +93,22 @@ def terraform(
     """Write a Terraform file, for version 6 of the AWS provider."""
     from tablewright.publish.infrastructure import terraform
 
-    write(terraform(load_or_fail(name), import_existing=import_existing), output)
+    write_output(terraform(load_design(design), import_existing=import_existing), output)
 
 
 @add_command(to=publish)
-def boto3(name: Name, output: Output = None) -> None:
+def boto3(design: DesignName, output: Output = None) -> None:
     """Write the CreateTable request of each table, as a JSON list.
 
     A request is what boto3's `client.create_table(**request)` takes.
     """
     from tablewright.publish.infrastructure import create_table_requests
 
-    _write_json(create_table_requests(load_or_fail(name)), output)
+    _write_json(create_table_requests(load_design(design)), output)
 
 
-@add_command(to=publish, name="nosql-workbench")
-def nosql_workbench(name: Name, output: Output = None) -> None:
+@add_command(to=publish)
+def nosql_workbench(design: DesignName, output: Output = None) -> None:
     """Write a model file of NoSQL Workbench, as JSON, with the sample data.
 
     There is a facet for each entity. What the format cannot hold, such as local indexes and TTL, is
@@ -103,7 +117,7 @@ def nosql_workbench(name: Name, output: Output = None) -> None:
     from tablewright.publish.workbench import nosql_workbench
 
     with failing_on(TablewrightError):
-        made = nosql_workbench(load_or_fail(name))
+        made = nosql_workbench(load_design(design))
     for each in made.left_out:
         say(f"left out: {each}")
     _write_json(made.model, output)
@@ -111,7 +125,7 @@ def nosql_workbench(name: Name, output: Output = None) -> None:
 
 @add_command(to=publish)
 def iam(
-    name: Name,
+    design: DesignName,
     output: Output = None,
     role: str | None = option("Write the policy of one role. Default: an object with all roles."),
     tenant: bool = flag("Write the policy that limits each tenant to its own partitions."),
@@ -133,7 +147,7 @@ def iam(
     """
     from tablewright.publish.iam import AwsAccount, policies, policy, tenant_policy
 
-    design = load_or_fail(name)
+    loaded = load_design(design)
     if tenant and role is not None:
         fail("--tenant has its own policy; leave --role out")
     if variable is not None and not tenant:
@@ -143,7 +157,7 @@ def iam(
     with failing_on(InvalidValue):
         where = AwsAccount(region, account, partition)
         if tenant:
-            found = tenant_policy(design, where, variable=f"${{{variable}}}" if variable else None)
+            found = tenant_policy(loaded, where, variable=f"${{{variable}}}" if variable else None)
             for each in found.left_out:
                 say(f"not allowed: {each.pattern}: {each.reason}")
             for table, tag in found.variables.items():
@@ -154,10 +168,10 @@ def iam(
             written: Any = found.policy
             _warn_of_length({"tenants": written})
         elif role is not None:
-            written = policy(design, role, where)
+            written = policy(loaded, role, where)
             _warn_of_length({role: written})
         else:
-            written = policies(design, where)
+            written = policies(loaded, where)
             _warn_of_length(written)
     _write_json(written, output)
 
@@ -212,7 +226,7 @@ def _write_stages(
         files = [f"{number}.json" for number in range(1, len(found) + 1)]
         for file, stage in zip(files, found, strict=True):
             _write_json(stage.template, folder / file)
-        write(runbook(design, found, files, name=name, keys=keys), folder / "RUNBOOK.md")
+        write_output(runbook(design, found, files, name=name, keys=keys), folder / "RUNBOOK.md")
         for file, stage in zip(files, found, strict=True):
             typer.echo(f"{folder / file}: {'; '.join(map(str, stage.changes)) or 'other changes'}")
         typer.echo(f"{folder / 'RUNBOOK.md'}: how to apply them")
@@ -233,4 +247,4 @@ def _write_stages(
 def _write_json(value: Any, output: Path | None) -> None:
     from tablewright.publish.json_document import json_document
 
-    write(json_document(value), output)
+    write_output(json_document(value), output)

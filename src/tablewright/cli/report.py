@@ -1,67 +1,147 @@
-"""Reports for people: lines that fit the width of the terminal, or of `COLUMNS`.
+"""How commands report: messages and exit codes when they end early, lines and tables for people.
 
-Colours only on a terminal without `NO_COLOR`; rich decides both, and the width of a pipe is 80.
+Lines fit the width of the terminal, or of `COLUMNS`; rich decides on it, and on colours: none in a
+pipe or with `NO_COLOR`. `serve` starts without typer and rich, so neither is imported here before
+something is printed with it.
 """
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+import errno
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn
+
+from tablewright.errors import DynamoDBError, TablewrightError, TransferRefused
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tablewright.verify import Design, Result
-
-#: The columns of the list of checks, after the result of each.
-HEADER = ("check", "request", "items", "units")
+INTERRUPTED = 128 + signal.SIGINT  # the exit code after Ctrl-C
+TERMINATED = 128 + signal.SIGTERM
 #: The narrowest column of names, on a narrow terminal.
 MIN_NAME = 12
 #: The widest column of requests: `TransactWriteItems`.
 MAX_REQUEST = 18
-STYLES = {"ok": "green", "FAIL": "bold red"}
 
 
-def print_results(
-    console: Console, design: Design, results: Sequence[Result], *, details: bool
-) -> None:
-    """Print one line for each check; with `details`, also its pattern, request and cost."""
-    title = design.doc.partition("\n")[0] or design.name
-    console.print(fill(console, title), style="bold", markup=False, highlight=False)
-    marks = ["", *("ok" if result.ok else "FAIL" for result in results)]
-    lines = table_lines(console.width - len("FAIL  "), [HEADER, *map(_cells, results)])
-    for mark, line, result in zip(marks, lines, [None, *results], strict=True):
-        _print_marked(console, mark, line)
-        if details and result is not None:
-            _print_details(console, result)
-    print_failures(console, results)
+def say(message: str) -> None:
+    """Print a message on standard error."""
+    print(message, file=sys.stderr, flush=True)  # noqa: T201
 
 
-def print_failures(console: Console, results: Sequence[Result]) -> None:
-    """Print what is wrong with each check that failed."""
-    for result in results:
-        if not result.ok:
-            console.print()
-            name = f"{result.design}: {result.check}"
-            console.print(name, style=STYLES["FAIL"], markup=False, highlight=False)
-            for line in result.problem.splitlines():
-                mark = line.strip()[:1]
-                style = {"-": "red", "+": "green"}.get(mark)
-                is_text = not line.startswith(" ")  # and not a value, or a line of code
-                shown = fill(console, f"  {line}", "  ") if is_text else f"  {line}"
-                console.print(shown, style=style, soft_wrap=True, markup=False)
+def fail(message: str) -> NoReturn:
+    """Print a message on standard error and exit with code 2."""
+    say(f"tablewright: {message}")
+    raise SystemExit(2)
 
 
-def print_fields(console: Console, fields: Sequence[tuple[str, str]], indent: str) -> None:
-    """Print named values, each of its lines on as many lines as it needs."""
-    width = max((len(name) for name, _ in fields), default=0)
-    for name, value in fields:
-        label = name
-        for line in value.splitlines():
-            text = fill(console, f"{indent}{label:{width}}  {line}", f"{indent}{' ' * width}  ")
-            console.print(text, soft_wrap=True, markup=False, highlight=False)
-            label = ""
+def describe_error(error: OSError) -> str:
+    """Return the reason of an error, in lower case and without its number."""
+    if error.errno == errno.EADDRINUSE:
+        return "the port is in use; choose another one, or 0 for a free port"
+    if isinstance(error, socket.gaierror):  # its numbers are not those of errno
+        return str(error.strerror).lower()
+    return os.strerror(error.errno).lower() if error.errno else str(error)
+
+
+def describe_failure(error: Exception) -> str:
+    """Return the reason of a failed request in one line; a DynamoDBError begins with its code."""
+    text = f"{error.code}: {error.message}" if isinstance(error, DynamoDBError) else str(error)
+    text = text.replace(":\n", ": ").replace("\n", "; ")  # a list of differences
+    return " ".join(text.split())
+
+
+@contextmanager
+def failing_on(*kinds: type[Exception]) -> Iterator[None]:
+    """Let errors of these kinds in the block end the command: one line, and exit code 2."""
+    try:
+        yield
+    except kinds as error:
+        fail(str(error))
+
+
+class Terminated(KeyboardInterrupt):
+    """Raised by SIGTERM where the command cleans up as after Ctrl-C."""
+
+
+@contextmanager
+def clean_interrupts(outcome: str) -> Iterator[None]:
+    """Let SIGTERM end the block as Ctrl-C does, so that it cleans up; then print the outcome.
+
+    The exit code is 128 and the number of the signal. Another SIGTERM does not interrupt the
+    cleanup.
+    """
+
+    def on_signal(number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise Terminated
+
+    previous = signal.signal(signal.SIGTERM, on_signal)
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        say(f"tablewright: interrupted; {outcome}")
+        raise SystemExit(TERMINATED if isinstance(error, Terminated) else INTERRUPTED) from None
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+@contextmanager
+def exit_on_error() -> Iterator[list[Path]]:
+    """Print an error of the user or of an endpoint in one line and exit with code 2.
+
+    Yields a list. Add the state file of the transfer to it, and the message says how to continue.
+    """
+    state_files: list[Path] = []
+
+    def resume_hint(first: str = "") -> str:
+        files = [str(file) for file in state_files if file.exists()]
+        if not files:
+            return ""
+        return f"; {first}run the same command again to continue (the progress is in {files[0]})"
+
+    try:
+        yield state_files
+    except BrokenPipeError:
+        raise  # the command ends quietly, see `main`
+    except KeyboardInterrupt:
+        say(f"tablewright: interrupted{resume_hint()}")
+        raise SystemExit(INTERRUPTED) from None
+    except TablewrightError as error:
+        first = "fix this, then " if isinstance(error, TransferRefused) else ""
+        fail(describe_failure(error) + resume_hint(first))
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        fail(f"{where}{describe_error(error)}{resume_hint()}")
+
+
+def print_line(console: Console, text: str, style: str | None = None, end: str = "\n") -> None:
+    """Print a text as it is, also if it is wider than the console."""
+    console.print(text, style=style, end=end, soft_wrap=True, markup=False, highlight=False)
+
+
+def print_text(console: Console, text: str, indent: str = "", style: str | None = None) -> None:
+    """Print a text with line breaks at the width of the console; further lines are indented."""
+    from tablewright.presentation.terminal import fill
+
+    print_line(console, fill(console, text, indent), style)
+
+
+def relative(location: str) -> str:
+    """Return a path as it is seen from the working directory, if it is below it."""
+    return location.removeprefix(f"{Path.cwd()}/")
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 table`, `2 tables`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def print_grid(
@@ -77,26 +157,6 @@ def print_grid(
     console = Console(stderr=err)
     console.width = max(console.width, width)
     console.print(grid)
-
-
-def fill(console: Console, text: str, indent: str = "") -> str:
-    """Return a text with line breaks at the width of the console; further lines are indented."""
-    width = max(MIN_NAME + len(indent), console.width)
-    return textwrap.fill(
-        text,
-        width,
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-        break_long_words=False,  # so that a path or a key can be copied
-    )
-
-
-def _cells(result: Result) -> tuple[str, str, str, str]:
-    items = str(result.returned)
-    if result.read > result.returned and not result.write_units:
-        items = f"{result.returned} of {result.read}"
-    name = " ".join(result.check.split())
-    return name, result.operation, items, f"{result.units:g}"
 
 
 def table_lines(width: int, rows: Sequence[Sequence[str]], numbers: int = 2) -> list[str]:
@@ -116,29 +176,6 @@ def table_lines(width: int, rows: Sequence[Sequence[str]], numbers: int = 2) -> 
         cells = zip(row[-numbers:], widths[-numbers:], strict=True)
         lines.append("  ".join([*texts, *(cell.rjust(each) for cell, each in cells)]))
     return lines
-
-
-def _print_marked(console: Console, mark: str, line: str) -> None:
-    from rich.text import Text
-
-    text = Text.assemble((f"{mark:4}", STYLES.get(mark, "")), f"  {line}")
-    console.print(text, soft_wrap=True)
-
-
-def _print_details(console: Console, result: Result) -> None:
-    where = f"{result.operation} on {result.index}" if result.index else result.operation
-    units = ((result.read_units, "read"), (result.write_units, "write"))
-    cost = ", ".join(f"{amount:g} {kind} units" for amount, kind in units if amount) or "0 units"
-    requests = f"{result.requests} request{'' if result.requests == 1 else 's'}"
-    fields = [
-        ("request", f"{where}: {result.condition}".rstrip(": ")),
-        ("cost", f"{requests}, {cost}"),
-    ]
-    if result.pattern:
-        fields.insert(0, ("pattern", result.pattern))
-    if result.scan:
-        fields.append(("scan", f"declared: {result.scan}"))
-    print_fields(console, fields, " " * 6)
 
 
 def _fit(text: str, width: int) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from tablewright.cli.failures import fail
+from tablewright.cli.report import fail
 
 
 class Published(Struct, frozen=True):
@@ -68,10 +68,10 @@ def _git(*arguments: str, problem: str = "") -> bytes:
 
 
 def _print_published(name: str) -> None:
-    from tablewright.cli.designs import load_or_fail
+    from tablewright.cli.grammar import load_design
     from tablewright.publish.infrastructure import cloudformation, key_texts
 
-    design = load_or_fail(name)
+    design = load_design(name)
     published = Published(cloudformation(design), key_texts(design))
     sys.stdout.buffer.write(msgspec.json.encode(published))
 

@@ -1,30 +1,40 @@
-"""Sessions: send requests to the tables of a target, for the commands that read and write items.
+"""Sessions: send requests and statements of PartiQL to the tables of a target.
 
 A session knows the descriptions of tables. The error for a missing table names the table that is
-probably meant, or else all tables. Errors are one line, as everywhere: `open_session` prints them
-and exits.
+probably meant, or else all tables. A `StatementSession` plans a statement with the description of
+its table, so that it can warn before a scan, wherever the table is. Errors are one line, as
+everywhere: `open_session` and `open_statements` print them and exit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from tablewright.cli.transfer import WHERE, exit_on_error
-from tablewright.errors import DynamoDBError, ResourceNotFoundException
+from tablewright.cli.report import exit_on_error, say
+from tablewright.errors import (
+    AccessDeniedException,
+    DynamoDBError,
+    InvalidValue,
+    ResourceNotFoundException,
+    ValidationException,
+)
 from tablewright.hints import did_you_mean
 
 if TYPE_CHECKING:
+    from tablewright.engine.statements.explain import Explanation
     from tablewright.table_description import TableDescription
     from tablewright.transport import Transport
+    from tablewright.values import Item, Value
 
-Target = Annotated[str, typer.Argument(metavar="TARGET", help=f"Where the tables are: {WHERE}.")]
-TableName = Annotated[str, typer.Argument(metavar="TABLE", help="The name of the table.")]
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on each line.")]
+#: The number of items whose attributes completion offers.
+_SAMPLE = 20
+
+#: A comparison with a name in double quotes, where a string in single quotes is probably meant.
+_QUOTED_NAME = re.compile(r'=\s*"(?P<name>[^"]+)"')
 
 
 class TableSession:
@@ -36,7 +46,7 @@ class TableSession:
         self._described: dict[str, dict[str, Any]] = {}
 
     def list_tables(self) -> list[str]:
-        from tablewright.transfer.definition import list_tables
+        from tablewright.transfer.endpoints import list_tables
 
         return list_tables(self._transport)
 
@@ -82,3 +92,112 @@ def open_session(target: str) -> Iterator[TableSession]:
 
     with exit_on_error(), open_source(target) as transport:
         yield TableSession(transport)
+
+
+class StatementSession(TableSession):
+    """Runs statements at a target."""
+
+    def __init__(self, transport: Transport, *, allow_scans: bool = True) -> None:
+        super().__init__(transport)
+        self._allow_scans = allow_scans
+        self._seen: dict[str, dict[str, None]] = {}  # attributes of items, by table
+        #: The capacity units of the last statement, and the key attributes of its table.
+        self.units = 0.0
+        self.key_names: tuple[str, ...] = ()
+
+    def attributes(self, table: str) -> list[str]:
+        """Return the known attributes of a table: of its keys, and of items that were read.
+
+        Before any item was read, read some, unless scans are refused.
+        """
+        keys = sorted(self.describe(table).key_types)
+        if table not in self._seen and self._allow_scans:
+            self._remember(table, self.send("Scan", {"TableName": table, "Limit": _SAMPLE}))
+        return list(dict.fromkeys([*keys, *self._seen.get(table, ())]))
+
+    def explain(self, text: str, parameters: Sequence[Value] | None = None) -> Explanation:
+        """Explain a statement with the current description of its table."""
+        from tablewright.engine.statements.explain import explain_statement
+        from tablewright.engine.tables.table import table_from_description
+
+        self._described.clear()  # indexes may have changed
+        self._check_index(text)
+        return explain_statement(
+            text, parameters, lambda name: table_from_description(self.describe(name))
+        )
+
+    def index_names(self, table: str) -> list[str]:
+        return self.describe(table).index_names
+
+    def _check_index(self, text: str) -> None:
+        """Raise ValidationException for an unknown index, with the one that is probably meant."""
+        from tablewright.engine.statements.prepared import prepare_statement
+
+        table, index = prepare_statement(text).table_name, prepare_statement(text).index_name
+        if index is None or index in (names := self.index_names(table)):
+            return
+        hint = did_you_mean(index, names) or f"; its indexes are: {', '.join(names) or 'none'}"
+        raise ValidationException(f"the table {table} has no index {index!r}{hint}")
+
+    def run(self, text: str, parameters: Sequence[Value] | None = None) -> Iterator[list[Item]]:
+        """Run a statement and yield its items, page by page.
+
+        Print a warning before a scan, or raise InvalidValue if scans are not allowed.
+        """
+        from tablewright.engine.statements.prepared import prepare_statement
+
+        self.units = 0.0
+        self.key_names = ()
+        table = prepare_statement(text).table_name
+        if prepare_statement(text).is_read:
+            try:
+                self._check_scan(self.explain(text, parameters), text)
+            except AccessDeniedException:  # a user who may not describe tables may still read
+                if not self._allow_scans:
+                    raise
+        request: dict[str, Any] = {"Statement": text, "ReturnConsumedCapacity": "TOTAL"}
+        if parameters:
+            request["Parameters"] = list(parameters)
+        while True:
+            page = self.send("ExecuteStatement", request, table)
+            self.units += page.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
+            self._remember(table, page)
+            yield page["Items"]
+            if "NextToken" not in page:
+                return
+            request["NextToken"] = page["NextToken"]
+
+    def _remember(self, table: str, page: dict[str, Any]) -> None:
+        seen = self._seen.setdefault(table, {})
+        for item in page["Items"]:
+            seen |= dict.fromkeys(item)
+
+    def _check_scan(self, plan: Explanation, text: str) -> None:
+        description = self.describe(plan.table)
+        self.key_names = description.keys.names
+        if not plan.is_scan:
+            return
+        source = plan.table if plan.index is None else f"{plan.table}, index {plan.index}"
+        index = description.find(plan.index)
+        assert index is not None  # it was planned with this description
+        partition = " and ".join(key.name for key in index.keys.partition)
+        state = description.state
+        message = (
+            f"this statement reads all of {source} ({state.items or 0:,} items, "
+            f"{state.size:,} bytes); a condition on {partition} with = or IN avoids it"
+        )
+        if quoted := _QUOTED_NAME.search(text):
+            name = quoted["name"]
+            message += f"""; "{name}" is an attribute, write '{name}' for a string"""
+        if not self._allow_scans:
+            raise InvalidValue(f"{message}; --no-scan refuses it")
+        say(f"tablewright: warning: {message}")
+
+
+@contextmanager
+def open_statements(target: str, *, allow_scans: bool) -> Iterator[StatementSession]:
+    """Open a target; if that fails, or a statement does, print why and exit with code 2."""
+    from tablewright.transfer import open_source
+
+    with exit_on_error(), open_source(target) as transport:
+        yield StatementSession(transport, allow_scans=allow_scans)

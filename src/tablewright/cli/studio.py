@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.cli.commands import DESIGNS, add_command
-from tablewright.cli.designs import load_or_fail
-from tablewright.cli.failures import describe_error, describe_failure, fail, failing_on, say
-from tablewright.cli.options import argument, flag, option
+from tablewright.cli.commands import add_command
+from tablewright.cli.grammar import (
+    DESIGN_HELP,
+    MEMORY,
+    OptionalTarget,
+    argument,
+    flag,
+    load_design,
+    option,
+    split_subject,
+)
+from tablewright.cli.report import describe_error, describe_failure, fail, failing_on, say
 from tablewright.errors import EndpointUnavailable, TablewrightError
 
 if TYPE_CHECKING:
     from tablewright.studio.workspace import Workspace
 
-#: An argument that ends so is a file, not a module.
-DATABASE_SUFFIXES = frozenset({".db", ".sqlite", ".sqlite3"})
 
-
-@add_command(DESIGNS)
+@add_command()
 def studio(
-    what: list[str] | None = argument(
-        "[DESIGN] [TARGET]",
-        "A design: a bundled one, a module name or the path of a Python file. A target: "
-        "':memory:', a database file, http://host:port or dynamodb://region. Default target: "
-        "the sample data of the design, in memory. Without a design, entities are inferred.",
-        default=None,
-    ),
+    design: Annotated[
+        str | None,
+        argument("DESIGN", f"{DESIGN_HELP} Default: the entities are inferred from the items."),
+    ] = None,
+    target: OptionalTarget = None,
     port: int = option("The port; 0 chooses a free one.", default=0),
     host: str | None = option(
         "The name in the link: 127.0.0.1, localhost or a name below localhost. Default: a "
@@ -38,10 +41,6 @@ def studio(
     ),
     write: bool = flag("Allow changes at an endpoint; files always allow them."),
     read_only: bool = flag("Refuse every change of the data."),
-    export: Path | None = option(
-        "Write static pages of the design to this folder, and exit.", metavar="FOLDER"
-    ),
-    data: bool = flag("With --export: also write the items of the target."),
     browser: bool = option("Open the page in the browser.", "--browser/--no-browser", default=True),
 ) -> None:
     """Show a design, its patterns and its data in the browser.
@@ -63,12 +62,8 @@ def studio(
             f"--host {host}: the studio is for this machine; use 127.0.0.1, localhost "
             "or NAME.localhost"
         )
-    workspace = open_workspace(what or [], write=True if write else False if read_only else None)
-    if data and export is None:
-        fail("--data needs --export FOLDER")
-    if export is not None:
-        _export(workspace, export, data)
-        return
+    words = [word for word in (design, target) if word is not None]
+    workspace = open_workspace(words, write=not read_only if write or read_only else None)
     try:
         asyncio.run(_serve(workspace, port, host, browser))
     except KeyboardInterrupt:
@@ -77,25 +72,23 @@ def studio(
         workspace.close()
 
 
-def open_workspace(arguments: list[str], *, write: bool | None = None) -> Workspace:
+def open_workspace(arguments: Sequence[str], *, write: bool | None = None) -> Workspace:
     """Return the workspace of a design, a target, or both; if there is none, exit with code 2."""
     from tablewright.engine import Engine
     from tablewright.studio.workspace import Workspace
     from tablewright.verify import seed
 
-    designs = [argument for argument in arguments if not is_target(argument)]
-    targets = [argument for argument in arguments if is_target(argument)]
-    if not arguments:
+    name, target = split_subject("studio", *arguments)
+    design = None if name is None else load_design(name)
+    if target is not None and (design is None or target != MEMORY):
+        _check_file(target, name)
+        workspace = Workspace(design, target, write=write)
+        with failing_on(TablewrightError):  # such as a mistake in its name
+            _ = workspace.transport
+        return workspace
+    if design is None:
         fail("name a design, such as commerce, or a target, such as shop.db or http://host:port")
-    for kind, named in (("design", designs), ("target", targets)):
-        if len(named) > 1:
-            fail(f"name one {kind}, not {len(named)}: {', '.join(named)}")
-    design = load_or_fail(designs[0]) if designs else None
-    if targets and (design is None or targets[0] != ":memory:"):
-        _check_file(targets[0], designs)
-        return _opened(Workspace(design, targets[0], write=write))
-    assert design is not None
-    engine = Engine(":memory:")
+    engine = Engine(MEMORY)
     if design.sample is None:
         say(f"{design.name} has no sample data: define the function sample()")
     else:
@@ -103,36 +96,14 @@ def open_workspace(arguments: list[str], *, write: bool | None = None) -> Worksp
     return Workspace(design, engine, write=write)
 
 
-def is_target(argument: str) -> bool:
-    """Return whether an argument is a target rather than a design.
-
-    >>> is_target("http://127.0.0.1:8000"), is_target(":memory:"), is_target("commerce")
-    (True, True, False)
-    >>> is_target("missing.db"), is_target("package.module")
-    (True, False)
-    """
-    if argument == ":memory:" or "://" in argument:
-        return True
-    path = Path(argument)
-    return path.suffix in DATABASE_SUFFIXES or (path.is_file() and path.suffix != ".py")
-
-
-def _check_file(target: str, designs: list[str]) -> None:
+def _check_file(target: str, design: str | None) -> None:
     """Exit if a target is a file that does not exist."""
-    if target == ":memory:" or "://" in target or Path(target).is_file():
+    if target == MEMORY or "://" in target or Path(target).is_file():
         return
     if Path(target).is_dir():
         fail(f"{target}: it is a directory, not a database file")
-    name = designs[0] if designs else "DESIGN"
-    fail(f"{target}: no such file; `tablewright seed {name} {target}` creates it with sample data")
-
-
-def _opened(workspace: Workspace) -> Workspace:
-    """Open the target, so that a mistake in its name is reported here; an endpoint may be away."""
-
-    with failing_on(TablewrightError):
-        _ = workspace.transport
-    return workspace
+    seed = f"tablewright seed {design or 'DESIGN'} {target}"
+    fail(f"{target}: no such file; `{seed}` creates it with sample data")
 
 
 def warn_if_unreachable(workspace: Workspace) -> None:
@@ -150,16 +121,6 @@ def warn_if_unreachable(workspace: Workspace) -> None:
         pass
 
 
-def _export(workspace: Workspace, folder: Path, data: bool) -> None:
-    from tablewright.studio.export import export
-
-    if workspace.design is None:
-        fail("--export writes the pages of a design; name the design")
-    with closing(workspace), failing_on(TablewrightError, OSError):
-        paths = export(workspace, folder, data=data)
-    typer.echo(f"{paths[0]} and {len(paths) - 1} other files")
-
-
 async def _serve(workspace: Workspace, port: int, host: str | None, browser: bool) -> None:
     import asyncio
     import webbrowser
@@ -167,12 +128,9 @@ async def _serve(workspace: Workspace, port: int, host: str | None, browser: boo
 
     from tablewright.studio.web.server import StudioServer
 
-    def announce(link: str) -> None:
-        say(f"for another browser: {link}")
-
     server = StudioServer(workspace)
     try:
-        link = await server.start(port, host, announce)
+        link = await server.start(port, host, lambda link: say(f"for another browser: {link}"))
     except OSError as error:
         fail(f"port {port}: {describe_error(error)}")
     typer.echo(link)

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from tablewright.cli.commands import STATEMENTS, add_command
-from tablewright.cli.failures import fail
-from tablewright.cli.item_json import print_json
-from tablewright.cli.item_tables import print_columns
-from tablewright.cli.options import argument, option
-from tablewright.cli.sessions import Json, TableName, TableSession, Target, open_session
-from tablewright.cli.transfer import WHERE, exit_on_error
-from tablewright.cli.views import make_console, note, print_fields, print_title
+from tablewright.cli.commands import add_command
+from tablewright.cli.grammar import Json, TableName, Target, argument, option
+from tablewright.cli.report import exit_on_error, fail, say
+from tablewright.cli.sessions import TableSession, open_session
+from tablewright.presentation.terminal import (
+    make_console,
+    print_columns,
+    print_fields,
+    print_json,
+    print_title,
+)
 
 if TYPE_CHECKING:
-    from tablewright.schema import IndexProjection, KeySchema
+    from tablewright.schema import KeySchema, ProjectedAttributes
     from tablewright.table_description import TableDescription
 
 
-@add_command(STATEMENTS)
+@add_command()
 def tables(target: Target, json: Json = False) -> None:
     """List the tables of a target: keys, indexes, number of items.
 
@@ -41,10 +44,10 @@ def tables(target: Target, json: Json = False) -> None:
         }
         print_columns(make_console(), columns, ("items", "bytes", "indexes"))
         if not found:
-            note(f"{target} has no tables")
+            say(f"{target} has no tables")
 
 
-@add_command(STATEMENTS)
+@add_command()
 def describe(target: Target, table: TableName, json: Json = False) -> None:
     """Show a table: key, indexes, settings, number of items.
 
@@ -57,15 +60,14 @@ def describe(target: Target, table: TableName, json: Json = False) -> None:
             _print_description(session.describe(table), _find_ttl(session, table))
 
 
-@add_command(STATEMENTS)
+@add_command()
 def create_table(
-    target: str = argument("TARGET", f"Where to create it: {WHERE}."),
-    table: str | None = argument("TABLE", "The name of the table.", default=None),
-    key: list[str] | None = argument(
+    target: Target,
+    table: TableName,
+    key: list[str] = argument(
         "KEY",
         "The partition key and the sort key: `PK SK`, or with a type `PK created:N`. The types are "
         "S (string, the default), N and B.",
-        default=None,
     ),
     index: list[str] | None = option(
         "A global index: `by_status=status,created:N`.", metavar="NAME=KEY[,KEY]"
@@ -74,49 +76,23 @@ def create_table(
     ttl: str | None = option(
         "The attribute with the time at which items expire.", metavar="ATTRIBUTE"
     ),
-    design: str | None = option(
-        "Create the tables of a design, and nothing else.", metavar="DESIGN"
-    ),
 ) -> None:
-    """Create a table, with on-demand capacity; or the tables of a design.
+    """Create a table, with on-demand capacity. It is an error if it exists.
 
-    A table that exists is never changed: it is an error, or with --design, it must be as declared.
+    `tablewright create-tables` creates the tables of a design.
     """
     from tablewright.transfer import open_target
-    from tablewright.transfer.definition import create_table as create
-    from tablewright.transfer.definition import enable_last, list_tables
+    from tablewright.transfer.endpoints import list_tables
+    from tablewright.transfer.target_table import create_table as create
+    from tablewright.transfer.target_table import enable_last
 
-    if design is not None:
-        if table or key or index or local_index or ttl:
-            fail("--design declares the tables; leave the name, the key and the indexes out")
-        _create_tables(design, target)
-        return
-    if not table or not key:
-        fail("name the table and its key: tablewright create-table TARGET TABLE KEY [KEY]")
     definition = make_table(table, key, index or (), local_index or (), ttl)
     with exit_on_error(), open_target(target) as transport:
         if table in list_tables(transport):
             fail(f"{target} already has a table {table!r}")
         description = create(transport, definition)
         enable_last(transport, definition)
-        note(f"{table}: created, with the key {format_key(description.keys)}")
-
-
-def _create_tables(design: str, target: str) -> None:
-    """Create the tables of a design that are missing; the others must be as declared."""
-    from tablewright import connect
-    from tablewright.cli.designs import load_or_fail
-    from tablewright.transfer import open_target
-    from tablewright.transfer.definition import list_tables
-
-    declared = load_or_fail(design).tables
-    with exit_on_error():
-        with open_target(target) as transport:
-            existing = list_tables(transport)
-        connect(target, *declared, create=True).close()
-        for table in declared:
-            name = table.__table__.name
-            note(f"{name}: {'exists, as declared' if name in existing else 'created'}")
+        say(f"{table}: created, with the key {format_key(description.keys)}")
 
 
 def make_table(
@@ -215,7 +191,7 @@ def _print_description(found: TableDescription, ttl: str | None) -> None:
         print_columns(console, columns, ("items",))
 
 
-def _format_projection(projection: IndexProjection) -> str:
+def _format_projection(projection: ProjectedAttributes) -> str:
     kind = {"ALL": "all", "KEYS_ONLY": "keys only"}.get(projection.type)
     return kind or ", ".join(projection.include)
 

@@ -7,58 +7,49 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tablewright.cli.commands import TRANSFER, add_command
-from tablewright.cli.failures import INTERRUPTED, describe_error, describe_failure, fail, say
-from tablewright.cli.options import argument, option
-from tablewright.cli.report import print_grid
-from tablewright.errors import TablewrightError, TransferRefused
+from tablewright.cli.commands import add_command
+from tablewright.cli.grammar import WHERE, argument, flag, option
+from tablewright.cli.report import count_of, exit_on_error, fail, print_grid, say
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from tablewright.transfer import Event, TableComparison
 
-WHERE = "a file, http://host:port, or dynamodb://region"
-
-Source = Annotated[str, typer.Argument(metavar="SOURCE", help=f"Where the tables are: {WHERE}.")]
-Target = Annotated[
-    str, typer.Argument(metavar="TARGET", help=f"Where to write the tables: {WHERE}.")
-]
-OneTable = Annotated[str | None, typer.Option(help="Only this table. Default: all tables.")]
+Source = Annotated[str, argument("SOURCE", f"Where the tables are: {WHERE}.")]
+Destination = Annotated[str, argument("TARGET", f"Where to write the tables: {WHERE}.")]
+OneTable = Annotated[str | None, option("Only this table. Default: all tables.")]
 Parallel = Annotated[
     int | None,
-    typer.Option(
+    option(
+        "The number of concurrent requests. Default: 8 for an endpoint, 1 for files.",
         min=1,
         max=256,
-        help="The number of concurrent requests. Default: 8 for an endpoint, 1 for files.",
     ),
 ]
 StateFile = Annotated[
     Path | None,
-    typer.Option(
-        help="The file that records the progress. Default: a file beside the target, or in the "
+    option(
+        "The file that records the progress. Default: a file beside the target, or in the "
         "current directory."
     ),
 ]
-
 Overwrite = Annotated[
     bool,
-    typer.Option(
-        "--overwrite",
-        help="Write into tables that have items, and replace those with the same keys. "
-        "Default: ask at a terminal; otherwise refuse.",
+    flag(
+        "Write into tables that have items, and replace those with the same keys. Default: ask "
+        "at a terminal; otherwise refuse."
     ),
 ]
 WithoutIndexes = Annotated[
     bool,
-    typer.Option(
-        "--without-indexes",
-        help="Leave out the global indexes, and add them later: this is faster for a large table. "
-        "An existing table must have none.",
+    flag(
+        "Leave out the global indexes, and add them later: this is faster for a large table. An "
+        "existing table must have none."
     ),
 ]
 
@@ -67,10 +58,10 @@ STANDARD_STREAM = "-"
 FILE_ENDINGS = (".json", ".jsonl", ".ndjson", ".gz")
 
 
-@add_command(TRANSFER)
+@add_command()
 def copy(
     source: Source,
-    target: Target,
+    target: Destination,
     table: OneTable = None,
     state: StateFile = None,
     parallel: Parallel = None,
@@ -96,21 +87,17 @@ def copy(
             kept, absolute_target(source), absolute_target(target), table
         )
         state_files.append(kept)
-        start = partial(
-            transfer.copy,
-            read_from,
-            write_to,
-            table=table,
+        found = run_transfer(
+            partial(transfer.copy, read_from, write_to, table=table, names=(source, target)),
             state=known,
             segments=parallel,
-            names=(source, target),
             without_indexes=without_indexes,
+            overwrite=overwrite,
         )
-        found = ask_to_overwrite(start, overwrite=overwrite)
     print_comparison(found)
 
 
-@add_command(TRANSFER)
+@add_command()
 def dump(
     source: Source,
     file: str = argument(
@@ -126,29 +113,20 @@ def dump(
     """
     from tablewright import transfer
 
-    path = Path(file)
+    is_stream = file == STANDARD_STREAM
+    write: Any = transfer.dump_all if is_folder(file, table) and not is_stream else transfer.dump
     with exit_on_error(), transfer.open_source(source) as read_from:
-        events: Iterator[Event]
-        if file == STANDARD_STREAM:
-            events = transfer.dump(
-                read_from, sys.stdout.buffer, table=table, segments=parallel, where=source
-            )
-        elif is_folder(file, table):
-            events = transfer.dump_all(
-                read_from, path, table=table, segments=parallel, where=source
-            )
-        else:
-            events = transfer.dump(read_from, path, table=table, segments=parallel, where=source)
-        found = show_progress(events)
-    print_comparison(found, to_stderr=file == STANDARD_STREAM)
+        to = sys.stdout.buffer if is_stream else Path(file)
+        found = show_progress(write(read_from, to, table=table, segments=parallel, where=source))
+    print_comparison(found, to_stderr=is_stream)
 
 
-@add_command(TRANSFER)
+@add_command()
 def load(
-    file: str = argument(
-        "FILE", "A dump, a folder of dumps, an export to S3, or - (standard input)."
-    ),
-    target: str = argument("TARGET", f"Where to write the tables: {WHERE}."),
+    file: Annotated[
+        str, argument("FILE", "A dump, a folder of dumps, an export to S3, or - (standard input).")
+    ],
+    target: Destination,
     table: str | None = option(
         "The table to load into. For a folder of dumps: load only this table."
     ),
@@ -184,16 +162,13 @@ def load(
                 kept, str(Path(file).resolve()), absolute_target(target), table
             )
             state_files += [kept] if kept else []
-            start = partial(
-                transfer.load,
-                dumps,
-                write_to,
+            found = run_transfer(
+                partial(transfer.load, dumps, write_to, where=target),
                 state=known,
                 writers=parallel,
-                where=target,
                 without_indexes=without_indexes,
+                overwrite=overwrite,
             )
-            found = ask_to_overwrite(start, overwrite=overwrite)
     print_comparison(found)
 
 
@@ -204,18 +179,18 @@ def is_folder(file: str, table: str | None) -> bool:
     return table is None and not file.endswith(FILE_ENDINGS)
 
 
-def ask_to_overwrite(
-    start: Callable[..., Iterator[Event]], *, overwrite: bool
+def run_transfer(
+    start: Callable[..., Iterator[Event]], *, overwrite: bool, **settings: Any
 ) -> list[TableComparison]:
     """Run a transfer; if the target has items, ask before any is replaced."""
-    from tablewright.cli.write_items import confirm
+    from tablewright.cli.items import confirm
     from tablewright.transfer import TargetHasItems
 
     try:
-        return show_progress(start(overwrite=overwrite))
+        return show_progress(start(**settings, overwrite=overwrite))
     except TargetHasItems as refused:  # nothing was written
         confirm(refused.consequence, option="--overwrite")
-    return show_progress(start(overwrite=True))
+    return show_progress(start(**settings, overwrite=True))
 
 
 def show_progress(events: Iterable[Event]) -> list[TableComparison]:
@@ -290,7 +265,7 @@ def print_comparison(found: list[TableComparison], *, to_stderr: bool = False) -
     if all(len(compared.sides) > 1 for compared in found):
         indexes = sum(len(compared.indexes) for compared in found)
         also = f" and {indexes} index{'es' * (indexes > 1)}" if indexes else ""
-        tables = f"{len(found)} table{'s' * (len(found) > 1)}"
+        tables = count_of(len(found), "table")
         typer.echo(f"compared all items of {tables}{also}", err=to_stderr)
         typer.echo("all counts and checksums agree", err=to_stderr)
 
@@ -298,33 +273,3 @@ def print_comparison(found: list[TableComparison], *, to_stderr: bool = False) -
 def _name_differing(compared: TableComparison) -> str:
     indexes = compared.differing_indexes
     return f"{compared.table} (index {', '.join(indexes)})" if indexes else compared.table
-
-
-@contextmanager
-def exit_on_error() -> Iterator[list[Path]]:
-    """Print an error of the user or of an endpoint in one line and exit with code 2.
-
-    Yields a list. Add the state file of the transfer to it, and the message says how to continue.
-    """
-
-    state_files: list[Path] = []
-
-    def resume_hint(first: str = "") -> str:
-        files = [str(file) for file in state_files if file.exists()]
-        if not files:
-            return ""
-        return f"; {first}run the same command again to continue (the progress is in {files[0]})"
-
-    try:
-        yield state_files
-    except BrokenPipeError:
-        raise  # the command ends quietly, see `main`
-    except KeyboardInterrupt:
-        say(f"tablewright: interrupted{resume_hint()}")
-        raise typer.Exit(INTERRUPTED) from None
-    except TablewrightError as error:
-        first = "fix this, then " if isinstance(error, TransferRefused) else ""
-        fail(describe_failure(error) + resume_hint(first))
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        fail(f"{where}{describe_error(error)}{resume_hint()}")

@@ -15,11 +15,9 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from tablewright.cost.calls import PatternCall
-from tablewright.cost.prices import Prices
-from tablewright.cost.rates import Rates
+from tablewright.cost.prices import Prices, Rates
 from tablewright.cost.sizes import Sizes
-from tablewright.cost.units import Consumption
+from tablewright.cost.units import Consumption, PatternCall
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.shape import Shape
 from tablewright.wire.operations import READS
@@ -159,7 +157,7 @@ def _parts(calls: Sequence[PatternCall], sizes: Sizes | None) -> Iterable[CostPa
 
 
 def _estimates(shape: Shape) -> Iterable[CostPart]:
-    """Yield the estimates of `explain`, which do not tell the writes of indexes apart."""
+    """Yield the estimates of `explain`, which include the writes of indexes in those of tables."""
     table, reason = shape.table.partition(",")[0], "estimate for items of a typical size"
     index = shape.index if shape.operation in READS else None
     if shape.read_units:

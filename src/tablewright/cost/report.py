@@ -4,7 +4,11 @@
     rates and prices    ──▶ CapacityCost    each table and index, on demand and provisioned
     sizes and counts    ──▶ StorageCost     each table and index, by entity
 
-This module must not know how a report is printed.
+`compare` returns how the reports of two revisions of a design differ. Both are priced with the
+rates, the numbers of items and the prices of the later one, so that the difference is that of the
+design.
+
+This module must not know git, files or how a report is printed.
 """
 
 from __future__ import annotations
@@ -13,13 +17,18 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tablewright.cost.calls import PatternCall, pattern_calls
-from tablewright.cost.capacity import CapacityCost, capacity_costs, capacity_places
+from tablewright.cost.capacity import (
+    CapacityCost,
+    StorageCost,
+    capacity_costs,
+    capacity_places,
+    storage_costs,
+    with_item_counts,
+)
 from tablewright.cost.patterns import PatternCost, PatternUnits, pattern_units, price_units
-from tablewright.cost.prices import HOURS, UTILIZATION, Prices
-from tablewright.cost.rates import Rates
+from tablewright.cost.prices import HOURS, UTILIZATION, Prices, Rates
 from tablewright.cost.sizes import Sizes, measure
-from tablewright.cost.storage import StorageCost, storage_costs
+from tablewright.cost.units import PatternCall, pattern_calls
 from tablewright.errors import TablewrightError
 from tablewright.verify.design import Design
 from tablewright.verify.trace import Trace, trace
@@ -120,3 +129,75 @@ def report_of(
         storage_month=storage_month,
         month=sum(found.month for found in capacity) + storage_month,
     )
+
+
+class PatternChange(Struct, frozen=True):
+    """The cost of a pattern before and after; None where the pattern does not exist."""
+
+    label: str
+    before: PatternCost | None
+    after: PatternCost | None
+
+
+class CostComparison(Struct, frozen=True):
+    """What differs between two revisions of a design."""
+
+    design: str
+    #: The revision that the design is compared with.
+    since: str
+    currency: str
+    patterns: tuple[PatternChange, ...]
+    #: Whether the rate of a pattern is known, or the capacity of a table is declared.
+    has_prices: bool
+    #: The prices of a month, before and after: all calls with a known rate, in both modes, and
+    #: storage; and the sum of storage and the declared mode of each table.
+    on_demand_month: tuple[float, float]
+    provisioned_month: tuple[float, float]
+    storage_month: tuple[float, float]
+    month: tuple[float, float]
+
+
+def compare(before: CostReport, after: CostReport, since: str) -> CostComparison:
+    """Return the patterns that are new, removed, or consume or cost something else."""
+    before = _repriced(before, after)
+    old = {found.label: found for found in before.patterns}
+    new = {found.label: found for found in after.patterns}
+    changes = (PatternChange(label, old.get(label), new.get(label)) for label in {**new, **old})
+    return CostComparison(
+        design=after.design,
+        since=since,
+        currency=after.prices.currency,
+        patterns=tuple(each for each in changes if _figures(each.before) != _figures(each.after)),
+        has_prices=any(
+            found.rate is not None for report in (before, after) for found in report.patterns
+        )
+        or any(each.place.declared for report in (before, after) for each in report.capacity),
+        on_demand_month=(before.on_demand_month, after.on_demand_month),
+        provisioned_month=(before.provisioned_month, after.provisioned_month),
+        storage_month=(before.storage_month, after.storage_month),
+        month=(before.month, after.month),
+    )
+
+
+def _repriced(before: CostReport, after: CostReport) -> CostReport:
+    """Return a report with the rates, numbers of items and prices of a later one.
+
+    A pattern or an entity that the later one does not have keeps its own.
+    """
+    prices = after.prices
+    rates = {found.label: found.rate for found in after.patterns}
+    patterns = [
+        found.priced(rates.get(found.label, found.rate), prices) for found in before.patterns
+    ]
+    places = [each.place for each in before.capacity]
+    capacity = tuple(capacity_costs(patterns, places, prices))
+    storage = tuple(with_item_counts(before.storage, after.storage, prices))
+    return report_of(before.design, prices, tuple(patterns), capacity, storage)
+
+
+def _figures(found: PatternCost | None) -> tuple[float | None, ...]:
+    """Return what is compared of a pattern: its units and its price, to two decimals."""
+    if found is None:
+        return ()
+    values = (found.read_units, found.write_units, found.index_units, found.month)
+    return tuple(each if each is None else round(each, 2) for each in values)

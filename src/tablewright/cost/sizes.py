@@ -20,16 +20,16 @@ from tablewright.cost.units import Consumption, entity_name
 from tablewright.encoding.items import item_size
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.effect import index_row
-from tablewright.transfer.definition import describe, select_tables
-from tablewright.transfer.endpoints import open_source
-from tablewright.transfer.segments import scan_pages
+from tablewright.transfer.definition import find_description
+from tablewright.transfer.endpoints import open_source, select_tables
+from tablewright.transfer.rows import scan_pages
 from tablewright.values import Item
 
 #: The most items of a table that are read to measure their sizes.
 MAX_MEASURED = 10_000
 
 
-class Measured(Struct):
+class MeasuredItems(Struct):
     """What is known of some items: how many there are, their bytes and their units."""
 
     items: int = 0
@@ -47,13 +47,13 @@ class Measured(Struct):
 
 
 #: A table, an index of it (None: the table itself), and an entity.
-Place: TypeAlias = tuple[str, str | None, str]
+EntityPlace: TypeAlias = tuple[str, str | None, str]
 
 
 class Sizes(Struct, frozen=True):
     """The sizes of measured items."""
 
-    measured: Mapping[Place, Measured]
+    measured: Mapping[EntityPlace, MeasuredItems]
     #: The number of stored items, by table and entity.
     counts: Mapping[tuple[str, str], float]
 
@@ -62,7 +62,7 @@ class Sizes(Struct, frozen=True):
         measured = dict(self.measured)
         for each in consumed:
             if each.kind == "write" and (each.table, each.entity) not in self.counts:
-                found = measured.setdefault((each.table, each.index, each.entity), Measured())
+                found = measured.setdefault((each.table, each.index, each.entity), MeasuredItems())
                 for _, size in each.items[-1:]:
                     found.add(size)
         return Sizes(measured, self.counts)
@@ -82,10 +82,10 @@ class Sizes(Struct, frozen=True):
             units = read_units(round(size), consistent=True)
         return units * consumption.factor
 
-    def _measured(self, consumption: Consumption, entity: str, size: int) -> Measured:
+    def _measured(self, consumption: Consumption, entity: str, size: int) -> MeasuredItems:
         found = self.measured.get((consumption.table, consumption.index, entity))
         if found is None:
-            found = Measured()
+            found = MeasuredItems()
             found.add(size)
         return found
 
@@ -102,7 +102,7 @@ def measure_target(tables: Iterable[TableMap], target: str) -> Sizes:
             select_tables(source, target, table.name)
             pages = scan_pages(source, table.name, 0, 1)
             items = islice((item for page in pages for item in page), MAX_MEASURED)
-            description = describe(source, table.name)
+            description = find_description(source, table.name)
             found[table] = (list(items), None if description is None else description.state.items)
     return measure(found)
 
@@ -112,7 +112,7 @@ def measure(tables: Mapping[TableMap, tuple[Iterable[Item], int | None]]) -> Siz
 
     None as that number: all items are given.
     """
-    measured: dict[Place, Measured] = {}
+    measured: dict[EntityPlace, MeasuredItems] = {}
     counts: dict[tuple[str, str], float] = {}
     for table, (items, total) in tables.items():
         entities = Counter[str]()
@@ -125,7 +125,7 @@ def measure(tables: Mapping[TableMap, tuple[Iterable[Item], int | None]]) -> Siz
             for index, row in rows.items():
                 if row is not None:
                     place = table.name, index, entity
-                    measured.setdefault(place, Measured()).add(item_size(row))
+                    measured.setdefault(place, MeasuredItems()).add(item_size(row))
         scale = max(1, (total or 0) / (entities.total() or 1))
         for entity, count in entities.items():
             counts[table.name, entity] = count * scale

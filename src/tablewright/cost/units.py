@@ -1,4 +1,4 @@
-"""Units: the capacity that one read or one write consumes, computed from its items.
+"""Units: the capacity that reads, writes and the calls of patterns consume, from their items.
 
     write      the table         ceil(larger of old and new item / 1 KB)
                each index        0, 1 or 2 writes of its row, each ceil(row / 1 KB)
@@ -13,28 +13,39 @@ The number of index writes follows from the old and the new row of the item in t
     no projected attribute changes             0
     the item is not in the index               0
 
-Invariants: the units equal the ConsumedCapacity of the engine, table and each index for itself.
-This module must not know requests, plans, checks or prices.
+A call of a pattern consumes what its requests in the trace of the checks consume. A call that
+is expected to fail is one that is refused, if it sends a request: DynamoDB charges a write whose
+condition fails.
+
+Invariants: the units equal the ConsumedCapacity of the engine, for the table and for each index.
+This module must not know rates or prices, and runs nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterator
 from typing import Literal
 
 from msgspec import Struct
 
-from tablewright.capacity import TRANSACTION_FACTOR, read_units, write_units
+from tablewright.capacity import CHARGED_FAULTS, TRANSACTION_FACTOR, read_units, write_units
 from tablewright.encoding.items import item_size
+from tablewright.errors import InvalidValue
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.effect import index_row
 from tablewright.values import Item
+from tablewright.verify.design import Design
+from tablewright.verify.trace import ReadItems, Trace, TracedRequest, WrittenItem
+from tablewright.wire.operations import OPERATIONS
 
 #: The names of items that belong to no entity: those that reserve a unique value, and others.
 SENTINEL, INDEX_RECORD, UNKNOWN = "sentinel", "index record", "unknown"
 #: The reason of an index that does not contain the item, before and after.
 NOT_IN_INDEX = "the item is not in the index"
+
+#: The reason of the units of a write whose condition fails.
+REFUSED = "refused: a condition fails"
 
 
 class Consumption(Struct, frozen=True):
@@ -44,7 +55,7 @@ class Consumption(Struct, frozen=True):
     table: str
     #: None for the table itself.
     index: str | None
-    #: The entity of what is read or written; of a page perhaps several.
+    #: The entity of what is read or written; a page may have several.
     entity: str
     #: The entity and the size of each item that is read or written. The items of a read are
     #: rounded together; those of a write, which are index rows if there are two, each on its own.
@@ -63,44 +74,79 @@ class Consumption(Struct, frozen=True):
         return sum(map(write_units, sizes)) * self.factor
 
 
-def item_write(
-    table: TableMap, key: Item, old: Item | None, new: Item | None, *, transaction: bool
-) -> list[Consumption]:
-    """Return what a write that replaces `old` by `new` consumes; None is no item.
+class PatternCall(Struct, frozen=True):
+    """What a check called, and what that consumed."""
 
-    The first one is that of the table, followed by one for each index.
-    """
-    factor = TRANSACTION_FACTOR if transaction else 1
-    kind = table.identify(new or old or key)
-    entity = kind_name(kind)
-    size = written_size(old, new)
-    reason = _change(kind, old, new)
-    found = [Consumption("write", table.name, None, entity, ((entity, size),), factor, reason)]
-    for index in table.indexes.values():
-        was, now = index_row(table, index, old), index_row(table, index, new)
-        sizes, reason = index_writes(index.attributes, was, now)
-        items = tuple((entity, size) for size in sizes)
-        found.append(Consumption("write", table.name, index.name, entity, items, factor, reason))
-    return found
+    #: The pattern with its module, as in `AccessPattern.label`.
+    pattern: str
+    consumed: tuple[Consumption, ...]
+    #: How many calls it stands for: the pages of a query, each of which is a call.
+    count: int = 1
+    #: Whether it was refused, as the check expects.
+    is_refused: bool = False
 
 
-def unchanged_item(
-    table: TableMap, key: Item, item: Item | None, *, transaction: bool, reason: str
-) -> Consumption:
+def pattern_calls(design: Design, trace: Trace) -> list[PatternCall]:
+    """Return the calls of the patterns of a design; raise InvalidValue if a check cannot run."""
+    if trace.failed:
+        raise InvalidValue(
+            f"{design.name}: the check {trace.failed[0]!r} fails, so the cost of the design is not "
+            f"known; `tablewright verify {design.name}` shows why"
+        )
+    return [
+        PatternCall(
+            found.label,
+            tuple(each for request in found.requests for each in consumption(request)),
+            found.check.pages,
+            found.is_refused,
+        )
+        for found in trace.checks
+        if found.label and (found.requests or not found.is_refused)
+    ]
+
+
+def consumption(request: TracedRequest) -> Iterator[Consumption]:
+    """Yield what a request consumes; one that fails is charged if its conditions are refused."""
+    factor = TRANSACTION_FACTOR if OPERATIONS[request.operation].is_transaction else 1
+    is_refused = isinstance(request.error, CHARGED_FAULTS)
+    if request.error is not None and not is_refused:
+        return
+    for read in request.reads:
+        yield _page_read(read, request.operation)
+    for write in request.writes:
+        if is_refused or write.is_check:
+            yield _unchanged_item(write, factor, REFUSED if is_refused else "condition check")
+        else:
+            yield from _item_write(write, factor)
+
+
+def _page_read(read: ReadItems, reason: str) -> Consumption:
+    """Return what a read of items consumes, with one rounding for all of them."""
+    found = tuple((entity_name(read.table, item), item_size(item)) for item in read.items)
+    entities = ", ".join(sorted({entity for entity, _ in found}))
+    reason = reason if found else f"{reason} that finds nothing"
+    return Consumption("read", read.table.name, read.index, entities, found, read.factor, reason)
+
+
+def _unchanged_item(write: WrittenItem, factor: float, reason: str) -> Consumption:
     """Return what a condition check consumes, or a write whose condition fails."""
-    entity, size = entity_name(table, item or key), written_size(item, None)
-    factor = TRANSACTION_FACTOR if transaction else 1
+    table, item = write.table, write.before
+    entity, size = entity_name(table, item or write.key), written_size(item, None)
     return Consumption("write", table.name, None, entity, ((entity, size),), factor, reason)
 
 
-def page_read(
-    table: TableMap, index: str | None, items: Iterable[Item], *, factor: float, reason: str
-) -> Consumption:
-    """Return what a read of these items consumes, with one rounding for all of them."""
-    found = tuple((entity_name(table, item), item_size(item)) for item in items)
-    entities = ", ".join(sorted({entity for entity, _ in found}))
-    reason = reason if found else f"{reason} that finds nothing"
-    return Consumption("read", table.name, index, entities, found, factor, reason)
+def _item_write(write: WrittenItem, factor: float) -> Iterator[Consumption]:
+    """Yield what a write consumes in its table, and then in each index."""
+    table, old, new = write.table, write.before, write.after
+    kind = table.identify(new or old or write.key)
+    entity = kind_name(kind)
+    items = ((entity, written_size(old, new)),)
+    yield Consumption("write", table.name, None, entity, items, factor, _change(kind, old, new))
+    for index in table.indexes.values():
+        was, now = index_row(table, index, old), index_row(table, index, new)
+        sizes, reason = index_writes(index.attributes, was, now)
+        rows = tuple((entity, size) for size in sizes)
+        yield Consumption("write", table.name, index.name, entity, rows, factor, reason)
 
 
 def entity_name(table: TableMap, item: Item) -> str:

@@ -7,11 +7,4 @@
 from tablewright.engine.engine import SWEEP_SECONDS, Engine
 from tablewright.engine.step import LongStep, ReadStep, Step, WriteStep
 
-__all__ = [
-    "SWEEP_SECONDS",
-    "Engine",
-    "LongStep",
-    "ReadStep",
-    "Step",
-    "WriteStep",
-]
+__all__ = ["SWEEP_SECONDS", "Engine", "LongStep", "ReadStep", "Step", "WriteStep"]

@@ -2,7 +2,7 @@
 
 A page of rows is read with its stored bytes, and rows are written with them: nothing is encoded as
 a request or a response. Rows pass the same checks as the items of a BatchWriteItem request, and are
-written by `rows.put_items`. So indexes, change logs and streams are those of any other write.
+written by `rows.put_items`. So indexes, change logs and streams change as with any other write.
 
 Invariants:
 - All rows of a batch are checked before the first is written.
@@ -22,11 +22,11 @@ from functools import partial
 
 from tablewright.encoding.items import load
 from tablewright.encoding.keys import segment_range
-from tablewright.engine.maintenance import read_rows as read_tree_rows
+from tablewright.engine.maintenance import read_step_rows
 from tablewright.engine.operations.put_item import build_row
 from tablewright.engine.rows import ItemRow, put_items
 from tablewright.engine.step import LongContext, ReadContext, WriteContext
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE
 from tablewright.schema import TableSchema
@@ -53,32 +53,30 @@ def read_rows(
 
     The key is None at the end of the segment.
     """
-    bounds = segment_range(segment, segments)
-    page: tuple[list[ItemRow], Item | None]
-    page = context.read(partial(_read_rows, table_name, bounds, start))
-    return page
+    first, end = segment_range(segment, segments)
 
+    def read(reading: ReadContext) -> tuple[list[ItemRow], Item | None]:
+        table = reading.find_table(table_name)
+        after = first
+        if start is not None:
+            key = table.keys.check_key(start)
+            if key < first or (end is not None and key >= end):
+                raise ValidationException(
+                    "The provided starting key is invalid: of another segment"
+                )
+            after = key + b"\x00"
+        rows: list[ItemRow] = []
+        total = 0
+        with closing(reading.snapshot.walk(table.tree, after, end)) as walk:
+            for _, size, body in walk:
+                rows.append(ItemRow(None, size, body))
+                total += len(body)
+                if len(rows) == MAX_STEP_ROWS or total >= MAX_STEP_BYTES:
+                    last = load(body)
+                    return rows, {name: last[name] for name in table.key_names}
+        return rows, None
 
-def _read_rows(
-    table_name: str, bounds: tuple[bytes, bytes | None], start: Item | None, context: ReadContext
-) -> tuple[list[ItemRow], Item | None]:
-    table = context.find_table(table_name)
-    first, end = bounds
-    if start is not None:
-        key = table.keys.check_key(start)
-        if key < first or (end is not None and key >= end):
-            raise ValidationException("The provided starting key is invalid: of another segment")
-        first = key + b"\x00"
-    rows: list[ItemRow] = []
-    total = 0
-    with closing(context.snapshot.walk(table.tree, first, end)) as walk:
-        for _, size, body in walk:
-            rows.append(ItemRow(None, size, body))
-            total += len(body)
-            if len(rows) == MAX_STEP_ROWS or total >= MAX_STEP_BYTES:
-                last = load(body)
-                return rows, {name: last[name] for name in table.key_names}
-    return rows, None
+    return context.read(read)
 
 
 def read_index_rows(
@@ -88,18 +86,14 @@ def read_index_rows(
 
     The key is None at the end of the index.
     """
-    page: tuple[list[ItemRow], bytes | None]
-    page = context.read(partial(_read_index_rows, table_name, index_name, after))
-    return page
 
+    def read(reading: ReadContext) -> tuple[list[ItemRow], bytes | None]:
+        tree = reading.find_table(table_name).indexes_by_name[index_name].tree
+        found, is_last = read_step_rows(tree, after, reading.snapshot)
+        rows = [ItemRow(None, size, body) for _, size, body in found]
+        return rows, None if is_last else found[-1][0]
 
-def _read_index_rows(
-    table_name: str, index_name: str, after: bytes, context: ReadContext
-) -> tuple[list[ItemRow], bytes | None]:
-    tree = context.find_table(table_name).indexes_by_name[index_name].tree
-    found, is_last = read_tree_rows(tree, after, context.snapshot)
-    rows = [ItemRow(None, size, body) for _, size, body in found]
-    return rows, None if is_last else found[-1][0]
+    return context.read(read)
 
 
 class RowBatch:

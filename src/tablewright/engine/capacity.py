@@ -1,4 +1,4 @@
-"""Charges: the units that a request uses, those of indexes apart from those of the table.
+"""Charges: the units that a request uses, separately for the table and for each index.
 
 Also the ItemCollectionMetrics, which a request can ask for in the same way.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.engine.tables.table import StoredIndex, StoredTable
 from tablewright.values import Item
 from tablewright.wire.responses import Capacity, ConsumedCapacity, ItemCollectionMetrics
 

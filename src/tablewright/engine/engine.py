@@ -23,38 +23,30 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from tablewright.engine.abandoned import end_abandoned
-from tablewright.engine.catalog import Catalog, read_jobs
+from tablewright.engine.archives.records import end_abandoned
+from tablewright.engine.change_log.streams import StreamSettings, add_missing_logs, rotate_shards
 from tablewright.engine.item_counts import ItemCounts
 from tablewright.engine.maintenance import Maintenance
 from tablewright.engine.operations import (
-    MEMBERS,
+    find_members,
     find_operation,
     reject_misspelled_members,
     unknown_operation,
 )
-from tablewright.engine.step import Step, WriteContext
-from tablewright.engine.step_runner import StepRunner
-from tablewright.engine.streams import StreamSettings, add_missing_logs, rotate_shards
+from tablewright.engine.step import Step, StepRunner, WriteContext
+from tablewright.engine.tables.catalog import Catalog, read_jobs
 from tablewright.errors import SerializationException
-from tablewright.storage import (
-    BUSY_SECONDS,
-    Durability,
-    Sandbox,
-    Snapshot,
-    Store,
-    WriteTransaction,
-)
+from tablewright.storage import BUSY_SECONDS, Durability, Sandbox, Snapshot, Store, WriteTransaction
 from tablewright.wire.read import read
 
 if TYPE_CHECKING:
+    from tablewright.engine.access.key_counts import Contributors, KeyCounts
+    from tablewright.engine.access.scope import AccountScope
+    from tablewright.engine.archives.object_folder import ObjectFolder
+    from tablewright.engine.expiry import Sweeper
     from tablewright.engine.integrity import Report
-    from tablewright.engine.key_counts import Contributors, KeyCounts
-    from tablewright.engine.object_folder import ObjectFolder
     from tablewright.engine.realism import Realism, RealisticLayer
-    from tablewright.engine.scope import Scope
     from tablewright.engine.statements.explain import Explanation
-    from tablewright.engine.sweeper import Sweeper
     from tablewright.policy import Principal
 
 #: The time between two deletions of expired items; longer if a sweep takes long.
@@ -76,7 +68,7 @@ class Engine(StepRunner):
     """
 
     #: The region and the account in the resources of policies; None: the internal ones.
-    _scope: Scope | None = None
+    _scope: AccountScope | None = None
 
     def __init__(
         self,
@@ -108,10 +100,10 @@ class Engine(StepRunner):
         store = Store(path, durability=durability, busy_seconds=busy_seconds)
         folder: ObjectFolder | None = None
         if s3 is not None:
-            from tablewright.engine.object_folder import ObjectFolder
+            from tablewright.engine.archives.object_folder import ObjectFolder
 
             folder = ObjectFolder(s3)
-        counts = ItemCounts(self._start_counting)
+        counts = ItemCounts(self._start_jobs)
         super().__init__(store, StreamSettings(stream_shards), counts, folder)
         self._realism: RealisticLayer | None = None
         self._store.write(self._open_file)
@@ -143,7 +135,7 @@ class Engine(StepRunner):
             request = {}
         try:
             step = self.prepare(operation, request, policy)
-            if not MEMBERS[operation].issuperset(request):
+            if not find_members(operation).issuperset(request):
                 reject_misspelled_members(operation, request)
             return _decode(self.run(step) or b"{}")
         except UnicodeEncodeError:  # half of a surrogate pair is not valid text
@@ -169,11 +161,11 @@ class Engine(StepRunner):
         if policy is None:
             return step
         if operation == "BatchExecuteStatement":
-            from tablewright.engine.batch_authorization import authorize_batch
+            from tablewright.engine.access.authorization import authorize_batch
 
             again = partial(Engine.prepare, self, operation)
             return authorize_batch(step, again, request, typed, policy, self._scope)
-        from tablewright.engine.authorization import authorize
+        from tablewright.engine.access.authorization import authorize
 
         return authorize(step, operation, typed, policy, self._scope)
 
@@ -188,7 +180,7 @@ class Engine(StepRunner):
         """
         from tablewright.engine.statements.explain import explain_statement
 
-        return self._read_in_context(
+        return self.read_in_context(
             lambda context: explain_statement(statement, parameters, context.find_table)
         )
 
@@ -197,7 +189,7 @@ class Engine(StepRunner):
 
         Delete expired backups, too.
         """
-        from tablewright.engine.backups import delete_expired_backups
+        from tablewright.engine.archives.backups import delete_expired_backups
         from tablewright.engine.expiry import delete_expired
 
         now = time.time() if now is None else now
@@ -218,12 +210,12 @@ class Engine(StepRunner):
         Raise `InvalidValue` unless UpdateContributorInsights has enabled it, and
         ResourceNotFoundException if the table is missing.
         """
-        found = self._read_in_context(lambda context: context.find_table_for_control_plane(table))
+        found = self.read_in_context(lambda context: context.find_table_for_control_plane(table))
         return self._key_counts.report(found, index, limit)
 
     def counted_keys(self) -> Iterator[tuple[str, str | None, Contributors]]:
         """Yield the most used keys of all tables and indexes with Contributor Insights."""
-        from tablewright.engine.key_counts import enabled_insights
+        from tablewright.engine.access.key_counts import enabled_insights
 
         for table, index in enabled_insights(self._catalog.tables):
             yield table.name, index, self._key_counts.report(table, index, 10)
@@ -234,7 +226,7 @@ class Engine(StepRunner):
         `now` (seconds since 1970) is for tests: it also becomes the time by which shard iterators
         expire, unless the time is later already.
         """
-        from tablewright.engine.trimming import trim_logs
+        from tablewright.engine.change_log.trimming import trim_logs
 
         if now is not None:
             self._streams.move_to(now)
@@ -250,7 +242,7 @@ class Engine(StepRunner):
             schema = context.find_table_for_control_plane(table).schema
             rotate_shards(context.catalog, context.tx, schema, time.time(), children)
 
-        self._write_in_context(rotate)
+        self.write_in_context(rotate)
 
     def maintain(self) -> bool:
         """Do one short step of index builds, of deletions of tables or of counts of large tables.
@@ -296,19 +288,16 @@ class Engine(StepRunner):
 
     @cached_property
     def _key_counts(self) -> KeyCounts:
-        from tablewright.engine.key_counts import KeyCounts
+        from tablewright.engine.access.key_counts import KeyCounts
 
         return KeyCounts()
-
-    def _start_counting(self) -> None:
-        self._maintenance.start()
 
     def _start_jobs(self) -> None:
         self._maintenance.start()
 
     def _start_sweeping(self) -> None:
         if self._sweep_seconds is not None:
-            from tablewright.engine.sweeper import Sweeper
+            from tablewright.engine.expiry import Sweeper
 
             if self._sweeper is None:
                 self._sweeper = Sweeper(self._store, self._writer_catalog, self._sweep_seconds)

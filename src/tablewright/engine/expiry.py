@@ -1,30 +1,47 @@
-"""Expiry: delete expired items.
+"""Expiry: delete expired items, on request or in a thread.
 
 An item is expired if the TTL attribute of its table is a time in the past (in seconds), but at most
 five years ago: DynamoDB treats older times as mistakes. Until they are deleted, expired items are
 read and written like all others.
 
 A sweep reads a table in steps, each in its own snapshot, and deletes expired items in transactions
-of bounded size. So it needs little memory, and no writer waits for the whole sweep.
+of bounded size. So it needs little memory, and no writer waits for the whole sweep. Several
+processes can sweep one file: each step deletes what is still there and still expired.
+
+Invariants of the `Sweeper`, the thread that deletes expired items while a file is open:
+- It runs only for a file with TTL on a table, and does nothing in a sandbox.
+- It waits without a lock, works in short steps, and pauses after each. It works for at most a
+  hundredth of the time, however large the tables are.
+- It does not keep the store alive: it ends with the store, or with the process.
 """
 
 from __future__ import annotations
 
+import logging
+import os
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from decimal import Decimal
 from functools import partial
+from threading import TIMEOUT_MAX, Event, Lock, Thread
+from weakref import ref
 
 from tablewright.encoding.items import load
 from tablewright.engine import maintenance
 from tablewright.engine.capacity import Charge
-from tablewright.engine.catalog import TOKENS, Catalog
+from tablewright.engine.maintenance import MAX_PAUSE, MIN_PAUSE
 from tablewright.engine.rows import find_row, replace_item
+from tablewright.engine.tables.catalog import TOKENS, Catalog
+from tablewright.errors import StoreBusy, StoreClosed, StoreForked
 from tablewright.storage import MissingTree, Row, Store, Tree, WriteTransaction
 from tablewright.values import Item
 
 FIVE_YEARS = 5 * 365 * 24 * 60 * 60
 #: A sweep that deletes at least this many items ends with a checkpoint that empties the log.
 LARGE_SWEEP = 10_000
+#: The thread rests for this many times as long as its last sweep has worked.
+REST = 100
+log = logging.getLogger("tablewright.engine")
 
 
 def delete_expired(store: Store, catalog: Catalog, now: float) -> int:
@@ -68,7 +85,7 @@ def _find_due(
     is_last = False
     while not is_last:
         try:
-            rows, is_last = store.read(partial(maintenance.read_rows, tree, position))
+            rows, is_last = store.read(partial(maintenance.read_step_rows, tree, position))
         except MissingTree:  # the table has been deleted
             return
         keys = [row[0] for row in rows if is_due(row)]
@@ -119,3 +136,84 @@ def _delete_tokens(keys: Sequence[bytes], now: float, tx: WriteTransaction) -> N
         found = tx.get(TOKENS, key)
         if found and found[0] < now:
             tx.delete(TOKENS, key)
+
+
+# -- in a thread
+
+
+class Sweeper:
+    """Deletes the expired items of a store about every `seconds`; `catalog` is the writer's."""
+
+    def __init__(self, store: Store, catalog: Catalog, seconds: float) -> None:
+        self._process = os.getpid()
+        self._starting = Lock()
+        self._stop = stop = Event()
+        self._thread: Thread | None = None
+        self._path = store.path
+        self._arguments = (ref(store, lambda _: stop.set()), catalog, seconds, stop)
+
+    def start(self) -> None:
+        """Start the thread, unless it runs."""
+        if self._process != os.getpid():
+            return
+        with self._starting:
+            if self._thread is None and not self._stop.is_set():
+                thread = Thread(
+                    target=_run, args=self._arguments, name="tablewright-sweeper", daemon=True
+                )
+                try:
+                    thread.start()
+                except RuntimeError as error:  # the caller's own work is done and must not fail
+                    log.error("%s: cannot start the thread for TTL: %s", self._path, error)
+                    return
+                self._thread = thread
+
+    def close(self) -> None:
+        """Stop the thread after its current step."""
+        if self._process != os.getpid():
+            return  # the parent's thread may hold the lock of the event
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+
+def _run(find_store: ref[Store], catalog: Catalog, seconds: float, stop: Event) -> None:
+    delay = seconds
+    has_failed = False
+    while not stop.wait(min(delay, TIMEOUT_MAX)):
+        store = find_store()
+        if store is None:
+            return
+        store.never_wait()  # so that `close` does not wait for another process
+        worked = 0.0
+        try:
+            worked = _sweep(store, catalog, stop)
+            has_failed = False
+        except (StoreClosed, StoreForked):
+            return
+        except StoreBusy:  # another process writes for long: the next time
+            pass
+        except Exception as error:
+            if not has_failed:
+                log.error("%s: expired items are not deleted, with retries: %s", store.path, error)
+            has_failed = True
+        delay = max(seconds, REST * worked)
+        del store  # while the thread waits
+
+
+def _sweep(store: Store, catalog: Catalog, stop: Event) -> float:
+    """Sweep once, with pauses; return the seconds without them."""
+    worked = 0.0
+    steps = sweep(store, catalog, time.time())
+    while not store.is_in_sandbox:
+        started = time.monotonic()
+        if next(steps, None) is None:
+            break
+        took = time.monotonic() - started
+        worked += took
+        if stop.wait(min(max(took, MIN_PAUSE), MAX_PAUSE)):
+            break
+    else:
+        steps.close()
+    store.release_memory()
+    return worked

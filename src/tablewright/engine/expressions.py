@@ -2,7 +2,7 @@
 
 Each function parses and checks the expressions of one kind of request, as far as possible without
 tables. The order of evaluation is DynamoDB's for each operation. Legacy parameters are processed
-only if a request has some, so other requests do not pay for them.
+only if a request has some, so other requests do not have their cost.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tablewright.expression.legacy import (
     refuse_mixture,
 )
 from tablewright.wire import requests
-from tablewright.wire.members import Structure
+from tablewright.wire.constraints import Structure
 
 ProjectionRequest = requests.GetItemInput | requests.KeysAndAttributes | requests.TransactGetEntry
 

@@ -12,60 +12,27 @@ item that the table has now.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tablewright.encoding.items import dump, item_size, load, normalise_item
-from tablewright.engine.backups import BACKUPS
-from tablewright.engine.catalog import TOKENS, Catalog, read_jobs
-from tablewright.engine.changes import Change, decode_change, read_changes, read_trim_points
-from tablewright.engine.damage import format_key
-from tablewright.engine.keys import Keys
+from tablewright.engine.archives.backups import BACKUPS
+from tablewright.engine.change_log.changes import (
+    LoggedChange,
+    decode_change,
+    read_changes,
+    read_trim_points,
+)
 from tablewright.engine.rows import ItemRow, project_row
-from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.engine.tables.catalog import TOKENS, Catalog, read_jobs
+from tablewright.engine.tables.table import Keys, StoredIndex, StoredTable
 from tablewright.errors import DynamoDBError, StoreFailed
 from tablewright.schema import ChangeLogSchema
 from tablewright.storage import DamagedRow, LogTree, MissingTree, Snapshot
+from tablewright.values import Item
 
 _DAMAGED = "is damaged: its checksum is wrong"
 UNREADABLE = (DynamoDBError, ValueError, LookupError, TypeError, AttributeError)
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One problem with a row, and its location."""
-
-    table: str
-    index: str | None
-    #: The key of the row, as readable text.
-    key: str
-    what: str
-
-    def __str__(self) -> str:
-        place = f"{self.table}/{self.index}" if self.index else self.table
-        return f"{place}: the row of {self.key} {self.what}"
-
-
-@dataclass(frozen=True)
-class LogProblem:
-    """One problem with a change of a table's log."""
-
-    table: str
-    number: int
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.table}: the change {self.number} of the change log {self.what}"
-
-
-@dataclass(frozen=True)
-class FileProblem:
-    """A problem with the file itself, usually a message of SQLite."""
-
-    what: str
-
-    def __str__(self) -> str:
-        return self.what
 
 
 @dataclass
@@ -74,7 +41,8 @@ class Report:
 
     #: Number of rows by table and index (None: the table itself).
     rows: dict[tuple[str, str | None], int] = field(default_factory=dict)
-    problems: list[Problem | LogProblem | FileProblem] = field(default_factory=list)
+    #: One message for each problem: with a row, with a change log, or with the file itself.
+    problems: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return not self.problems
@@ -83,7 +51,7 @@ class Report:
 def check_file(snapshot: Snapshot) -> Report:
     """Check all tables, indexes, backups and change logs of a file."""
     report = Report()
-    report.problems += (FileProblem(message) for message in snapshot.file_problems())
+    report.problems += snapshot.file_problems()
     if report.problems:  # the rows of a damaged file cannot be read
         return report
     with snapshot.read_transaction():
@@ -96,20 +64,20 @@ def check_file(snapshot: Snapshot) -> Report:
             snapshot.get(TOKENS, b"")
             copies = [backup.as_table() for backup in BACKUPS.read_all(snapshot)]
         except (MissingTree, StoreFailed) as error:
-            report.problems.append(FileProblem(str(error)))
+            report.problems.append(str(error))
         for table in (*catalog.tables.values(), *copies):
             try:
                 _check_table(snapshot, table, report, built)
             except (MissingTree, StoreFailed) as error:
-                report.problems.append(FileProblem(f"{table.name}: {error}"))
+                report.problems.append(f"{table.name}: {error}")
         for log in catalog.logs.values():
             try:
                 report.problems += _check_log(snapshot, catalog, log)
             except (MissingTree, StoreFailed) as error:
-                report.problems.append(FileProblem(f"{log.table}: {error}"))
+                report.problems.append(f"{log.table}: {error}")
         for table in catalog.tables.values():
             if table.schema.log and table.schema.log not in catalog.logs:
-                report.problems.append(FileProblem(f"{table.name}: its change log is unknown"))
+                report.problems.append(f"{table.name}: its change log is unknown")
     return report
 
 
@@ -138,7 +106,7 @@ def _check_row(
     body: bytes,
     expected: dict[str, set[bytes]],
     built: Mapping[int, bytes],
-) -> Iterator[Problem]:
+) -> Iterator[str]:
     """Check a row of a table and its index rows; add the keys of those to `expected`."""
     try:
         item = load(body)
@@ -168,11 +136,9 @@ def _check_row(
             yield _problem(table, index, entry, "differs from the table's item")
 
 
-def _problem(
-    table: StoredTable, source: StoredTable | StoredIndex, key: bytes, what: str
-) -> Problem:
-    index = None if source is table else source.name
-    return Problem(table.name, index, format_key(table, source, key), what)
+def _problem(table: StoredTable, source: StoredTable | StoredIndex, key: bytes, what: str) -> str:
+    place = table.name if source is table else f"{table.name}/{source.name}"
+    return f"{place}: the row of {format_key(table, source, key)} {what}"
 
 
 def _is_same_row(found: tuple[int, bytes], held: ItemRow) -> bool:
@@ -185,7 +151,7 @@ def _is_same_row(found: tuple[int, bytes], held: ItemRow) -> bool:
 
 def _check_index(
     snapshot: Snapshot, table: StoredTable, index: StoredIndex, expected: set[bytes], report: Report
-) -> Iterator[Problem]:
+) -> Iterator[str]:
     """Report damaged and unexpected rows of an index; `_check_row` has checked the others."""
     rows = 0
     for entry, _, _, intact in snapshot.inspect(index.tree, b"", None):
@@ -200,13 +166,17 @@ def _check_index(
 # -- change logs
 
 
-def _check_log(snapshot: Snapshot, catalog: Catalog, log: ChangeLogSchema) -> Iterator[LogProblem]:
+def _check_log(snapshot: Snapshot, catalog: Catalog, log: ChangeLogSchema) -> Iterator[str]:
     """Check a log, and compare it with its table. Raise `StoreFailed` if it cannot be read."""
     table = catalog.tables.get(log.table)
-    problems = [LogProblem(log.table, *problem) for problem in check_changes(snapshot, log)]
+    problems = [_log_problem(log.table, *problem) for problem in check_changes(snapshot, log)]
     yield from problems
     if table is not None and table.schema.log == log.tree and not problems:
         yield from _compare(snapshot, table, log)
+
+
+def _log_problem(table: str, number: int, what: str) -> str:
+    return f"{table}: the change {number} of the change log {what}"
 
 
 def check_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[int, str]]:
@@ -220,7 +190,7 @@ def check_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[in
             yield expected, "is missing" if number > expected else "has been trimmed but exists"
         expected = number + 1
         if not intact:
-            yield number, "is damaged: its checksum is wrong"
+            yield number, _DAMAGED
             continue
         try:
             change = decode_change(tree, (number, microseconds, body))
@@ -235,7 +205,7 @@ def check_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[in
         last_time = change.time
 
 
-def _check_items(change: Change, keys: Keys) -> str | None:
+def _check_items(change: LoggedChange, keys: Keys) -> str | None:
     items = [load(body) for body in (change.old, change.new) if body is not None]
     encoded = {keys.encode(item) for item in items}
     if not items:
@@ -248,16 +218,16 @@ def _check_items(change: Change, keys: Keys) -> str | None:
     return None
 
 
-def _compare(snapshot: Snapshot, table: StoredTable, log: ChangeLogSchema) -> Iterator[LogProblem]:
+def _compare(snapshot: Snapshot, table: StoredTable, log: ChangeLogSchema) -> Iterator[str]:
     """Compare the last change of each key with the table."""
     for key, change in last_changes(snapshot, log):
         stored = snapshot.get(table.tree, key)
         item = None if stored is None else load(stored[1])
         if item != (None if change.new is None else load(change.new)):
-            yield LogProblem(table.name, change.number, "differs from the table's item")
+            yield _log_problem(table.name, change.number, "differs from the table's item")
 
 
-def last_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[bytes, Change]]:
+def last_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[bytes, LoggedChange]]:
     """Yield the last change of each key, with the key, since the log has all changes."""
     keys = Keys(log.keys)
     seen: set[bytes] = set()
@@ -270,3 +240,52 @@ def last_changes(snapshot: Snapshot, log: ChangeLogSchema) -> Iterator[tuple[byt
         if key not in seen:
             seen.add(key)
             yield key, change
+
+
+# -- damaged rows: storage knows only trees and bytes; the catalog has their tables and keys
+
+
+def locate_damage(error: DamagedRow, tables: Iterable[StoredTable]) -> StoreFailed:
+    """Return an error that names the table, the index and the key; `error` itself if unknown."""
+    for table in tables:
+        sources: tuple[StoredTable | StoredIndex, ...] = (table, *table.indexes)
+        for source in sources:
+            if source.tree.name == error.tree.name:
+                place = table.name if source is table else f"{table.name}, index {source.name}"
+                return StoreFailed(
+                    f"table {place}: the row of {format_key(table, source, error.key)} is damaged: "
+                    "its checksum is wrong. `tablewright repair` saves what is readable"
+                )
+        if table.log is not None and table.log.tree.name == error.tree.name:
+            return StoreFailed(
+                f"table {table.name}: a change of its change log is damaged: its checksum is "
+                "wrong. `tablewright repair` saves what is readable"
+            )
+    return error
+
+
+def format_key(table: StoredTable, source: StoredTable | StoredIndex, key: bytes) -> str:
+    """Format the key of a row as `PK="CUST#C1", SK="ORDER#1"`, or in hex if it is unreadable.
+
+    In an index, the attributes of the index come first, then those of the table.
+    """
+    values = decode_key(table, source, key)
+    if values is None:
+        return f"key {key.hex()}"
+    return ", ".join(
+        f'{name}="{content}"' if tag == "S" else f"{name}={content}"
+        for name, value in values.items()
+        for tag, content in value.items()
+    )
+
+
+def decode_key(table: StoredTable, source: StoredTable | StoredIndex, key: bytes) -> Item | None:
+    """Decode the key attributes from a row key; return None if it does not match the schema."""
+    try:
+        values, rest = source.keys.decode(key[4:])
+        if source is not table:
+            of_table, rest = table.keys.decode(rest)
+            values |= of_table
+    except (ValueError, IndexError):
+        return None
+    return None if rest else values

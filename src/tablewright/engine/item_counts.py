@@ -6,8 +6,8 @@
 
 Invariants:
 - A description reads at most `MAX_EXACT_ROWS` rows of each tree.
-- Nothing is stored and writes do nothing, so counts are never wrong for long: not with several
-  processes, not after a kill. (A count that is kept with each commit took 8 % of a PutItem in
+- Counts are not stored, and writes do not update them. So they are never wrong for long, with
+  several processes or after a kill. (A count that is kept with each commit took 8 % of a PutItem in
   memory, 20 % in a file that is not synced.)
 - A count of a large tree begins when a description asks for it, and is repeated at most once a
   minute and for at most a hundredth of the time.

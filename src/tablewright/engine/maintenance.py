@@ -38,10 +38,10 @@ from threading import Event, Lock, Thread
 import msgspec
 
 from tablewright.encoding.items import load
-from tablewright.engine.catalog import Catalog, Job, read_jobs
 from tablewright.engine.item_counts import ItemCounts
 from tablewright.engine.rows import ItemRow, add_to_index, find_row
-from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.engine.tables.catalog import Catalog, Job, read_jobs
+from tablewright.engine.tables.table import StoredIndex, StoredTable
 from tablewright.errors import StoreClosed, StoreFailed, StoreForked
 from tablewright.storage import MissingTree, Row, Snapshot, Store, Tree, WriteTransaction
 
@@ -61,7 +61,7 @@ MAX_RETRY_DELAY = 60.0
 log = logging.getLogger("tablewright.engine")
 
 
-def read_rows(tree: Tree, position: bytes, snapshot: Snapshot) -> tuple[list[Row], bool]:
+def read_step_rows(tree: Tree, position: bytes, snapshot: Snapshot) -> tuple[list[Row], bool]:
     """Return the rows after `position` that fit in one step, and whether they are the last."""
     rows: list[Row] = []
     size = 0
@@ -79,7 +79,7 @@ def build_index(catalog: Catalog, tx: WriteTransaction, table: str, tree: int) -
     """Fill a new index in this step if the table is small; otherwise add a job for it."""
     tx.create_tree(Tree(tree))
     job = Job(tree, table)
-    rows, is_small = read_rows(catalog.tables[table].tree, b"", tx)
+    rows, is_small = read_step_rows(catalog.tables[table].tree, b"", tx)
     if is_small:
         _, index = _find_index(catalog, job)
         for key, size, body in rows:
@@ -284,7 +284,7 @@ class Maintenance:
         is_last = False
         while not is_last and size < MAX_CHUNK_BYTES and not self._stop.is_set():
             try:
-                rows, is_last = self._store.read(partial(read_rows, table.tree, position))
+                rows, is_last = self._store.read(partial(read_step_rows, table.tree, position))
             except MissingTree:  # the table was deleted
                 return None
             run = []

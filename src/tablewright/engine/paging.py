@@ -1,15 +1,17 @@
 """Paging: read, filter and limit the rows of a page, for Query and Scan.
 
 A page ends with the row that reaches `Limit` or 1 MB, both counted before the filter, or with which
-a heavy filter has used up its CPU time (`work_limit`). The key of that row is the LastEvaluatedKey,
-even if it is the last row. Rows of a table and of an index have the same form and are read in the
-same way, with one exception: attributes that a local index does not hold are fetched from the
-table, and the table is charged for them.
+a heavy filter has used up its CPU time. The key of that row is the LastEvaluatedKey, even if it is
+the last row. Rows of a table and of an index have the same form and are read in the same way, with
+one exception: attributes that a local index does not hold are fetched from the table, and the table
+is charged for them.
 """
 
 from __future__ import annotations
 
 from contextlib import closing
+from time import thread_time
+from typing import Final
 
 from msgspec import Raw, Struct
 
@@ -17,10 +19,14 @@ from tablewright.capacity import read_units
 from tablewright.encoding.items import load, normalise_item
 from tablewright.encoding.truncation import join_truncated
 from tablewright.engine.capacity import Charge
-from tablewright.engine.keys import KEY_MISMATCH, Keys, empty_key_error
 from tablewright.engine.step import ReadContext
-from tablewright.engine.table import StoredIndex, StoredTable
-from tablewright.engine.work_limit import WorkLimit
+from tablewright.engine.tables.table import (
+    KEY_MISMATCH,
+    Keys,
+    StoredIndex,
+    StoredTable,
+    empty_key_error,
+)
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import (
     CompiledCondition,
@@ -35,13 +41,34 @@ from tablewright.values import Item
 from tablewright.wire import requests
 from tablewright.wire.responses import ItemOut, PageOutput
 
+#: The CPU time after which a response ends early.
+MAX_SECONDS: Final = 0.4
 #: A filter of at most this many characters is not costly, for items of any size.
 SHORT_FILTER = 100
 _UNREAD: Item = {}  # placeholder for an item that is not decoded
 _INVALID_START = "The provided starting key is invalid"
 
 
-class Source:
+class WorkLimit:
+    """The CPU time that is left for a response, from its creation.
+
+    DynamoDB may return fewer items than its limits allow: the rest is behind the LastEvaluatedKey,
+    NextToken or UnprocessedKeys. So a page or a batch ends early, and a transaction fails: one
+    request never computes for long, whatever its filter and however many tiny items a page has. It
+    is the time of the thread, so a busy machine makes no page shorter.
+    """
+
+    __slots__ = ("_end",)
+
+    def __init__(self) -> None:
+        self._end = thread_time() + MAX_SECONDS
+
+    @property
+    def is_reached(self) -> bool:
+        return thread_time() > self._end
+
+
+class RowSource:
     """The table or index that a request reads."""
 
     __slots__ = ("index", "keys", "position_names", "table", "tree")
@@ -92,11 +119,11 @@ class Source:
         return entry
 
 
-def find_source(context: ReadContext, request: requests.PagedInput) -> Source:
+def find_source(context: ReadContext, request: requests.PagedInput) -> RowSource:
     """Return the table or index that a Query or Scan reads."""
     table = context.find_table(request.table_name)
     if request.index_name is None:
-        return Source(table, None)
+        return RowSource(table, None)
     index = table.indexes_by_name.get(request.index_name)
     if index is None:
         raise ValidationException(
@@ -104,7 +131,7 @@ def find_source(context: ReadContext, request: requests.PagedInput) -> Source:
         )
     if index.is_global and request.consistent:
         raise ValidationException("Consistent reads are not supported on global secondary indexes")
-    return Source(table, index)
+    return RowSource(table, index)
 
 
 def read_start_key(request: requests.PagedInput) -> Item | None:
@@ -146,7 +173,7 @@ def is_costly(request: requests.PagedInput, item_filter: CompiledCondition | Non
 
 
 def needs_table_rows(
-    source: Source,
+    source: RowSource,
     request: requests.PagedInput,
     item_filter: CompiledCondition | None,
     projection: CompiledProjection | None,
@@ -206,7 +233,7 @@ def reject_filter_on_keys(
 
 def read_page(
     context: ReadContext,
-    source: Source,
+    source: RowSource,
     request: requests.PagedInput,
     bounds: tuple[bytes, bytes | None],
     *,
@@ -254,7 +281,7 @@ class Rows(Struct):
 
 def read_rows(
     context: ReadContext,
-    source: Source,
+    source: RowSource,
     bounds: tuple[bytes, bytes | None],
     charge: Charge,
     *,
@@ -297,7 +324,10 @@ def read_rows(
                 last = body
                 break
     charge.add(read_units(size, consistent=consistent), source.index)
-    start_key = _pick(load(last), source.position_names) if last else None
+    start_key = None
+    if last is not None:
+        item = load(last)
+        start_key = {name: item[name] for name in source.position_names}
     return Rows(items, count, scanned, size, start_key)
 
 
@@ -308,7 +338,3 @@ def _fetch_item(
     assert found is not None  # the open walk keeps the read transaction of the row open
     charge.add(read_units(found[0], consistent=consistent))
     return found[1]
-
-
-def _pick(item: Item, names: tuple[str, ...]) -> Item:
-    return {name: item[name] for name in names}

@@ -27,22 +27,21 @@ from pathlib import Path
 import apsw
 from msgspec.structs import replace
 
-from tablewright.engine.backups import BACKUPS, add_backup
+from tablewright.engine.archives.backups import BACKUPS, add_backup
 from tablewright.engine.capacity import Charge
-from tablewright.engine.catalog import (
-    Catalog,
-    read_damaged_logs,
-    read_damaged_records,
-    read_schemas,
+from tablewright.engine.change_log.changes import TrimPoints, read_trim_points, write_trim_points
+from tablewright.engine.change_log.recovery import set_recovery
+from tablewright.engine.change_log.streams import apply_stream_setting
+from tablewright.engine.integrity import (
+    UNREADABLE,
+    check_changes,
+    decode_key,
+    format_key,
+    last_changes,
 )
-from tablewright.engine.changes import TrimPoints, read_trim_points, write_trim_points
-from tablewright.engine.damage import decode_key, format_key
-from tablewright.engine.integrity import UNREADABLE, check_changes, last_changes
-from tablewright.engine.logs import save_log
-from tablewright.engine.recovery import set_recovery
 from tablewright.engine.rows import ItemRow, replace_item
-from tablewright.engine.streams import apply_stream_setting
-from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.engine.tables.catalog import Catalog, read_damaged_catalog
+from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import CannotOpen, StoreFailed, TablewrightError
 from tablewright.schema import ChangeLogSchema, RecoverySetting, TableSchema
 from tablewright.storage import (
@@ -118,17 +117,17 @@ def _save_all(path: str | Path, new_path: Path) -> RepairReport:
     with closing(_open_damaged(str(path))) as connection:
         snapshot = Snapshot(connection)
         rows = _ReachableRows(snapshot, Tree(0))
-        catalog_rows = [row[:3] for row in rows if row[3]]
-        schemas, report.problems = read_schemas(catalog_rows)
+        found = read_damaged_catalog(row[:3] for row in rows if row[3])
+        report.problems = found.problems
         if rows.unreadable_ranges or rows.damaged:
             report.problems.append("part of the catalog cannot be read; some tables may be missing")
         with closing(Store(new_path, durability="normal")) as store:
             catalog = Catalog()
             store.write(catalog.create_trees)
-            for schema in schemas:
+            for schema in found.schemas:
                 new = store.write(partial(catalog.add_table, schema=schema))
                 report.tables.append(_save_table(snapshot, StoredTable(schema), store, new))
-            for key, body in read_damaged_records(catalog_rows):
+            for key, body in found.records:
                 if not key.startswith(BACKUPS.prefix):
                     store.write(partial(catalog.put_record, key=key, body=body))
                     continue
@@ -140,9 +139,9 @@ def _save_all(path: str | Path, new_path: Path) -> RepairReport:
                 saved = store.write(partial(add_backup, catalog, backup=backup))
                 copy = _save_table(snapshot, backup.as_table(), store, saved.as_table())
                 report.tables.append(copy)
-            logs, problems = read_damaged_logs(catalog_rows)
-            report.problems += problems
-            report.problems += _save_logs(snapshot, logs, schemas, store, catalog, report.tables)
+            report.problems += _save_logs(
+                snapshot, found.logs, found.schemas, store, catalog, report.tables
+            )
     return report
 
 
@@ -213,7 +212,8 @@ def _save_table(snapshot: Snapshot, old: StoredTable, store: Store, new: StoredT
     lost = set(rows.damaged)
     for index in old.indexes:
         for entry, size, body, intact in _ReachableRows(snapshot, index.tree):
-            key = _table_key(old, index, entry)
+            values = decode_key(old, index, entry)
+            key = None if values is None else old.keys.encode(values)
             if key is None or store.read(partial(_has_row, new, key)):
                 continue
             copy = [(key, ItemRow(None, size, body))]
@@ -229,12 +229,6 @@ def _save_table(snapshot: Snapshot, old: StoredTable, store: Store, new: StoredT
                 lost.add(key)
     saved.lost = sorted(format_key(old, old, key) for key in lost)
     return saved
-
-
-def _table_key(table: StoredTable, index: StoredIndex, entry: bytes) -> bytes | None:
-    """Return the table key of the item of an index row; None if it is unreadable."""
-    values = decode_key(table, index, entry)
-    return None if values is None else table.keys.encode(values)
 
 
 def _has_row(table: StoredTable, key: bytes, snapshot: Snapshot) -> bool:
@@ -391,6 +385,6 @@ def _save_log(
     catalog.catch_up(tx)
     table = catalog.tables.get(log.table)
     if table is not None and table.schema.id == log.table_id:
-        save_log(catalog, tx, replace(table.schema, recovery=recovery), log)
+        catalog.attach_log(tx, replace(table.schema, recovery=recovery), log)
     else:
         catalog.save_log(tx, log)

@@ -17,7 +17,7 @@ from msgspec import Raw, Struct
 from tablewright.capacity import write_units
 from tablewright.encoding.items import dump, item_size, load
 from tablewright.engine.capacity import Charge
-from tablewright.engine.table import StoredIndex, StoredTable
+from tablewright.engine.tables.table import StoredIndex, StoredTable
 from tablewright.errors import ConditionalCheckFailedException
 from tablewright.expression import CompiledCondition, CompiledProjection
 from tablewright.storage import Snapshot, Tree, WriteTransaction
@@ -145,12 +145,7 @@ def replace_item(
 
 
 def _replace_projection(
-    tx: WriteTransaction,
-    index: StoredIndex,
-    key: bytes,
-    old: ItemRow,
-    new: ItemRow,
-    charge: Charge,
+    tx: WriteTransaction, index: StoredIndex, key: bytes, old: ItemRow, new: ItemRow, charge: Charge
 ) -> None:
     """Replace the row of an item whose index keys are unchanged, if its projection changed."""
     entry = index.encode_entry(new.item, key)
@@ -175,8 +170,8 @@ def put_items(
 
 def _is_reordered(old: ItemRow, new: ItemRow) -> bool:
     """Return whether an item has the values of another one of its size, in another order."""
-    # Then they have the same bytes, in another order. So most items that differ are told apart by
-    # the sum of their bytes, without decoding the old one: 0.3 µs instead of 1.5 µs.
+    # Then they have the same bytes, in another order. So the sum of their bytes distinguishes
+    # most items that differ, without decoding the old one: 0.3 µs instead of 1.5 µs.
     return adler32(old.body) & 0xFFFF == adler32(new.body) & 0xFFFF and old.item == new.item
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -20,11 +21,11 @@ import msgspec
 from tablewright.capacity import TRANSACTION_FACTOR, read_units, write_units
 from tablewright.encoding.items import item_size
 from tablewright.engine.capacity import Charge
-from tablewright.engine.catalog import TOKENS
 from tablewright.engine.operations.update_item import apply_update, reject_key_changes
+from tablewright.engine.paging import WorkLimit
 from tablewright.engine.rows import ItemRow, check_condition, find_row, replace_item
-from tablewright.engine.table import StoredTable
-from tablewright.engine.work_limit import WorkLimit
+from tablewright.engine.tables.catalog import TOKENS
+from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import (
     ConditionalCheckFailedException,
     DuplicateItemException,
@@ -36,7 +37,7 @@ from tablewright.expression import CompiledCondition, CompiledUpdate
 from tablewright.limits import MAX_TRANSACTION_SIZE
 from tablewright.storage import WriteTransaction
 from tablewright.values import Item
-from tablewright.wire.members import Structure
+from tablewright.wire.constraints import Structure
 
 #: `insert` is a put that must not replace an item.
 WriteKind: TypeAlias = Literal["put", "insert", "update", "delete", "check"]
@@ -44,46 +45,22 @@ WriteKind: TypeAlias = Literal["put", "insert", "update", "delete", "check"]
 TOKEN_SECONDS = 600
 
 
+@dataclass(eq=False, slots=True)
 class TransactionWrite:
     """One write, with the stored row and the new row of its item."""
 
-    __slots__ = (
-        "condition",
-        "key",
-        "key_values",
-        "kind",
-        "new",
-        "old",
-        "put_row",
-        "return_on_failure",
-        "table",
-        "table_name",
-        "update",
-    )
-
-    table: StoredTable
-    key: bytes
-    old: ItemRow | None
-    new: ItemRow | None
-
-    def __init__(
-        self,
-        kind: WriteKind,
-        table_name: str,
-        *,
-        put_row: ItemRow | None = None,
-        key_values: Item | None = None,
-        update: CompiledUpdate | None = None,
-        condition: CompiledCondition | None = None,
-        return_on_failure: str | None = None,
-    ) -> None:
-        self.kind = kind
-        self.table_name = table_name  # as in the request: a name or an ARN
-        self.put_row = put_row
-        self.key_values = put_row.item if put_row else key_values or {}
-        self.update = update
-        self.condition = condition
-        self.return_on_failure = return_on_failure
+    kind: WriteKind
+    table_name: str  # as in the request: a name or an ARN
+    key_values: Item  # the key, or the new item
+    put_row: ItemRow | None = None
+    update: CompiledUpdate | None = None
+    condition: CompiledCondition | None = None
+    return_on_failure: str | None = None
+    # What the steps find:
+    table: StoredTable = field(init=False)
+    key: bytes = field(init=False)
+    old: ItemRow | None = field(init=False)
+    new: ItemRow | None = field(init=False)
 
     def check_key(self) -> None:
         """Check the key, or the key attributes of a new item."""

@@ -1,7 +1,7 @@
 """Expressions: DynamoDB's conditions, key conditions, filters, projections and updates.
 
     text -> tokens -> tree -> resolved tree and checks -> functions of an item
-            lexer     parse   resolve                     evaluate, update, document, key
+            lexer     parse   resolve                     evaluate, update, projection, key
 
 The expressions of a request share names and values, so a `Scope` compiles them:
 

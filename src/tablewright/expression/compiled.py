@@ -3,19 +3,23 @@
 Owns the objects that the engine calls. `scope` creates them from the text of expressions, `legacy`
 from the parameters that preceded expressions. An object holds a compiled function, shared by all
 requests with the same text, and the values of one request.
+
+What requests share is a form: compiled once for a text or for a statement of PartiQL, and combined
+with the values of each request. The faults of statements have no first words such as "Invalid
+FilterExpression:".
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
+from tablewright.encoding.items import item_size
 from tablewright.expression import tree
-from tablewright.expression.document import compile_projection
-from tablewright.expression.evaluate import Test
+from tablewright.expression.evaluate import Memo, compile_condition, count_tests
 from tablewright.expression.key import KeyConditionForm, KeySelection, select
-from tablewright.expression.memo import Memo
-from tablewright.expression.resolve import Values
+from tablewright.expression.projection import compile_projection
+from tablewright.expression.resolve import Values, resolve_condition, resolve_update
 from tablewright.expression.update import CompiledActions
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import Item
@@ -27,28 +31,56 @@ FEW_TESTS: Final = 8
 SMALL_VALUES: Final = 4096
 
 
+class UncheckedCondition:
+    """A condition or filter without values, whose tree needs no checks."""
+
+    __slots__ = ("names", "nested_names", "test", "tests")
+
+    def __init__(
+        self,
+        condition: tree.Condition,
+        names: frozenset[str],
+        nested_names: frozenset[str] = frozenset(),
+    ) -> None:
+        self.test = compile_condition(condition)
+        self.tests = count_tests(condition)
+        self.names = names  #: the top-level attributes that it reads
+        self.nested_names = nested_names  #: those of them that have nested paths
+
+
+class ConditionForm(UncheckedCondition):
+    """A condition or filter without values. `kind` is its parameter, for messages."""
+
+    __slots__ = ("resolved", "tree")
+
+    def __init__(self, condition: tree.Condition, names: Mapping[str, str], kind: str = "") -> None:
+        self.tree = condition
+        self.resolved = resolved = resolve_condition(kind, condition, names)
+        # Without a resolved tree, the checks always raise.
+        super().__init__(resolved.tree or tree.And(()), resolved.names, resolved.nested_names)
+
+    def check(self, values: Values) -> None:
+        """Raise DynamoDB's fault if the condition is invalid with these values."""
+        self.resolved.check(values)
+
+    def bind(self, values: Values) -> CompiledCondition:
+        """Return the condition with values that `check` has accepted."""
+        return CompiledCondition(self, values, item_size(values))
+
+
 class CompiledCondition:
     """A condition or filter, with the values of one request."""
 
     __slots__ = ("_memo", "_test", "_values", "is_heavy", "names", "nested_names")
 
-    def __init__(
-        self,
-        test: Test,
-        names: frozenset[str],
-        values: Values,
-        values_size: int,
-        nested_names: frozenset[str] = frozenset(),
-        *,
-        tests: int,
-    ) -> None:
-        self._test = test
+    def __init__(self, form: UncheckedCondition, values: Values, values_size: int) -> None:
+        self._test = form.test
         self._values = values
-        self._memo = Memo(values) if tests > FEW_TESTS else None
+        self._memo = Memo(values) if form.tests > FEW_TESTS else None
         #: Whether one evaluation may take long, even for a small item.
-        self.is_heavy = tests > FEW_TESTS or values_size > SMALL_VALUES
-        self.names = names  #: the top-level attributes that it reads
-        self.nested_names = nested_names  #: those of them that have nested paths
+        self.is_heavy = form.tests > FEW_TESTS or values_size > SMALL_VALUES
+        self.names = form.names
+        self.nested_names = form.nested_names
 
     def holds(self, item: Item) -> bool:
         """Return whether the condition is true for an item; `{}` is a missing item."""
@@ -162,3 +194,38 @@ class CompiledKeyCondition:
         """
         terms = self._form.bind(partition_names + sort_names, self._values, on_index)
         return select(terms, partition_names, sort_names, types)
+
+
+class UpdateForm:
+    """An update without values; the actions are in any order."""
+
+    __slots__ = ("_actions", "_project_written", "_resolved", "names")
+
+    def __init__(self, actions: Iterable[tree.Action], names: Mapping[str, str]) -> None:
+        sections: dict[str, list[tree.Action]] = {}
+        for action in actions:
+            sections.setdefault(tree.KEYWORDS[type(action)], []).append(action)
+        update = tree.UpdateTree(
+            tuple(tree.UpdateSection(keyword, tuple(some)) for keyword, some in sections.items())
+        )
+        self._resolved = resolve_update(update, names, "")
+        resolved = self._resolved.tree or tree.UpdateTree(())
+        written = [action.path for section in resolved.sections for action in section.actions]
+        self._actions = CompiledActions(resolved)
+        self._project_written = CompiledProjection(tuple(written))
+        self.names = self._resolved.names  #: the top-level attributes that it reads or writes
+
+    def check(self, values: Values) -> None:
+        """Raise DynamoDB's fault if the update is invalid with these values."""
+        self._resolved.check(values)
+
+    def bind(self, values: Values) -> CompiledUpdate:
+        """Return the update with values that `check` has accepted."""
+        return CompiledUpdate(
+            self._actions,
+            self._project_written,
+            values,
+            item_size(values),
+            self._resolved.nested_names,
+            self._resolved.names,
+        )

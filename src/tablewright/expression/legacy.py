@@ -3,8 +3,8 @@
 Owns the rules and messages of Expected, ConditionalOperator, QueryFilter and ScanFilter,
 KeyConditions, AttributeUpdates and AttributesToGet, and the rule that a request must not have both
 these and expressions. Each is converted to the tree of the equivalent expression, so its meaning is
-defined once, in `evaluate`, `update`, `document` and `key`. Attribute names are not parsed: `a.b`
-is a name with a dot.
+defined once, in `evaluate`, `update`, `projection` and `key`. Attribute names are not parsed:
+`a.b` is a name with a dot.
 
     Expected {"a": {"Value": v}}            a = :0
     ScanFilter {"a": {"GT": [v]}}           a > :0
@@ -22,8 +22,12 @@ from tablewright.encoding.items import item_size, normalise
 from tablewright.encoding.truncation import truncate
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import tree
-from tablewright.expression.compiled import CompiledCondition, CompiledProjection, CompiledUpdate
-from tablewright.expression.evaluate import compile_condition, count_tests
+from tablewright.expression.compiled import (
+    CompiledCondition,
+    CompiledProjection,
+    CompiledUpdate,
+    UncheckedCondition,
+)
 from tablewright.expression.key import KeySelection, KeyTerm, select
 from tablewright.expression.rules import LONG_TYPE_NAMES
 from tablewright.expression.update import CompiledActions
@@ -138,7 +142,7 @@ def compile_attribute_updates(raw: Mapping[str, Mapping[str, Any]] | None) -> Co
         return None
     values: dict[str, Value] = {}
     actions = tuple(_make_action(name, entry, values) for name, entry in raw.items())
-    update = tree.Update((tree.Section("SET", actions),))
+    update = tree.UpdateTree((tree.UpdateSection("SET", actions),))
     written = CompiledProjection(tuple(action.path for action in actions))
     return CompiledUpdate(
         CompiledActions(update, wrong_type=_MISMATCH),
@@ -259,13 +263,8 @@ def _make_condition(
     values: dict[str, Value] = {}
     trees = tuple(_make_tree(name, *found, values) for name, found in comparisons.items())
     condition = tree.Or(trees) if conditional_operator == "OR" else tree.And(trees)
-    return CompiledCondition(
-        compile_condition(condition),
-        frozenset(comparisons),
-        values,
-        item_size(values),
-        tests=count_tests(condition),
-    )
+    form = UncheckedCondition(condition, frozenset(comparisons))
+    return CompiledCondition(form, values, item_size(values))
 
 
 def _make_tree(
@@ -310,21 +309,21 @@ def _make_action(name: str, entry: Mapping[str, Any], values: dict[str, Value]) 
     if entry.get("Value") is None:
         if action != "DELETE":
             raise invalid("Only DELETE action is allowed when no attribute value is specified")
-        return tree.Remove(path)
+        return tree.RemoveAction(path)
     value = normalise(entry["Value"])
     tag = tag_of(value)
     kept = _add_value(value, values)
     if action == "PUT":
-        return tree.Set(path, kept)
+        return tree.SetAction(path, kept)
     if action == "ADD":
         if tag not in _SETS and tag not in ("N", "L"):
             raise invalid(f"ADD action is not supported for the type {LONG_TYPE_NAMES[tag]}")
-        return tree.Add(path, kept)
+        return tree.AddAction(path, kept)
     if tag not in _SETS:
         raise invalid(
             f"DELETE action with value is not supported for the type {LONG_TYPE_NAMES[tag]}"
         )
-    return tree.Delete(path, kept)
+    return tree.DeleteAction(path, kept)
 
 
 def _check_name(name: str) -> None:

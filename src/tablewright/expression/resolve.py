@@ -44,7 +44,7 @@ from tablewright.values import Value, sort_key, tag_of
 Values: TypeAlias = Mapping[str, Value]
 Check: TypeAlias = Callable[[Values], None]
 Tree = TypeVar("Tree")
-_Node = TypeVar("_Node", tree.Condition, tree.Update, tree.Projection)
+_Node = TypeVar("_Node", tree.Condition, tree.UpdateTree, tree.ProjectionTree)
 
 
 class Resolved(Struct, Generic[Tree], frozen=True):
@@ -79,17 +79,19 @@ def resolve_condition(
 
 
 def resolve_update(
-    update: tree.Update, names: Mapping[str, str], kind: str = "UpdateExpression"
-) -> Resolved[tree.Update]:
+    update: tree.UpdateTree, names: Mapping[str, str], kind: str = "UpdateExpression"
+) -> Resolved[tree.UpdateTree]:
     resolver = _Resolver(kind, names)
     return resolver.run(lambda: resolver.resolve_update(update))
 
 
 def resolve_projection(
-    projection: tree.Projection, names: Mapping[str, str]
-) -> Resolved[tree.Projection]:
+    projection: tree.ProjectionTree, names: Mapping[str, str]
+) -> Resolved[tree.ProjectionTree]:
     resolver = _Resolver("ProjectionExpression", names)
-    return resolver.run(lambda: tree.Projection(resolver.resolve_disjoint_paths(projection.paths)))
+    return resolver.run(
+        lambda: tree.ProjectionTree(resolver.resolve_disjoint_paths(projection.paths))
+    )
 
 
 class _Stop(Exception):
@@ -355,7 +357,7 @@ class _Resolver:
 
     # -- updates
 
-    def resolve_update(self, update: tree.Update) -> tree.Update:
+    def resolve_update(self, update: tree.UpdateTree) -> tree.UpdateTree:
         keywords = [section.keyword for section in update.sections]
         for keyword in keywords:
             if keywords.count(keyword) > 1:
@@ -367,27 +369,27 @@ class _Resolver:
             for action, path in zip(reversed(actions), reversed(paths), strict=True)
         ]
         self.check_operator_count()
-        return tree.Update(
+        return tree.UpdateTree(
             tuple(
-                tree.Section(section.keyword, tuple(resolved.pop() for _ in section.actions))
+                tree.UpdateSection(section.keyword, tuple(resolved.pop() for _ in section.actions))
                 for section in update.sections
             )
         )
 
     def resolve_action(self, action: tree.Action, path: tree.Path) -> tree.Action:
         match action:
-            case tree.Set(_, operand):
-                return tree.Set(path, self.resolve_operand(operand))
-            case tree.Remove():
-                return tree.Remove(path)
-            case tree.Add(_, value):
+            case tree.SetAction(_, operand):
+                return tree.SetAction(path, self.resolve_operand(operand))
+            case tree.RemoveAction():
+                return tree.RemoveAction(path)
+            case tree.AddAction(_, value):
                 self.resolve_value(value)
                 self.check_action_type("ADD", value.name, ADD_TYPES)
-                return tree.Add(path, value)
-            case tree.Delete(_, value):
+                return tree.AddAction(path, value)
+            case tree.DeleteAction(_, value):
                 self.resolve_value(value)
                 self.check_action_type("DELETE", value.name, DELETE_TYPES)
-                return tree.Delete(path, value)
+                return tree.DeleteAction(path, value)
 
     def check_action_type(self, keyword: str, name: str, allowed: frozenset[str]) -> None:
         def check(values: Values) -> None:

@@ -2,8 +2,8 @@
 
 Owns the order in which the expressions of a request are checked, and the cache. DynamoDB's order:
 
-1. ExpressionAttributeNames, then ExpressionAttributeValues (`placeholders`). Both are checked
-   before any expression, and only if the request has an expression.
+1. ExpressionAttributeNames, then ExpressionAttributeValues. Both are checked before any expression,
+   and only if the request has an expression.
 2. Each expression, completely. The caller compiles them in the order of its operation: UpdateItem
    update, condition; Query filter, projection, key condition; Scan filter, projection.
 3. `require_all_used`: names, then values, that no expression uses.
@@ -15,10 +15,13 @@ expressions are cached (`lru_cache`), and a small object combines them with the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final, ParamSpec, TypeAlias, TypeVar, cast
 
+from tablewright.encoding.items import NAME_TOO_LARGE, TOO_DEEP, item_size, normalise
+from tablewright.encoding.truncation import MAX_ECHO_LENGTH, join_truncated
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
 from tablewright.expression.compiled import (
@@ -26,32 +29,33 @@ from tablewright.expression.compiled import (
     CompiledKeyCondition,
     CompiledProjection,
     CompiledUpdate,
+    ConditionForm,
 )
-from tablewright.expression.evaluate import Test, compile_condition, count_tests
 from tablewright.expression.key import KeyConditionForm, parse_key_condition
-from tablewright.expression.memo import Memo
 from tablewright.expression.parse import parse_condition, parse_projection, parse_update
-from tablewright.expression.placeholders import check_names, normalise_values, refuse_unused
 from tablewright.expression.resolve import (
     Resolved,
-    Values,
     resolve_condition,
     resolve_projection,
     resolve_update,
 )
 from tablewright.expression.update import CompiledActions
-from tablewright.values import Item, Value
+from tablewright.limits import MAX_ATTRIBUTE_NAME_SIZE, MAX_PLACEHOLDER_LENGTH, MAX_SUBSTITUTED_SIZE
+from tablewright.values import Value
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Names: TypeAlias = tuple[tuple[str, str], ...]
 _AnyResolved: TypeAlias = (
-    Resolved[tree.Condition] | Resolved[tree.Update] | Resolved[tree.Projection]
+    Resolved[tree.Condition] | Resolved[tree.UpdateTree] | Resolved[tree.ProjectionTree]
 )
 
 _MAX_CACHED_NAMES: Final = 64  # an expression with more names is not cached
 _CACHE_SIZE: Final = 1024
 _NO_VALUES: Final[dict[str, Value]] = {}
+#: Names that have been checked, if they are few and short, and keys of values.
+_KNOWN_NAMES: Final[set[Names]] = set()
+_KNOWN_KEYS: Final[set[str]] = set()
 
 
 class Scope:
@@ -99,16 +103,9 @@ class Scope:
             self._missing_kinds.append(kind)
             return None
         self._has_value_expression = True
-        test, tests, resolved = _compile_condition(kind, text, self._checked_names())
-        self._use(resolved)
-        return CompiledCondition(
-            test,
-            resolved.names,
-            self._normal,
-            self._values_size,
-            resolved.nested_names,
-            tests=tests,
-        )
+        form = _compile_condition(kind, text, self._checked_names())
+        self._use(form.resolved)
+        return CompiledCondition(form, self._normal, self._values_size)
 
     def key_condition(self, text: str | None) -> CompiledKeyCondition | None:
         """Compile a KeyConditionExpression."""
@@ -174,11 +171,14 @@ class Scope:
         """Check names and values, once, and return the names as a part of the cache key."""
         if self._names is None:
             names, values = self._raw_names, self._raw_values
-            if names is not None:
+            key = () if names is None else tuple(names.items())
+            if names is not None and key not in _KNOWN_NAMES:
                 check_names(names)
+                if len(key) <= _MAX_CACHED_NAMES and max(map(len, names.values())) <= 255:
+                    _remember(key, _KNOWN_NAMES)
             if values is not None:
                 self._normal, self._values_size = normalise_values(values)
-            self._names = () if names is None else tuple(names.items())
+            self._names = key
         return self._names
 
 
@@ -194,7 +194,7 @@ def _cached(compile_: Callable[P, T]) -> Callable[P, T]:
 
     def compile_or_get(*key: P.args, **none: P.kwargs) -> T:
         names = cast(Names, key[-1])
-        if names and (len(names) > _MAX_CACHED_NAMES or max(map(len, dict(names).values())) > 255):
+        if names and names not in _KNOWN_NAMES:
             return compile_(*key, **none)
         return compile_cached(*key)
 
@@ -202,13 +202,8 @@ def _cached(compile_: Callable[P, T]) -> Callable[P, T]:
 
 
 @_cached
-def _compile_condition(
-    kind: str, text: str, names: Names
-) -> tuple[Test, int, Resolved[tree.Condition]]:
-    resolved = resolve_condition(kind, parse_condition(kind, text), dict(names))
-    if resolved.tree is None:
-        return _never, 0, resolved
-    return compile_condition(resolved.tree), count_tests(resolved.tree), resolved
+def _compile_condition(kind: str, text: str, names: Names) -> ConditionForm:
+    return ConditionForm(parse_condition(kind, text), dict(names), kind)
 
 
 @_cached
@@ -223,9 +218,9 @@ def _compile_key_condition(
 @_cached
 def _compile_update(
     text: str, names: Names
-) -> tuple[CompiledActions, CompiledProjection, Resolved[tree.Update]]:
+) -> tuple[CompiledActions, CompiledProjection, Resolved[tree.UpdateTree]]:
     resolved = resolve_update(parse_update(text), dict(names))
-    update = resolved.tree or tree.Update(())
+    update = resolved.tree or tree.UpdateTree(())
     paths = tuple(action.path for section in update.sections for action in section.actions)
     return CompiledActions(update), CompiledProjection(paths), resolved
 
@@ -233,11 +228,111 @@ def _compile_update(
 @_cached
 def _compile_projection(
     text: str, names: Names
-) -> tuple[CompiledProjection, Resolved[tree.Projection]]:
+) -> tuple[CompiledProjection, Resolved[tree.ProjectionTree]]:
     resolved = resolve_projection(parse_projection(text), dict(names))
     return CompiledProjection(resolved.tree.paths if resolved.tree else ()), resolved
 
 
-def _never(item: Item, values: Values, memo: Memo | None) -> bool:
-    """Fail: the checks of this condition always raise, so it is never evaluated."""
-    raise AssertionError("the checks of the condition did not raise")
+def _remember(key: T, known: set[T]) -> None:
+    if len(known) >= _CACHE_SIZE:
+        known.clear()
+    known.add(key)
+
+
+# --- names and values ---------------------------------------------------------------------------
+
+_IS_NAME_KEY = re.compile(r"#[A-Za-z0-9_]+").fullmatch
+_IS_VALUE_KEY = re.compile(r":[A-Za-z0-9_]+").fullmatch
+
+
+def check_names(names: Mapping[str, str]) -> None:
+    """Check ExpressionAttributeNames: not empty, then the keys, the total size and the names."""
+    _check_keys("ExpressionAttributeNames", names, _IS_NAME_KEY)
+    _check_total("ExpressionAttributeNames", sum(map(len, names.values())))
+    for key, name in names.items():
+        if not name or len(name) > MAX_ATTRIBUTE_NAME_SIZE:
+            reason = NAME_TOO_LARGE if name else "Empty attribute name"
+            raise ValidationException(
+                f"ExpressionAttributeNames contains invalid value: {reason} for key {key}"
+            )
+
+
+def normalise_values(values: Mapping[str, Value]) -> tuple[dict[str, Value], int]:
+    """Check ExpressionAttributeValues; return the values in normal form, and their size."""
+    if not values or not values.keys() <= _KNOWN_KEYS:
+        _check_keys("ExpressionAttributeValues", values, _IS_VALUE_KEY)
+        for key in values:
+            _remember(key, _KNOWN_KEYS)
+    normal = {
+        # Most values are strings, which need no normalisation.
+        key: value if len(value) == 1 and "S" in value else _normalise(key, value)
+        for key, value in values.items()
+    }
+    total = item_size(normal)
+    _check_total("ExpressionAttributeValues", total)
+    return normal, total
+
+
+def _check_keys(
+    parameter: str, mapping: Mapping[str, object], is_valid: Callable[[str], object]
+) -> None:
+    if not mapping:
+        raise ValidationException(f"{parameter} must not be empty")
+    for key in mapping:
+        if is_valid(key) and len(key) <= MAX_PLACEHOLDER_LENGTH:
+            continue
+        if not key:
+            reason = "The expression attribute map contains an empty key;"
+        elif len(key) > MAX_PLACEHOLDER_LENGTH:
+            reason = "The expression attribute map contains a key that is too long;"
+            if parameter == "ExpressionAttributeNames":
+                reason += f" size of key: {len(key)}"
+        else:
+            reason = f'Syntax error; key: "{key}"'
+        raise ValidationException(f"{parameter} contains invalid key: {reason}")
+
+
+def _check_total(parameter: str, size: int) -> None:
+    if size > MAX_SUBSTITUTED_SIZE:
+        raise ValidationException(f"{parameter} exceeds max size")
+
+
+def _normalise(key: str, value: Value) -> Value:
+    try:
+        return normalise(value)
+    except ValidationException as fault:
+        if fault.message == TOO_DEEP:  # the only fault that does not name the key
+            raise
+        raise ValidationException(
+            f"ExpressionAttributeValues contains invalid value: {fault.message} for key {key}"
+        ) from None
+
+
+def refuse_unused(kind: str, given: Mapping[str, object], used: frozenset[str]) -> None:
+    """Raise if a map (`kind` is "Names" or "Values") has keys that no expression uses."""
+    unused = [key for key in given if key not in used]
+    if unused:
+        raise ValidationException(
+            f"Value provided in ExpressionAttribute{kind} unused in expressions: "
+            f"keys: {{{join_truncated(_java_set_order(unused))}}}"
+        )
+
+
+def _java_set_order(keys: list[str]) -> list[str]:
+    """Sort keys in the iteration order of a Java HashSet, as in DynamoDB's message.
+
+    Keys that do not fit into the message are not sorted.
+    """
+    if len(keys) > MAX_ECHO_LENGTH:
+        return keys
+    size = 16
+    while len(keys) > size * 3 // 4:
+        size *= 2
+
+    def bucket(key: str) -> int:
+        code = 0
+        for character in key:
+            code = (31 * code + ord(character)) & 0xFFFFFFFF
+        return (code ^ code >> 16) & (size - 1)
+
+    return sorted(keys, key=bucket)

@@ -21,8 +21,8 @@ from typing import Any, TypeAlias
 from tablewright.encoding.numbers import OVERFLOW, format_number
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
-from tablewright.expression.document import Branch, Branches, build_branches
 from tablewright.expression.evaluate import compile_path
+from tablewright.expression.projection import Branches, PathBranch, build_branches
 from tablewright.expression.resolve import Values
 from tablewright.expression.room import Joined, Room, build
 from tablewright.limits import MAX_ITEM_SIZE
@@ -49,13 +49,15 @@ class CompiledActions:
 
     __slots__ = ("added_size", "apply", "only_removes", "operands")
 
-    def __init__(self, update: tree.Update, wrong_type: str = WRONG_TYPE) -> None:
+    def __init__(self, update: tree.UpdateTree, wrong_type: str = WRONG_TYPE) -> None:
         actions = [action for section in update.sections for action in section.actions]
         self.apply = _compile_update(actions, wrong_type)
         #: How many values it copies at most: what it writes is not larger than these.
         self.operands = sum(map(_count_operands, actions))
         #: It has only REMOVE and DELETE actions, so it does not create a missing item.
-        self.only_removes = all(isinstance(one, tree.Remove | tree.Delete) for one in actions)
+        self.only_removes = all(
+            isinstance(one, tree.RemoveAction | tree.DeleteAction) for one in actions
+        )
         #: The bytes that DynamoDB adds to the size of what an update writes. It compares the sum
         #: with the limit of an item. The numbers are those that another implementation reports for
         #: expressions; they are not documented, and not known for certain.
@@ -90,9 +92,9 @@ def _compile_update(actions: Sequence[tree.Action], wrong_type: str) -> Apply:
 
 def _count_operands(part: tree.Action | tree.Operand) -> int:
     match part:
-        case tree.Set(_, operand):
+        case tree.SetAction(_, operand):
             return _count_operands(operand)
-        case tree.Add() | tree.Delete():
+        case tree.AddAction() | tree.DeleteAction():
             return 2
         case tree.Call(_, arguments):
             return sum(map(_count_operands, arguments))
@@ -102,7 +104,7 @@ def _count_operands(part: tree.Action | tree.Operand) -> int:
 
 
 def _added_size(action: tree.Action) -> int:
-    if isinstance(action, tree.Remove | tree.Delete):
+    if isinstance(action, tree.RemoveAction | tree.DeleteAction):
         return 2
     return 19 + any(isinstance(part, int) for part in action.path.parts)
 
@@ -170,7 +172,7 @@ def _change_elements(
 
 
 def _change_nested(
-    value: Value | None, branch: Branch[Change], item: Item, values: Values, room: Room | None
+    value: Value | None, branch: PathBranch[Change], item: Item, values: Values, room: Room | None
 ) -> Value:
     """Return a map or list with nested changes; raise if it is missing or has the wrong type."""
     below = branch.below or {}
@@ -188,18 +190,18 @@ def _change_nested(
 
 def _compile_action(action: tree.Action, wrong_type: str) -> Change:
     match action:
-        case tree.Set(_, operand):
+        case tree.SetAction(_, operand):
             compute = _operand(operand)
             if not (isinstance(operand, tree.Call) and operand.function == "list_append"):
                 return lambda old, item, values, room: compute(item, values)
             return lambda old, item, values, room: (
                 build(compute(item, values)) if room is None else compute(item, values)
             )
-        case tree.Remove():
+        case tree.RemoveAction():
             return lambda old, item, values, room: None
-        case tree.Add(_, value):
+        case tree.AddAction(_, value):
             return _add(value.name, wrong_type)
-        case tree.Delete(_, value):
+        case tree.DeleteAction(_, value):
             name = value.name
             return lambda old, item, values, room: delete_value(
                 old, values[name], wrong_type, frozenset if room is None else room.members

@@ -9,10 +9,10 @@
 
 Modules:
 
-    databases   `lifespan`, and the dependencies that return the database or one of a tenant
+    databases   `lifespan`, the dependencies that return the database or one of a tenant, and
+                `Paging`: the query parameters `limit` and `cursor`
     problems    exceptions as RFC 9457 problem details, in responses and in OpenAPI
     etags       `ETag` and `IfMatch`: conditional requests, based on versions
-    pages       `Paging`: the query parameters `limit` and `cursor`
 
 The package needs FastAPI: `pip install 'tablewright[fastapi]'`. It must not know any design, and
 adds no route to an application.
@@ -31,14 +31,16 @@ except ModuleNotFoundError as error:
 
 from tablewright.fastapi.databases import (
     DatabaseDep,
+    PageParams,
+    Paging,
     SyncDatabaseDep,
     get_database,
     get_sync_database,
     lifespan,
+    page_params,
     tenant_database,
 )
 from tablewright.fastapi.etags import ETag, IfMatch
-from tablewright.fastapi.pages import PageParams, Paging, page_params
 from tablewright.fastapi.problems import Problem, add_exception_handlers, found
 
 __all__ = [

@@ -1,14 +1,19 @@
-"""Databases: opened when an application starts, and passed to its endpoints as dependencies.
+"""Databases and pages: dependencies of endpoints.
 
     app = FastAPI(lifespan=lifespan("tracker.db", Tracker))
 
-    async def get_issue(number: int, db: DatabaseDep) -> Issue: ...
+    async def list_issues(db: DatabaseDep, page: Paging) -> Page[Issue]:
+        return await db.run(page.apply(open_issues()))
+
     def count_issues(db: SyncDatabaseDep) -> int: ...
 
     OrgDatabase = Annotated[AsyncDatabase, Depends(tenant_database(org_id=current_org))]
 
-The lifespan adds the database to its state, so each request has it, also those of mounted
-applications. Each process of a server opens its own.
+The database is opened when the application starts. The lifespan adds it to its state, so each
+request has it, also those of mounted applications. Each process of a server opens its own.
+
+`Paging` has the query parameters `limit` and `cursor`. A response is `{"items": […], "next_cursor":
+"…" | null}`. A cursor is opaque and can be in a URL.
 """
 
 from __future__ import annotations
@@ -17,15 +22,16 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 from multiprocessing import parent_process
-from typing import Annotated, Any, ParamSpec, TypeAlias, TypeVar
+from typing import Annotated, Any, ParamSpec, Protocol, Self, TypeAlias, TypeVar
 
-from fastapi import Depends, FastAPI
+from fastapi import Depends, FastAPI, Query
 from starlette.requests import HTTPConnection
 
 from tablewright.database import AsyncDatabase, Database
 from tablewright.errors import InvalidValue
-from tablewright.model.database import CURSOR_SECRET, connect_async
+from tablewright.model.databases.connecting import CURSOR_SECRET, connect_async
 
 logger = logging.getLogger("tablewright.fastapi")
 
@@ -121,3 +127,40 @@ def tenant_database(**tenant: Callable[..., object]) -> Callable[..., Any]:
         return database.for_tenant(**{name: tenant_id})
 
     return get_tenant_database
+
+
+class _Paged(Protocol):
+    """A plan with pages: a query, or an aggregate with a page of members."""
+
+    def page_size(self, size: int, /) -> Self: ...
+    def after(self, cursor: str | None, /) -> Self: ...
+
+
+Plan = TypeVar("Plan", bound=_Paged)
+
+
+@dataclass(frozen=True)
+class PageParams:
+    """The page that a client requests."""
+
+    limit: int
+    cursor: str | None = None
+
+    def apply(self, plan: Plan) -> Plan:
+        """Return the plan of this page."""
+        return plan.page_size(self.limit).after(self.cursor)
+
+
+def page_params(*, default: int = 20, maximum: int = 100) -> Callable[..., Any]:
+    """Return a dependency with another page size: `Depends(page_params(maximum=500))`."""
+    size: Any = Query(default, ge=1, le=maximum, description="The number of items on a page.")
+    start: Any = Query(None, description="The `next_cursor` of the page before.")
+
+    async def get_page_params(limit: int = size, cursor: str | None = start) -> PageParams:
+        return PageParams(limit, cursor)
+
+    return get_page_params
+
+
+#: Pages of 20 items, or of 1 to 100 if the client says so.
+Paging: TypeAlias = Annotated[PageParams, Depends(page_params())]

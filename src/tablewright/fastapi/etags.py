@@ -28,7 +28,7 @@ from tablewright.plan.inspection import entity_of, writes_of
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reference import Ref
 from tablewright.plan.writes.put import Create
-from tablewright.plan.writes.transaction import Transaction, require
+from tablewright.plan.writes.several import Transaction, require
 
 #: The entity tag of a version; DynamoDB's numbers have at most 38 digits.
 _TAG = re.compile('"([0-9]{1,38})"')

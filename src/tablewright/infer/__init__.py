@@ -1,18 +1,15 @@
 """Infer: write a first design of an existing table from a sample of its items.
 
-    sample      items, keys and indexes of the table
-    classes     items divided by type attribute or key, and their variants
+    sample      items, keys and indexes of the table; the classes and variants of items
     structure   literals and variables of key texts
-    kinds       types of attributes
-    spellings   formats of values in keys
-    conditions  what distinguishes the items in an index, or in one of its places
-    attributes  what the items of a class store, and what that explains
+    kinds       types of attributes, and their formats in keys
+    attributes  what the items of a class store, and what that explains of their keys
     declaration attributes, keys and places, as the module will declare them
     key_paths   keys, before and after attributes explain their variables
     entity      the declarations of one class of items
     design      all entities, without collisions, and their names
+    names       names and values as source text
     module      the source text
-    literals    values as source text
     model_file  the tables and rows of a model file of NoSQL Workbench
     imported    its design, with sample data and checks
 
@@ -21,17 +18,15 @@ Invariant: nothing is written to the table, and no text of an item becomes code.
 
 from __future__ import annotations
 
-from tablewright.infer.design import InferredDesign, infer_design
+from tablewright.infer.design import infer_design
 from tablewright.infer.imported import ImportedModel, import_model
-from tablewright.infer.model_file import ModelFile, is_json, read_model
+from tablewright.infer.model_file import is_json, read_model
 from tablewright.infer.module import write_module
 from tablewright.infer.sample import SAMPLE_SIZE, Sample, read_sample
 
 __all__ = [
     "SAMPLE_SIZE",
     "ImportedModel",
-    "InferredDesign",
-    "ModelFile",
     "Sample",
     "import_model",
     "infer_design",

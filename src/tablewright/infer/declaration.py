@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from tablewright.infer.kinds import Kind
-from tablewright.infer.spellings import Spelling
+from tablewright.infer.kinds import KeySpelling, Kind
+from tablewright.infer.sample import Sample
+from tablewright.mapping.parts import Delimiter
 from tablewright.schema import KeyAttribute
 from tablewright.table_description import IndexDescription
-from tablewright.values import Item, Value
+from tablewright.values import Item, Value, tag_of
 
 
-class Attribute(Struct, eq=False):
+class InferredAttribute(Struct, eq=False):
     """An attribute of an entity."""
 
-    #: Its name in items; for an attribute that is only in keys, of the first key attribute with it.
+    #: Its name in items. An attribute that is only in keys has that of its first key attribute.
     stored: str
     kinds: tuple[Kind, ...]
     #: Its content in each item, by the number of the item.
@@ -27,7 +28,7 @@ class Attribute(Struct, eq=False):
     is_ttl: bool = False
     #: The literal before it, in its first key.
     word: str = ""
-    #: The index that it is for: an item without a value is not in it.
+    #: The index that an item without its value is not in.
     index: str = ""
     name: str = ""
 
@@ -36,11 +37,11 @@ class Attribute(Struct, eq=False):
         return self.kinds[0]
 
 
-class Use(Struct, eq=False):
+class InferredPart(Struct, eq=False):
     """A part of a key: an attribute in a format."""
 
-    attribute: Attribute
-    spelling: Spelling
+    attribute: InferredAttribute
+    spelling: KeySpelling
     prefix: str = ""
     #: The key attribute is the attribute itself.
     is_natural: bool = False
@@ -54,22 +55,22 @@ class InferredPath(Struct, eq=False):
     """The elements of one key attribute."""
 
     key: KeyAttribute
-    elements: list[str | Use]
+    elements: list[str | InferredPart]
     is_ragged: bool = False
 
     @property
-    def uses(self) -> list[Use]:
-        return [each for each in self.elements if isinstance(each, Use)]
+    def parts(self) -> list[InferredPart]:
+        return [each for each in self.elements if isinstance(each, InferredPart)]
 
     @property
     def is_natural(self) -> bool:
-        return any(use.is_natural for use in self.uses)
+        return any(part.is_natural for part in self.parts)
 
 
 class InferredCondition(Struct, frozen=True):
     """When an entity is in an index."""
 
-    attribute: Attribute
+    attribute: InferredAttribute
     #: The condition, with {} for the name of the attribute.
     form: str
 
@@ -78,7 +79,7 @@ class InferredCondition(Struct, frozen=True):
         return self.form.replace("{}", self.attribute.name, 1)
 
 
-class Place(Struct, eq=False):
+class InferredPlace(Struct, eq=False):
     """The place of an entity in an index."""
 
     index: IndexDescription
@@ -97,19 +98,19 @@ class InferredVariant(Struct, eq=False):
     """A variant of an entity: its type, and the attributes that only its items have."""
 
     type_name: str
-    attributes: list[Attribute]
+    attributes: list[InferredAttribute]
     name: str = ""
 
 
 class InferredEntity(Struct, eq=False):
-    """An entity, as far as its items show it."""
+    """An entity, inferred from its items."""
 
     items: list[Item]
     type_name: str | None
-    attributes: list[Attribute]
-    partition: InferredPath
-    sort: InferredPath | None
-    places: list[Place]
+    #: Of its primary key.
+    paths: list[InferredPath]
+    places: list[InferredPlace]
+    attributes: list[InferredAttribute] = []
     #: Replaces the table's delimiter in the primary key.
     delimiter: str | None = None
     #: The indexes that cannot be declared, and the key attributes that they share with others.
@@ -121,14 +122,42 @@ class InferredEntity(Struct, eq=False):
     variants: list[InferredVariant] = []
 
     @property
-    def paths(self) -> list[InferredPath]:
-        return [self.partition, *([self.sort] if self.sort else [])]
+    def all_paths(self) -> list[InferredPath]:
+        """The paths of its primary key and of its places."""
+        return [*self.paths, *(path for place in self.places for path in place.paths)]
 
     @property
-    def all_attributes(self) -> list[Attribute]:
+    def all_attributes(self) -> list[InferredAttribute]:
         """Its attributes and those of its variants."""
         return [*self.attributes, *(each for v in self.variants for each in v.attributes)]
 
     @property
     def class_names(self) -> list[str]:
         return [self.name, *(variant.name for variant in self.variants)]
+
+
+class InferredDesign(Struct):
+    """A table and its entities, by name."""
+
+    sample: Sample
+    #: None if no key text is separated.
+    delimiter: Delimiter | None
+    type_attribute: str | None
+    entities: list[InferredEntity] = []
+    name: str = ""
+
+    @property
+    def separator(self) -> str:
+        """The text between the parts of a key, also if no key has several."""
+        return "#" if self.delimiter is None else self.delimiter.text
+
+    @property
+    def type_form(self) -> str:
+        """Whether the type attribute is a text, a set or a list."""
+        forms = {"S": "text", "SS": "set", "L": "list"}
+        values = (
+            item[self.type_attribute or ""]
+            for item in self.sample.items
+            if self.type_attribute in item
+        )
+        return next((forms[tag_of(value)] for value in values), "text")

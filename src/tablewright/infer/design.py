@@ -8,22 +8,20 @@ the key `c#…`).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
-from msgspec import Struct
-
-from tablewright.infer.classes import (
-    ItemClass,
-    divide,
-    find_type_attribute,
-    join_classes,
-    split_variants,
+from tablewright.infer.declaration import (
+    InferredAttribute,
+    InferredDesign,
+    InferredEntity,
+    InferredPart,
+    InferredPath,
+    InferredVariant,
 )
-from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Use
-from tablewright.infer.entity import infer_entity
-from tablewright.infer.kinds import DATE, DATETIME, STR
+from tablewright.infer.entity import EntityInference
+from tablewright.infer.kinds import DATE, DATETIME, STR, KeySpelling
 from tablewright.infer.names import (
     GENERIC,
     VALUES,
@@ -35,66 +33,40 @@ from tablewright.infer.names import (
     snake_case,
     unused,
 )
-from tablewright.infer.sample import Sample
-from tablewright.infer.spellings import Spelling
+from tablewright.infer.sample import ItemClass, Sample, divide, find_type_attribute, join_classes
 from tablewright.infer.structure import find_delimiter
 from tablewright.mapping.converters import converter
-from tablewright.mapping.delimiter import MARK, Delimiter
-from tablewright.mapping.parts import KeyPart, natural_part
+from tablewright.mapping.parts import MARK, Delimiter, KeyPart, natural_part
 from tablewright.mapping.template import Template, templates_can_collide
-from tablewright.values import tag_of
 
 _NAIVE_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*").fullmatch
 _LETTERS = re.compile(r"([A-Za-z]{3,})[-_]?\d").match
 
 
-class InferredDesign(Struct):
-    """A table and its entities, by name."""
-
-    sample: Sample
-    #: None if no key text is separated.
-    delimiter: Delimiter | None
-    type_attribute: str | None
-    entities: list[InferredEntity]
-    name: str = ""
-
-    @property
-    def type_form(self) -> str:
-        """Whether the type attribute is a text, a set or a list."""
-        forms = {"S": "text", "SS": "set", "L": "list"}
-        values = (
-            item[self.type_attribute or ""]
-            for item in self.sample.items
-            if self.type_attribute in item
-        )
-        return next((forms[tag_of(value)] for value in values), "text")
-
-
 def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesign:
     """Return the design of a sample's items, whose classes do not have the `reserved` names."""
     texts = list(_key_texts(sample))
-    separator = find_delimiter(texts)
-    delimiter = Delimiter(separator, escapes=_has_escapes(texts, separator)) if separator else None
-    type_attribute = find_type_attribute(sample, separator)
-    classes = divide(sample, separator, type_attribute)
+    split = find_delimiter(texts)
+    delimiter = Delimiter(split, escapes=_has_escapes(texts, split)) if split else None
+    design = InferredDesign(sample, delimiter, find_type_attribute(sample, split))
+    classes = divide(sample, split, design.type_attribute)
     while True:
-        entities = [_entity(kind, sample, delimiter, type_attribute) for kind in classes]
-        pair = _colliding(entities, separator or "#")
+        entities = design.entities = [_entity(kind, design) for kind in classes]
+        pair = _colliding(design)
         if pair is None:
             break
         first, second = (classes[n] for n in pair)
-        if type_attribute is None:
+        if design.type_attribute is None:
             merged: ItemClass | None = ItemClass([*first.items, *second.items])
         else:
-            merged = _variants(first, second, entities, pair)
+            merged = _variants(first, second, *(entities[n] for n in pair))
         if merged is None:
-            type_attribute = None  # it does not say what the keys say
-            classes = divide(sample, separator, None)
+            design.type_attribute = None  # it does not say what the keys say
+            classes = divide(sample, split, None)
         else:
             classes = [merged, *(each for each in classes if each not in (first, second))]
     for entity, kind in zip(entities, classes, strict=True):
-        split_variants(entity, kind)
-    design = InferredDesign(sample, delimiter, type_attribute, entities)
+        _split_variants(entity, kind)
     _name_entities(design, reserved)
     if len(entities) == 1:
         _make_natural(entities[0], design)
@@ -104,37 +76,49 @@ def infer_design(sample: Sample, reserved: Collection[str] = ()) -> InferredDesi
     return design
 
 
-def _entity(
-    kind: ItemClass, sample: Sample, delimiter: Delimiter | None, type_attribute: str | None
-) -> InferredEntity:
+def _entity(kind: ItemClass, design: InferredDesign) -> InferredEntity:
     """Return the entity of a class, without two places whose keys can be equal."""
-    entity = infer_entity(kind, sample, delimiter, type_attribute)
-    separator = "#" if delimiter is None else delimiter.text
+    entity = EntityInference(kind, design).infer()
     for one, other in combinations(entity.places, 2):
         if one.index is other.index:
-            sides = [
-                [_template(path, separator, place.delimiter or separator) for path in place.paths]
-                for place in (one, other)
-            ]
+            sides = (_templates(each.paths, each.delimiter, design) for each in (one, other))
             if all(map(templates_can_collide, *sides)):
-                return infer_entity(kind, sample, delimiter, type_attribute, most_places=1)
+                return EntityInference(kind, design, most_places=1).infer()
     return entity
 
 
-def _variants(
-    first: ItemClass, second: ItemClass, entities: list[InferredEntity], pair: tuple[int, int]
-) -> ItemClass | None:
+def _variants(first: ItemClass, second: ItemClass, *entities: InferredEntity) -> ItemClass | None:
     """Return the class of two whose keys have the same form; None if they are not variants."""
     forms = [
         [
             (each if isinstance(each, str) else None)
-            for path in entities[n].paths
+            for path in entity.paths
             for each in (path.key.name, *path.elements)
         ]
-        for n in pair
+        for entity in entities
     ]
-    is_ragged = any(path.is_ragged for n in pair for path in entities[n].paths)
+    is_ragged = any(path.is_ragged for entity in entities for path in entity.paths)
     return join_classes(first, second) if forms[0] == forms[1] and not is_ragged else None
+
+
+def _split_variants(entity: InferredEntity, kind: ItemClass) -> None:
+    """Move the attributes that only one variant has to it; keys and places stay in the base."""
+    fixed = {id(part.attribute) for path in entity.all_paths for part in path.parts}
+    fixed |= {id(place.when.attribute) for place in entity.places if place.when is not None}
+    start = 0
+    for variant in kind.variants:
+        numbers = range(start, start + len(variant.items))
+        start = numbers.stop
+        own = [
+            each
+            for each in entity.attributes
+            if id(each) not in fixed and all(n in numbers for n in each.values)
+        ]
+        for attribute in own:
+            found = [attribute.values.get(n, {"NULL": True}) for n in numbers]
+            attribute.is_optional = any("NULL" in value for value in found)
+        entity.attributes = [each for each in entity.attributes if each not in own]
+        entity.variants.append(InferredVariant(str(variant.type_name), own))
 
 
 def _key_texts(sample: Sample) -> Iterator[str]:
@@ -156,16 +140,20 @@ def _has_escapes(texts: list[str], separator: str) -> bool:
         return False
 
 
-def _colliding(entities: list[InferredEntity], delimiter: str) -> tuple[int, int] | None:
+def _colliding(design: InferredDesign) -> tuple[int, int] | None:
     """Return the numbers of two entities whose items can have the same key."""
-    templates = [
-        [_template(path, delimiter, entity.delimiter or delimiter) for path in entity.paths]
-        for entity in entities
-    ]
+    templates = [_templates(each.paths, each.delimiter, design) for each in design.entities]
     for (n, one), (m, other) in combinations(enumerate(templates), 2):
         if all(map(templates_can_collide, one, other)):
             return n, m
     return None
+
+
+def _templates(
+    paths: Sequence[InferredPath], delimiter: str | None, design: InferredDesign
+) -> list[Template]:
+    """Return the templates of a key; its values do not contain its delimiter."""
+    return [_template(path, design.separator, delimiter or design.separator) for path in paths]
 
 
 def _template(path: InferredPath, delimiter: str, excluded: str) -> Template:
@@ -178,15 +166,15 @@ def _template(path: InferredPath, delimiter: str, excluded: str) -> Template:
             pieces[-1] += text
         elif text:
             pieces.append(text)
-        if isinstance(element, Use):
+        if isinstance(element, InferredPart):
             pieces.append(_part(element, excluded))
     return Template(tuple(pieces))
 
 
-def _part(use: Use, delimiter: str) -> KeyPart:
-    if use.is_natural:
-        return natural_part("it", converter(use.attribute.kind.type, ""))
-    return use.spelling.part(Delimiter(delimiter, escapes=False))
+def _part(part: InferredPart, delimiter: str) -> KeyPart:
+    if part.is_natural:
+        return natural_part("it", converter(part.attribute.kind.type, ""))
+    return part.spelling.part(Delimiter(delimiter, escapes=False))
 
 
 # -- names of entities ---------------------------------------------------------------------------
@@ -247,11 +235,11 @@ def _literal_name(entity: InferredEntity) -> str:
         if name not in GENERIC | VALUES:
             return name
     for path in reversed(entity.paths):
-        for use in path.uses:
-            stored = use.attribute.stored
-            is_named = has_own_name(stored) and not use.attribute.is_key_only
+        for part in path.parts:
+            stored = part.attribute.stored
+            is_named = has_own_name(stored) and not part.attribute.is_key_only
             name = snake_case(stored) if is_named else ""
-            name = name or _common_letters(use.attribute)
+            name = name or _common_letters(part.attribute)
             name = name.removesuffix("_id").removesuffix("_token")
             if name not in {"", "id", "token", *VALUES}:
                 return name
@@ -266,14 +254,18 @@ def _words(path: InferredPath) -> list[str]:
 def _make_natural(entity: InferredEntity, design: InferredDesign) -> None:
     """Declare the key attributes themselves, where nothing says what they contain."""
     for path in entity.paths:
-        use = path.elements[0]
-        if len(path.elements) == 1 and isinstance(use, Use) and use.attribute.is_key_only:
-            name = _key_only_name(use.attribute, design)
-            if name == snake_case(path.key.name) and not use.prefix:
-                use.attribute.is_key_only = False
-                use.attribute.kinds = (STR,)
-                use.spelling = Spelling(STR)
-                use.is_natural = True
+        part = path.elements[0]
+        if (
+            len(path.elements) == 1
+            and isinstance(part, InferredPart)
+            and part.attribute.is_key_only
+        ):
+            name = _key_only_name(part.attribute, design)
+            if name == snake_case(path.key.name) and not part.prefix:
+                part.attribute.is_key_only = False
+                part.attribute.kinds = (STR,)
+                part.spelling = KeySpelling(STR)
+                part.is_natural = True
                 path.is_ragged = False
     if not any(path.is_ragged for path in entity.paths):
         entity.delimiter = None
@@ -283,8 +275,8 @@ def _make_natural(entity: InferredEntity, design: InferredDesign) -> None:
 
 
 def _name_attributes(entity: InferredEntity, design: InferredDesign) -> None:
-    paths = (*entity.paths, *(path for place in entity.places for path in place.paths))
-    taken = {name for path in paths for use in path.uses for name in use.spelling.names}
+    paths = entity.all_paths
+    taken = {name for path in paths for part in path.parts for name in part.spelling.names}
     stored = [each for each in entity.all_attributes if not each.is_key_only]
     for attribute in stored:
         attribute.name = unused(snake_case(attribute.stored), taken)
@@ -299,7 +291,7 @@ def _name_attributes(entity: InferredEntity, design: InferredDesign) -> None:
             taken.add(attribute.name)
 
 
-def _key_only_name(attribute: Attribute, design: InferredDesign) -> str:
+def _key_only_name(attribute: InferredAttribute, design: InferredDesign) -> str:
     word = (re.findall(r"[^\W\d][\w -]*", attribute.word) or [""])[-1]
     texts = [value["S"] for value in attribute.values.values()]
     if attribute.kind in (DATETIME, DATE) or all(map(_NAIVE_MOMENT, texts)):
@@ -313,7 +305,7 @@ def _key_only_name(attribute: Attribute, design: InferredDesign) -> str:
     return snake_case(attribute.stored)
 
 
-def _common_letters(attribute: Attribute) -> str:
+def _common_letters(attribute: InferredAttribute) -> str:
     """Return the name of ids that begin with the same letters: `player_id` for `player001`."""
     found = {
         letters[1] if (letters := _LETTERS(value["S"])) else ""
@@ -323,16 +315,16 @@ def _common_letters(attribute: Attribute) -> str:
     return id_name(found.pop()) if len(found) == 1 and "" not in found else ""
 
 
-def _name_elsewhere(attribute: Attribute, design: InferredDesign) -> str:
+def _name_elsewhere(attribute: InferredAttribute, design: InferredDesign) -> str:
     """Return the name of the stored attribute that is at the same place in another entity."""
     for entity in design.entities:
-        for path in (*entity.paths, *(path for place in entity.places for path in place.paths)):
-            is_other = all(use.attribute is not attribute for use in path.uses)
-            if path.key.name == attribute.stored and path.uses and is_other:
-                use = path.uses[-1]
+        for path in entity.all_paths:
+            is_other = all(part.attribute is not attribute for part in path.parts)
+            if path.key.name == attribute.stored and path.parts and is_other:
+                part = path.parts[-1]
                 before = [each for each in path.elements if isinstance(each, str)][-1:]
-                if not use.attribute.is_key_only and before == [attribute.word][: len(before)]:
-                    return snake_case(use.attribute.stored)
+                if not part.attribute.is_key_only and before == [attribute.word][: len(before)]:
+                    return snake_case(part.attribute.stored)
     return ""
 
 
@@ -346,7 +338,7 @@ def _owner_name(word: str, design: InferredDesign) -> str:
     candidates = [each for each in design.entities if is_abbreviation(short, snake_case(each.name))]
     ending = [each for each in candidates if _last_word(each) == word]
     for entity in ending:
-        if {_last_literal(path) for path in entity.paths if path.uses} == {word}:
+        if {_last_literal(path) for path in entity.paths if path.parts} == {word}:
             return entity.name
     if len(ending) == 1:
         return ending[0].name
@@ -356,7 +348,7 @@ def _owner_name(word: str, design: InferredDesign) -> str:
 
 def _last_word(entity: InferredEntity) -> str:
     """Return the literal before the last part of a primary key."""
-    paths = [path for path in entity.paths if path.uses]
+    paths = [path for path in entity.paths if path.parts]
     return _last_literal(paths[-1]) if paths else ""
 
 

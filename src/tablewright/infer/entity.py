@@ -12,16 +12,19 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from tablewright.infer.attributes import StoredAttributes
-from tablewright.infer.classes import ItemClass
-from tablewright.infer.conditions import find_alternatives, find_condition
-from tablewright.infer.declaration import InferredEntity, InferredPath, Place
+from tablewright.infer.attributes import StoredAttributes, find_alternatives, find_condition
+from tablewright.infer.declaration import (
+    InferredDesign,
+    InferredEntity,
+    InferredPath,
+    InferredPlace,
+)
 from tablewright.infer.key_paths import Draft, KeyPaths, Placement, join_if_ragged
 from tablewright.infer.kinds import DATETIME, STR, text_kinds
 from tablewright.infer.names import has_own_name
-from tablewright.infer.sample import Sample, natural_names
+from tablewright.infer.sample import ItemClass, natural_names
 from tablewright.infer.structure import VaryingPart, find_elements, form_of, is_word
-from tablewright.mapping.delimiter import Delimiter
+from tablewright.mapping.parts import Delimiter
 from tablewright.schema import KeyAttribute
 from tablewright.table_description import IndexDescription
 
@@ -29,36 +32,21 @@ from tablewright.table_description import IndexDescription
 MOST_PLACES = 4
 
 
-def infer_entity(
-    kind: ItemClass,
-    sample: Sample,
-    delimiter: Delimiter | None,
-    type_attribute: str | None,
-    most_places: int = MOST_PLACES,
-) -> InferredEntity:
-    """Return the entity of a class of items; without a delimiter, key texts are not split.
+class EntityInference:
+    """Finds the entity of a class of items, with up to `most_places` places in one index.
 
-    It has up to `most_places` places in one index.
+    Without a delimiter of the design, key texts are not split.
     """
-    return _Inference(kind, sample, delimiter, type_attribute, most_places).infer()
 
-
-class _Inference:
     def __init__(
-        self,
-        kind: ItemClass,
-        sample: Sample,
-        delimiter: Delimiter | None,
-        type_attribute: str | None,
-        most_places: int,
+        self, kind: ItemClass, design: InferredDesign, most_places: int = MOST_PLACES
     ) -> None:
         self.kind = kind
         self.most_places = most_places
         self.items = kind.items
-        self.sample = sample
-        self.split = "" if delimiter is None else delimiter.text
-        self.delimiter = delimiter or Delimiter(escapes=False)
-        self.type_attribute = type_attribute
+        self.sample = sample = design.sample
+        self.split = "" if design.delimiter is None else design.separator
+        self.type_attribute = design.type_attribute
         self.indexes = [index for index in sample.table.indexes if self._members(index)]
         self.natural = self._natural_keys()
         self.partitions = len({str(item[sample.table.keys.names[0]]) for item in self.items})
@@ -68,15 +56,9 @@ class _Inference:
             for name in keys.names
             if not has_own_name(name)
         }
-        self.stored = StoredAttributes(
-            self.items,
-            primary=sample.table.keys.names,
-            generic=generic,
-            type_attribute=type_attribute,
-            ttl=sample.table.ttl,
-            is_exact=sample.is_exact,
-        )
-        self.paths = KeyPaths(self.items, self.stored, self.delimiter)
+        self.stored = StoredAttributes(self.items, sample, generic, design.type_attribute)
+        delimiter = design.delimiter or Delimiter(escapes=False)
+        self.paths = KeyPaths(self.items, self.stored, delimiter)
         self.own_paths: dict[str, InferredPath] = {}
 
     def _members(self, index: IndexDescription) -> list[int]:
@@ -87,6 +69,7 @@ class _Inference:
     # -- the parts of keys -------------------------------------------------------------------
 
     def infer(self) -> InferredEntity:
+        """Return the entity, without names."""
         everything = list(range(len(self.items)))
         own = Placement(None, everything, list(self.sample.table.keys))
         placements = [each for index in self.indexes for each in self._placements(index)]
@@ -112,24 +95,24 @@ class _Inference:
         paths = [self.paths.path(own.drafts[key.name]) for key in own.keys]
         self.own_paths = {path.key.name: path for path in paths}
         places, shared = self._places(placements)
-        used = {use.attribute for path in self._all(paths, places) for use in path.uses}
-        key_only = [each for each in self.paths.key_only if each in used]
-        return InferredEntity(
+        entity = InferredEntity(
             self.items,
             self.kind.type_name,
-            [*key_only, *self.stored.by_name.values()],
-            paths[0],
-            paths[1] if len(paths) > 1 else None,
+            paths,
             places,
-            self.paths.other_delimiter(paths),
-            shared,
-            self.stored.undeclared,
+            delimiter=self.paths.other_delimiter(paths),
+            shared=shared,
+            undeclared=self.stored.undeclared,
         )
+        used = {part.attribute for path in entity.all_paths for part in path.parts}
+        key_only = [each for each in self.paths.key_only if each in used]
+        entity.attributes = [*key_only, *self.stored.by_name.values()]
+        return entity
 
     def _with_natural_local_keys(
         self, own: Placement, placements: list[Placement]
     ) -> list[Placement]:
-        """Return the placements; ragged keys of local indexes, and those beside one, are natural.
+        """Return the placements; a local key is natural if it or the primary key is ragged.
 
         A local key is written with the delimiter of the primary key.
         """
@@ -212,30 +195,30 @@ class _Inference:
     def _elements(
         self, key: KeyAttribute, members: list[int], *, sorts: bool, is_group: bool = False
     ) -> Draft:
-        """Return the literals and variables of a key attribute, and who can explain them."""
-        contents = [self.items[n][key.name][key.type] for n in members]
+        """Return the literals and variables of a key attribute."""
+        contents = tuple(self.items[n][key.name][key.type] for n in members)
+        draft = Draft(key, members, [VaryingPart(contents)], sorts)
         if key.name == self.type_attribute:
-            return Draft(key, members, [contents[0]], sorts)
+            draft.elements = [contents[0]]
+            return draft
         is_own = has_own_name(key.name)
         is_primary = key.name in self.sample.table.keys.names
         if key.name in self.natural and not is_primary:
             self.stored.add(key.name)
-            return Draft(key, members, [VaryingPart(tuple(contents))], sorts, is_natural=True)
+            draft.is_natural = True
+            return draft
         if key.type != "S":
-            variable = VaryingPart(tuple(contents))
             is_constant = len(set(contents)) == 1 and sorts and self.partitions > 1
-            explained = self.stored.explain(variable, key, members, self.delimiter, sorts=sorts)
-            is_zero = contents[0] == "0"
-            if is_constant and (is_zero or not is_own) and not any(explained):
-                return Draft(key, members, [contents[0]], sorts)
-            return Draft(key, members, [variable], sorts)
+            if is_constant and (contents[0] == "0" or not is_own):
+                is_explained = any(self.paths.explain(draft, draft.variables[0]))
+                draft.elements = draft.elements if is_explained else [contents[0]]
+            return draft
 
         def explains(texts: tuple[str, ...]) -> bool:
-            variable = VaryingPart(texts)
-            found = self.stored.explain(variable, key, members, self.delimiter, sorts=sorts)
             # A key that is one word is a literal, although an attribute has it in another case;
             # so is a word of a place whose condition says which value the attribute has.
-            is_fixed = len(set(texts)) == 1 and (is_group or texts == tuple(contents))
+            is_fixed = len(set(texts)) == 1 and (is_group or texts == contents)
+            found = self.paths.explain(draft, VaryingPart(texts))
             return any(not (is_fixed and each.formats and each.kind is STR) for _, each in found)
 
         def is_value(texts: tuple[str, ...]) -> bool:
@@ -246,17 +229,18 @@ class _Inference:
         elements = find_elements(
             contents, self.split, is_value, sorts=sorts, partitions=self.partitions
         )
-        draft = Draft(key, members, elements, sorts)
         if is_own:
-            is_explained = any(explains(variable.texts) for variable in draft.variables)
+            variables = [each for each in elements if isinstance(each, VaryingPart)]
+            is_explained = any(explains(variable.texts) for variable in variables)
             draft.is_natural = len(elements) == 1 or not (is_primary or is_explained)
         if draft.is_natural:
-            draft.elements = [VaryingPart(tuple(contents))]
             self.stored.add(key.name)
+        else:
+            draft.elements = elements
         return draft
 
     def _is_known_value(self, texts: tuple[str, ...]) -> bool:
-        """Whether the text of an only item is a value, because an attribute elsewhere has it."""
+        """Whether the key text of a class with one item is a value: another attribute has it."""
         if len(self.items) > 1 or texts[0].isupper() or not is_word(texts[0]):
             return False
         names = {*self.sample.table.keys.names, self.type_attribute}
@@ -269,13 +253,15 @@ class _Inference:
 
     # -- indexes -----------------------------------------------------------------------------
 
-    def _places(self, placements: list[Placement]) -> tuple[list[Place], dict[str, list[str]]]:
+    def _places(
+        self, placements: list[Placement]
+    ) -> tuple[list[InferredPlace], dict[str, list[str]]]:
         """Return the places in indexes, and the indexes whose keys cannot be declared.
 
         These have composed keys that are one of several, or that another index has already; a key
         that all items have in both indexes is declared twice.
         """
-        places: list[Place] = []
+        places: list[InferredPlace] = []
         shared: dict[str, list[str]] = {}
         taken: dict[str, Placement] = {}
         for placement in placements:
@@ -314,11 +300,7 @@ class _Inference:
         own = self.own_paths.get(draft.key.name)
         return draft.is_natural or (own is not None and own.is_natural)
 
-    @staticmethod
-    def _all(paths: list[InferredPath], places: list[Place]) -> list[InferredPath]:
-        return [*paths, *(path for place in places for path in place.paths)]
-
-    def _place(self, index: IndexDescription, placement: Placement) -> Place:
+    def _place(self, index: IndexDescription, placement: Placement) -> InferredPlace:
         drafts = [placement.drafts[key.name] for key in placement.keys]
         paths = [self.own_paths.get(draft.key.name) or self.paths.path(draft) for draft in drafts]
         outside = [n for n in range(len(self.items)) if n not in placement.members]
@@ -332,7 +314,7 @@ class _Inference:
                 paths[position] = self._lone_path(index, drafts[position])
         delimiter = None if index.is_local else self.paths.other_delimiter(paths)
         count = len(index.keys.partition)
-        return Place(index, tuple(paths[:count]), tuple(paths[count:]), when, delimiter)
+        return InferredPlace(index, tuple(paths[:count]), tuple(paths[count:]), when, delimiter)
 
     def _lone_path(self, index: IndexDescription, draft: Draft) -> InferredPath:
         """Return a key whose value alone says that an item is in an index."""
@@ -344,7 +326,7 @@ class _Inference:
         if not draft.variables:
             draft.elements = [draft.whole(self.items, self.split)]
         path = self.paths.path(draft, is_alone=True)
-        path.uses[0].attribute.index = index.name
+        path.parts[0].attribute.index = index.name
         return path
 
     def _is_composed(self, draft: Draft) -> bool:
@@ -352,5 +334,5 @@ class _Inference:
         return not draft.is_natural and draft.key.name not in names
 
     def _has_values(self, paths: Sequence[InferredPath], number: int) -> bool:
-        values = [use.attribute.values.get(number) for path in paths for use in path.uses]
+        values = [part.attribute.values.get(number) for path in paths for part in path.parts]
         return not any(value is None or "NULL" in value for value in values)

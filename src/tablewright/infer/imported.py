@@ -31,17 +31,33 @@ from tablewright.errors import (
     TablewrightError,
     UnreadableItem,
 )
-from tablewright.infer.declaration import Attribute, InferredEntity, InferredPath, Place, Use
-from tablewright.infer.design import InferredDesign, infer_design
-from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, kind_of
-from tablewright.infer.literals import can_write, names_in, wrap_call, write_assignment, write_call
-from tablewright.infer.model_file import ModelFile, ModelTable
+from tablewright.infer.declaration import (
+    InferredAttribute,
+    InferredDesign,
+    InferredEntity,
+    InferredPart,
+    InferredPath,
+    InferredPlace,
+)
+from tablewright.infer.design import infer_design
+from tablewright.infer.kinds import ANY, BOOL, BYTES, DECIMAL, STR, KeySpelling, kind_of
+from tablewright.infer.model_file import ModelFile, ModelTable, row_key
 from tablewright.infer.module import join_module, write_classes
-from tablewright.infer.names import class_name, quoted, singular, snake_case, unused
+from tablewright.infer.names import (
+    can_write,
+    class_name,
+    names_in,
+    quoted,
+    singular,
+    snake_case,
+    unused,
+    wrap_call,
+    write_assignment,
+    write_call,
+)
 from tablewright.infer.sample import Sample
-from tablewright.infer.spellings import Spelling
 from tablewright.mapping.table import TableMap
-from tablewright.model.table_definition import definition
+from tablewright.model.databases.provision import definition
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, sort_key
 
@@ -62,7 +78,7 @@ _MODULE = "tablewright imported model"  # the space prevents a conflict with a m
 
 
 class ImportedModel(Struct, frozen=True):
-    """The source of a design, and what of the file it does not hold."""
+    """The source of a design, and warnings about what differs from the file."""
 
     source: str
     entities: tuple[str, ...]
@@ -126,7 +142,9 @@ def _without_rows(found: ModelTable, sample: Sample, taken: set[str]) -> Inferre
     """Return a design with one entity that has the attributes of a table as they are."""
     table = found.table
     attributes = {
-        name: Attribute(name, (_KINDS.get(tag, ANY),), {}, is_optional=name not in table.keys.names)
+        name: InferredAttribute(
+            name, (_KINDS.get(tag, ANY),), {}, is_optional=name not in table.keys.names
+        )
         for name, tag in found.types.items()
     }
     names: set[str] = set()
@@ -136,22 +154,23 @@ def _without_rows(found: ModelTable, sample: Sample, taken: set[str]) -> Inferre
 
     def path(key: KeyAttribute) -> InferredPath:
         attribute = attributes[key.name]
-        return InferredPath(key, [Use(attribute, Spelling(attribute.kind), is_natural=True)])
+        return InferredPath(
+            key, [InferredPart(attribute, KeySpelling(attribute.kind), is_natural=True)]
+        )
 
     keys = [path(key) for key in table.keys]
     places = []
     for index in table.indexes:
         sides = (index.keys.partition, index.keys.sort)
         partition, sort = (tuple(path(key) for key in side) for side in sides)
-        places.append(Place(index, partition, sort))
+        places.append(InferredPlace(index, partition, sort))
     name = unused(class_name(f"{singular(snake_case(table.name))}_item"), taken, "")
     entity = InferredEntity(
         items=[],
         type_name=None,
-        attributes=list(attributes.values()),
-        partition=keys[0],
-        sort=keys[1] if len(keys) > 1 else None,
+        paths=keys,
         places=places,
+        attributes=list(attributes.values()),
         name=name,
     )
     owner = unused(class_name(table.name), {*taken, name}, "")
@@ -173,9 +192,7 @@ def _name_after_facets(
     used = {*taken, design.name}
     others = []
     for entity in design.entities:
-        rows = frozenset(
-            tuple(next(iter(item[name].values())) for name in keys) for item in entity.items
-        )
+        rows = frozenset(row_key(item, keys) for item in entity.items)
         # Without a type, the name of an entity is stored in the type attribute.
         is_stored = design.type_attribute is not None and entity.type_name is None
         name = names.get(rows)

@@ -1,4 +1,4 @@
-"""Paths: a key attribute of literals and variables, each variable of which becomes an attribute.
+"""Paths: key attributes of literals and variables; each variable becomes an attribute.
 
 A placement is a key, of the table or of an index, with the items that have it; each of its key
 attributes has a draft. Indexes on key attributes of the table share its drafts.
@@ -15,11 +15,15 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec import Struct
 
 from tablewright.infer.attributes import StoredAttributes, rank
-from tablewright.infer.declaration import Attribute, InferredCondition, InferredPath, Use
-from tablewright.infer.kinds import STR, Kind
-from tablewright.infer.spellings import Spelling, key_only_spellings, reads_back
+from tablewright.infer.declaration import (
+    InferredAttribute,
+    InferredCondition,
+    InferredPart,
+    InferredPath,
+)
+from tablewright.infer.kinds import STR, KeySpelling, Kind, key_only_spellings, reads_back
 from tablewright.infer.structure import Element, VaryingPart
-from tablewright.mapping.delimiter import Delimiter
+from tablewright.mapping.parts import Delimiter
 from tablewright.schema import KeyAttribute
 from tablewright.table_description import IndexDescription
 from tablewright.values import Item
@@ -72,29 +76,28 @@ class Draft(Struct, eq=False):
 
 
 def join_if_ragged(drafts: Sequence[Draft], items: Sequence[Item], delimiter: str) -> None:
-    """Make a variable of each text whose variables could not be told apart in a ragged key."""
+    """Make each text of a ragged key one variable, if its variables cannot be separated."""
     if any(draft.is_ragged for draft in drafts):
         for draft in drafts:
             if any(isinstance(each, VaryingPart) for each in draft.elements[:-1]):
                 draft.elements = [draft.whole(items, delimiter)]
 
 
-class KeyPaths:
+class KeyPaths(Struct):
     """Makes the paths of the keys of one class of items."""
 
-    def __init__(
-        self, items: Sequence[Item], stored: StoredAttributes, delimiter: Delimiter
-    ) -> None:
-        self._items = items
-        self._stored = stored
-        self._delimiter = delimiter
-        #: The attributes that are only in keys.
-        self.key_only: list[Attribute] = []
+    items: Sequence[Item]
+    stored: StoredAttributes
+    delimiter: Delimiter
+    #: The attributes that are only in keys.
+    key_only: list[InferredAttribute] = []
 
-    def explain(self, draft: Draft, variable: VaryingPart) -> Iterator[tuple[Attribute, Spelling]]:
+    def explain(
+        self, draft: Draft, variable: VaryingPart
+    ) -> Iterator[tuple[InferredAttribute, KeySpelling]]:
         """Yield the attributes that explain a variable of a key, each with its spelling."""
         delimiter, sorts = self._delimiter_of(draft), draft.sorts
-        return self._stored.explain(variable, draft.key, draft.members, delimiter, sorts=sorts)
+        return self.stored.explain(variable, draft.key, draft.members, delimiter, sorts=sorts)
 
     def choose_kinds(self, drafts: Sequence[Draft]) -> None:
         """Give each attribute the type with which it explains most variables."""
@@ -104,37 +107,39 @@ class KeyPaths:
                 for attribute, spelling in self.explain(draft, variable):
                     votes[attribute.stored][spelling.kind] += 1
         natural = {draft.key.name for draft in drafts if draft.is_natural}
-        for name in self._stored.by_name:
-            self._stored.choose_kind(name, votes[name], is_natural=name in natural)
+        for name in self.stored.by_name:
+            self.stored.choose_kind(name, votes[name], is_natural=name in natural)
 
     def path(self, draft: Draft, *, is_alone: bool = False) -> InferredPath:
         """Return a key attribute whose variables are attributes; `is_alone` makes new ones."""
         if draft.is_natural:
-            attribute = self._stored.by_name[draft.key.name]
-            use = Use(attribute, Spelling(attribute.kind), is_natural=True)
-            return InferredPath(draft.key, [use])
-        elements: list[str | Use] = []
+            attribute = self.stored.by_name[draft.key.name]
+            part = InferredPart(attribute, KeySpelling(attribute.kind), is_natural=True)
+            return InferredPath(draft.key, [part])
+        elements: list[str | InferredPart] = []
         word = ""
         for element in draft.elements:
             if isinstance(element, str):
                 elements.append(element)
                 word = element
                 continue
-            use = self._use(draft, element, element.prefix or word, is_alone=is_alone)
-            elements.append(use)
+            part = self._part(draft, element, element.prefix or word, is_alone=is_alone)
+            elements.append(part)
             is_alone = False
             word = ""
         return InferredPath(draft.key, elements, draft.is_ragged)
 
-    def _use(self, draft: Draft, variable: VaryingPart, word: str, *, is_alone: bool) -> Use:
+    def _part(
+        self, draft: Draft, variable: VaryingPart, word: str, *, is_alone: bool
+    ) -> InferredPart:
         delimiter = self._delimiter_of(draft)
         found = [each for each in self.explain(draft, variable) if each[0].kind == each[1].kind]
         if found and not is_alone:
             attribute, spelling = min(found, key=lambda each: rank(each, word))
-            return Use(attribute, spelling, variable.prefix)
+            return InferredPart(attribute, spelling, variable.prefix)
         if draft.key.type != "S":
-            attribute = self._stored.add(draft.key.name)
-            return Use(attribute, Spelling(attribute.kind), is_natural=True)
+            attribute = self.stored.add(draft.key.name)
+            return InferredPart(attribute, KeySpelling(attribute.kind), is_natural=True)
         texts = dict(zip(draft.members, variable.texts, strict=True))
         spelling = next(
             (
@@ -142,12 +147,16 @@ class KeyPaths:
                 for each in key_only_spellings(variable.texts)
                 if reads_back(each, delimiter, variable.texts)
             ),
-            Spelling(STR),
+            KeySpelling(STR),
         )
         known = None if is_alone else self._known(texts, spelling, word)
-        return Use(known or self._new(draft.key, texts, spelling, word), spelling, variable.prefix)
+        return InferredPart(
+            known or self._new(draft.key, texts, spelling, word), spelling, variable.prefix
+        )
 
-    def _known(self, texts: dict[int, str], spelling: Spelling, word: str) -> Attribute | None:
+    def _known(
+        self, texts: dict[int, str], spelling: KeySpelling, word: str
+    ) -> InferredAttribute | None:
         """Return the attribute that is already in another key with the same texts."""
         for attribute in self.key_only:
             known = {n: value["S"] for n, value in attribute.values.items()}
@@ -158,13 +167,13 @@ class KeyPaths:
         return None
 
     def _new(
-        self, key: KeyAttribute, texts: dict[int, str], spelling: Spelling, word: str
-    ) -> Attribute:
-        attribute = Attribute(
+        self, key: KeyAttribute, texts: dict[int, str], spelling: KeySpelling, word: str
+    ) -> InferredAttribute:
+        attribute = InferredAttribute(
             key.name,
             (spelling.kind,),
             {n: {"S": text} for n, text in texts.items()},
-            is_optional=len(texts) < len(self._items),
+            is_optional=len(texts) < len(self.items),
             is_key_only=True,
             word=word,
         )
@@ -173,7 +182,7 @@ class KeyPaths:
 
     def _delimiter_of(self, draft: Draft) -> Delimiter:
         if not draft.is_ragged:
-            return self._delimiter
+            return self.delimiter
         texts = [text for variable in draft.variables for text in variable.texts]
         return Delimiter(_absent(_OTHER_DELIMITERS, texts), escapes=False)
 
@@ -182,7 +191,7 @@ class KeyPaths:
         if not any(path.is_ragged for path in paths):
             return None
         names = [path.key.name for path in paths if path.key.type == "S"]
-        texts = [item[name]["S"] for item in self._items for name in names if name in item]
+        texts = [item[name]["S"] for item in self.items for name in names if name in item]
         return _absent(_OTHER_DELIMITERS, texts)
 
 

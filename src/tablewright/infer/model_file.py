@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from codecs import BOM_UTF8
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -21,7 +21,7 @@ from msgspec import Struct
 from tablewright.encoding.items import normalise_item
 from tablewright.errors import DeclarationError, DynamoDBError, ModelFileRefused
 from tablewright.mapping.settings import Provisioned
-from tablewright.schema import IndexProjection, KeyAttribute, KeySchema, Throughput
+from tablewright.schema import KeyAttribute, KeySchema, ProjectedAttributes, Throughput
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import SET_MEMBER, Item
 
@@ -51,6 +51,11 @@ class ModelFile(Struct, frozen=True):
     #: The file without its rows: in their place are the keys of those in facets.
     frame: dict[str, Any]
     warnings: tuple[str, ...]
+
+
+def row_key(row: Item, names: Iterable[str]) -> tuple[str, ...]:
+    """Return the contents of the key attributes of a row, which identify it in a facet."""
+    return tuple(str(next(iter(row[name].values()))) for name in names)
 
 
 def is_json(file: Path) -> bool:
@@ -216,7 +221,7 @@ class _TableReader:
                 where.refuse(f"{kind!r} is not a projection; use {', '.join(_PROJECTIONS)}")
             included = where.names(projection, "NonKeyAttributes")
             included = included if kind == "INCLUDE" else []
-            yield IndexDescription(name, "global", keys, IndexProjection(kind, tuple(included)))
+            yield IndexDescription(name, "global", keys, ProjectedAttributes(kind, tuple(included)))
 
     def _throughput(self) -> Throughput | None:
         """Return the provisioned capacity; None if the table is billed on demand."""
@@ -245,7 +250,7 @@ class _TableReader:
     def _rows(self) -> Iterator[tuple[str, Item]]:
         """Yield each row once, and put keys in the places of rows."""
         facets = self.where.members(self.described, "TableFacets", [])
-        known: dict[str, Item] = {}
+        known: dict[tuple[str, ...], Item] = {}
         if "TableData" in self.frame:
             rows = self.where.members(self.described, "TableData", [])
             self.frame["TableData"] = yield from self._list(rows, self.where, known)
@@ -261,24 +266,23 @@ class _TableReader:
             self.frame["TableFacets"].append(facet | {"TableData": keys})
 
     def _list(
-        self, rows: list[Any], where: _Where, known: dict[str, Item]
+        self, rows: list[Any], where: _Where, known: dict[tuple[str, ...], Item]
     ) -> Generator[tuple[str, Item], None, list[list[str]]]:
         """Yield the rows that are not known yet, and return the keys of all."""
-        here: dict[str, int] = {}
+        here: dict[tuple[str, ...], int] = {}
         keys = []
         for number, each in enumerate(rows, 1):
             place = where(f"row {number}")
             row = self._row(each, place)
-            key = [next(iter(row[name].values())) for name in self.names]
-            text = json.dumps(key)
-            if text in here:
-                place.refuse(f"has the same key as row {here[text]}: {self._shown(row)}")
-            here[text] = number
-            if known.setdefault(text, row) != row:
+            key = row_key(row, self.names)
+            if key in here:
+                place.refuse(f"has the same key as row {here[key]}: {self._shown(row)}")
+            here[key] = number
+            if known.setdefault(key, row) != row:
                 place.refuse(f"another facet has a different row with this key: {self._shown(row)}")
-            if known[text] is row:
+            if known[key] is row:
                 yield place.text, row
-            keys.append(key)
+            keys.append(list(key))
         return keys
 
     def _row(self, row: Any, where: _Where) -> Item:
@@ -324,6 +328,6 @@ def _value(value: Any, where: _Where) -> Any:
 
 
 def _is_content(tag: str, content: Any) -> bool:
-    """Whether a value of a type can have a content, as far as the types of JSON go."""
+    """Whether a content has the JSON type of its tag."""
     is_kind = isinstance(content, _CONTENTS.get(tag, list))
     return is_kind and (tag not in SET_MEMBER or all(isinstance(each, str) for each in content))

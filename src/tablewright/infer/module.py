@@ -12,15 +12,14 @@ from msgspec import Struct
 
 from tablewright import formats
 from tablewright.infer.declaration import (
-    Attribute,
+    InferredAttribute,
+    InferredDesign,
     InferredEntity,
     InferredPath,
+    InferredPlace,
     InferredVariant,
-    Place,
 )
-from tablewright.infer.design import InferredDesign
-from tablewright.infer.literals import WIDTH, wrap_call
-from tablewright.infer.names import quoted, snake_case, unused
+from tablewright.infer.names import WIDTH, keywords, quoted, snake_case, unused, wrap_call
 from tablewright.schema import Throughput
 from tablewright.table_description import IndexDescription
 
@@ -100,21 +99,15 @@ def _import(module: str, names: Sequence[str]) -> str:
     return "\n".join([f"from {module} import (", *(f"    {name}," for name in names), ")"])
 
 
-def _index_names(design: InferredDesign) -> dict[str, str]:
-    """Return the name of each index in the class of the table."""
-    names: dict[str, str] = {}
-    for index in design.sample.table.indexes:
-        names[index.name] = unused(snake_case(index.name), names.values())
-    return names
-
-
 class _ClassWriter:
     """Writes the classes of a design, and collects the names that they import."""
 
     def __init__(self, design: InferredDesign) -> None:
         self.design = design
         #: The name of each index in the class of the table.
-        self.indexes = _index_names(design)
+        self.indexes: dict[str, str] = {}
+        for index in design.sample.table.indexes:
+            self.indexes[index.name] = unused(snake_case(index.name), self.indexes.values())
         self.names = {"Attr", "Entity", "Table"}
 
     def classes(self) -> Iterator[str]:
@@ -129,29 +122,20 @@ class _ClassWriter:
     def _table(self) -> str:
         design = self.design
         table = design.sample.table
-        arguments = ["Table"]
-        if design.name != table.name:
-            arguments.append(f"name={quoted(table.name)}")
-        partition, sort = (
-            table.keys.names[0],
-            table.keys.sort[0].name if table.keys.sort else None,
+        arguments = keywords(
+            {
+                "name": (table.name, design.name),
+                "pk": (table.keys.partition[0].name, "PK"),
+                "sk": (table.keys.sort[0].name if table.keys.sort else None, "SK"),
+                "type_attribute": (design.type_attribute, "type"),
+                "type_form": (design.type_form, "text"),
+                "delimiter": (design.separator, "#"),
+                "escape": (design.delimiter is not None and design.delimiter.escapes, True),
+            }
         )
-        if partition != "PK":
-            arguments.append(f"pk={quoted(partition)}")
-        if sort != "SK":
-            arguments.append(f"sk={None if sort is None else quoted(sort)}")
-        if design.type_attribute != "type":
-            shown = None if design.type_attribute is None else quoted(design.type_attribute)
-            arguments.append(f"type_attribute={shown}")
-        if design.type_form != "text":
-            arguments.append(f"type_form={quoted(design.type_form)}")
-        if design.delimiter is not None and design.delimiter.text != "#":
-            arguments.append(f"delimiter={quoted(design.delimiter.text)}")
-        if design.delimiter is None or not design.delimiter.escapes:
-            arguments.append("escape=False")
         if table.throughput is not None:
             arguments.append(self._billing(table.throughput))
-        lines = [wrap_call(f"class {design.name}", arguments, end=":")]
+        lines = [wrap_call(f"class {design.name}", ["Table", *arguments], end=":")]
         lines += [self._index(index) for index in table.indexes]
         lines += ["    pass"] * (len(lines) == 1)
         return "\n".join(lines)
@@ -163,27 +147,22 @@ class _ClassWriter:
         name = self.indexes[index.name]
         sides = [index.keys.sort] if index.is_local else [index.keys.partition, index.keys.sort]
         arguments = [_tuple([quoted(key.name) for key in side]) for side in sides if side]
-        if name != index.name:
-            arguments.append(f"name={quoted(index.name)}")
-        projected = index.projection.include
-        if index.projection.type == "INCLUDE":
-            included = ", ".join(map(quoted, projected))
-            arguments.append(f"project=({included}{',' * (len(projected) == 1)})")
-        elif index.projection.type != "ALL":
-            arguments.append(f"project={quoted(index.projection.type)}")
+        kept = index.projection
+        project = kept.include if kept.type == "INCLUDE" else kept.type
+        arguments += keywords({"name": (index.name, name), "project": (project, "ALL")})
         if index.throughput is not None and index.throughput != self.design.sample.table.throughput:
             arguments.append(self._billing(index.throughput))
         kind = self._use("LSI" if index.is_local else "GSI")
         return wrap_call(f"{name} = {kind}", arguments, "    ")
 
     def _entity(self, entity: InferredEntity) -> str:
-        arguments = ["Entity", f"table={self.design.name}"]
-        if entity.variants:
-            arguments.append("variants=True")
-        if entity.type_name is not None and entity.type_name != entity.name:
-            arguments.append(f"type_name={quoted(entity.type_name)}")
+        options = {
+            "variants": (bool(entity.variants), False),
+            "type_name": (entity.type_name or entity.name, entity.name),
+        }
+        arguments = ["Entity", f"table={self.design.name}", *keywords(options)]
         lines = [wrap_call(f"class {entity.name}", arguments, end=":")]
-        in_key = [use.attribute for path in entity.paths for use in path.uses]
+        in_key = [part.attribute for path in entity.paths for part in path.parts]
         first = list(dict.fromkeys(in_key))
         others = sorted(
             (a for a in entity.attributes if a not in first), key=lambda each: each.name
@@ -199,7 +178,7 @@ class _ClassWriter:
         for place in entity.places:
             name = unused(self.indexes[place.index.name], taken)
             taken.add(name)
-            if any(use.attribute.index for path in place.paths for use in path.uses):
+            if any(part.attribute.index for path in place.paths for part in path.parts):
                 lines.append("    # Nothing else in an item says whether it is in this index.")
             lines.append(self._place(place, name, entity))
         for index, keys in entity.shared.items():
@@ -210,20 +189,17 @@ class _ClassWriter:
         )
 
     def _variant(self, variant: InferredVariant, entity: InferredEntity) -> str:
-        arguments = [entity.name]
-        if variant.type_name != variant.name:
-            arguments.append(f"type_name={quoted(variant.type_name)}")
-        lines = [wrap_call(f"class {variant.name}", arguments, end=":")]
+        options = keywords({"type_name": (variant.type_name, variant.name)})
+        lines = [wrap_call(f"class {variant.name}", [entity.name, *options], end=":")]
         lines += map(self._attribute, sorted(variant.attributes, key=lambda each: each.name))
         return "\n".join([*lines, *(["    pass"] if len(lines) == 1 else [])])
 
-    def _attribute(self, attribute: Attribute) -> str:
+    def _attribute(self, attribute: InferredAttribute) -> str:
         kind = attribute.kind.source
-        arguments = []
-        if attribute.is_key_only:
-            arguments.append("key_only=True")
-        elif attribute.name != attribute.stored:
-            arguments.append(f"name={quoted(attribute.stored)}")
+        stored = attribute.name if attribute.is_key_only else attribute.stored
+        arguments = keywords(
+            {"key_only": (attribute.is_key_only, False), "name": (stored, attribute.name)}
+        )
         if attribute.is_optional:
             kind = kind if kind == "Any" else f"{kind} | None"
             arguments.append("default=None")
@@ -234,11 +210,10 @@ class _ClassWriter:
     def _key(self, entity: InferredEntity) -> str:
         seen: set[str] = set()
         arguments = [self._path(path, entity.delimiter, seen) for path in entity.paths]
-        return wrap_call(
-            f"primary = {self._use('key')}", [*arguments, *_delimiter(entity.delimiter)], "    "
-        )
+        arguments += keywords({"delimiter": (entity.delimiter, None)})
+        return wrap_call(f"primary = {self._use('key')}", arguments, "    ")
 
-    def _place(self, place: Place, name: str, entity: InferredEntity) -> str:
+    def _place(self, place: InferredPlace, name: str, entity: InferredEntity) -> str:
         seen: set[str] = set()
         where = f"{self.design.name}.{self.indexes[place.index.name]}"
         when = [] if place.when is None else [f"when={place.when.source}"]
@@ -252,14 +227,15 @@ class _ClassWriter:
         if place.sort and place.sort[0].key.name != self.design.type_attribute:
             sides.append(place.sort)
         paths = [[self._path(each, place.delimiter, seen) for each in side] for side in sides]
-        arguments = [where, *map(_tuple, paths), *when, *_delimiter(place.delimiter)]
+        delimiter = keywords({"delimiter": (place.delimiter, None)})
+        arguments = [where, *map(_tuple, paths), *when, *delimiter]
         return wrap_call(f"{name} = {self._use('index')}", arguments, "    ")
 
     def _path(self, path: InferredPath, other: str | None, seen: set[str]) -> str:
         """Return the expression of a key attribute; `seen` are the parts that the key has."""
         if path.key.type == "N" and isinstance(path.elements[0], str):
             return path.elements[0]
-        delimiter = "#" if self.design.delimiter is None else self.design.delimiter.text
+        delimiter = self.design.separator
         glue = "/" if other is None else "+"
         expression = ""
         is_sum = False
@@ -308,12 +284,8 @@ def _tuple(sources: Sequence[str]) -> str:
     return sources[0] if len(sources) == 1 else f"({', '.join(sources)})"
 
 
-def _is_swapped(place: Place, entity: InferredEntity) -> bool:
+def _is_swapped(place: InferredPlace, entity: InferredEntity) -> bool:
     """Whether the index has the keys of the table, the sort key first, and no part is repeated."""
-    sources = [use.source for path in entity.paths for use in path.uses]
-    has_own_keys = place.paths == [entity.sort, entity.partition]
+    sources = [part.source for path in entity.paths for part in path.parts]
+    has_own_keys = len(entity.paths) == 2 and place.paths == entity.paths[::-1]
     return has_own_keys and len(set(sources)) == len(sources)
-
-
-def _delimiter(delimiter: str | None) -> list[str]:
-    return [] if delimiter is None else [f"delimiter={quoted(delimiter)}"]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import takewhile
+from os.path import commonprefix
 
 from msgspec import Struct
 
@@ -115,17 +115,17 @@ def find_elements(
         labelled = _labelled(columns[start], explains) if end is None and start else None
         if labelled is not None:
             elements.append(labelled)
-            end = start + 1
         elif end is None and _is_literal(
             columns, start, elements, sorts=sorts, partitions=partitions
         ):
-            _add_literal(elements, columns[start][0], delimiter)
-            end = start + 1
+            if elements and isinstance(elements[-1], str):
+                elements[-1] += delimiter + columns[start][0]
+            else:
+                elements.append(columns[start][0])
         else:
-            end = end or start + 1
-            run = tuple(delimiter.join(parts) for parts in zip(*columns[start:end], strict=True))
+            run = _joined(columns[start : end or start + 1], delimiter)
             elements.append(_variable(run, explains))
-        start = end
+        start = end or start + 1
     return elements
 
 
@@ -136,10 +136,14 @@ def _explained_end(
     if start == 0 and len(columns) > 1 and _is_constant_word(columns[0]):
         return None
     for end in range(len(columns), start, -1):
-        run = tuple(delimiter.join(parts) for parts in zip(*columns[start:end], strict=True))
+        run = _joined(columns[start:end], delimiter)
         if all(run) and explains(run):
             return end
     return None
+
+
+def _joined(columns: list[tuple[str, ...]], delimiter: str) -> tuple[str, ...]:
+    return tuple(map(delimiter.join, zip(*columns, strict=True)))
 
 
 def _is_constant_word(column: tuple[str, ...]) -> bool:
@@ -177,13 +181,6 @@ def _is_literal(
     return (text.isupper() and not is_last) or (is_last and partitions > 1 and sorts)
 
 
-def _add_literal(elements: list[Element], text: str, delimiter: str) -> None:
-    if elements and isinstance(elements[-1], str):
-        elements[-1] += delimiter + text
-    else:
-        elements.append(text)
-
-
 def _variable(texts: tuple[str, ...], explains: Explains) -> VaryingPart:
     if not explains(texts):
         prefixes = {found[0] if (found := _PREFIX(text)) else "" for text in texts}
@@ -196,18 +193,13 @@ def _variable(texts: tuple[str, ...], explains: Explains) -> VaryingPart:
 
 def _labelled(texts: tuple[str, ...], explains: Explains) -> VaryingPart | None:
     """Return a variable behind its name, `project_p1`, if an attribute has its texts."""
-    first, last = min(texts), max(texts)
-    common = "".join(one for one, other in takewhile(_are_equal, zip(first, last, strict=False)))
+    common = commonprefix(texts)  # noqa: RUF071  # they are no paths
     for end in (position + 1 for position, letter in enumerate(common) if letter == "_"):
         rest = tuple(text[end:] for text in texts)
         is_evidence = len(set(rest)) > 1 or len(rest[0]) > 2
         if all(rest) and is_evidence and explains(rest):
             return VaryingPart(rest, common[:end])
     return None
-
-
-def _are_equal(pair: tuple[str, str]) -> bool:
-    return pair[0] == pair[1]
 
 
 def _ragged(rows: list[list[str]], delimiter: str) -> list[Element]:

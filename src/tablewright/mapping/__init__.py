@@ -3,24 +3,23 @@
 What a key is made of, from the smallest part to the whole:
 
     language       the texts that are possible, and whether two of them can be equal
-    delimiter      what separates parts, and how a value that contains it is escaped
-    notation       how the values of a type are written; codec: how users write them
+    notation       how the values of a type are written
     formats        other notations: `day`, `iso`, `descending`; paths: a place in a document
-    parts          one value in a key: an attribute in a notation, with a delimiter
+    parts          one value in a key: an attribute in a notation, between delimiters
     template       one key attribute: literals and parts, composed and parsed
     keys           a whole key, filled in by calls and by entities; key_condition: a query's
     key_writer     the generated function that composes all keys of an entity
-    record_key     the key of the index record, an item without an entity
     stored_key     what the key of a stored item says about its entity
 
 What an item is:
 
-    converters     how values of each type are stored; constraints: what pydantic checks
+    converters     how values of each type are stored
+    pydantic_bridge    constraints of values; entities and pages as pydantic types
     entity         an entity's values <-> its item; variants: several kinds at one key
     reader         the generated functions that decode an entity's usual items
     stored_form    as what msgspec decodes stored values, and the expressions that read them
     tracking       what an entity was when it was read
     table          the entities of a table, and which of them can share a partition
     item_kind      what a stored item is: of an entity, a sentinel, the index record, or unknown
-    schema         entities and pages as pydantic types
+    settings       what a table declares besides keys and indexes
 """

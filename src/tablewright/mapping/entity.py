@@ -9,10 +9,10 @@ This module must not know requests or plans.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import InitVar, dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import product
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import ValidationError, defstruct, to_builtins
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Values: TypeAlias = dict[str, Any]
 
-#: The time of creation, or of the last write, of an item without a timestamp.
+#: The time of creation or of the last write, for an item without a timestamp.
 UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 _new = object.__new__
@@ -44,47 +44,36 @@ _keep = object.__setattr__
 _plain = Decoder(dict[str, Any]).decode
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class EntityMap:
     """A compiled entity."""
 
+    owner: InitVar[type]
+    type_name: str
+    table: TableMap
+    attributes: dict[str, AttributeMap]
+    primary: KeyMap
+    indexes: tuple[KeyMap, ...]
+    uniques: tuple[UniqueMap, ...]
+    histories: tuple[HistoryMap, ...]
+    #: Whether its items are created, but never changed.
+    is_write_once: bool
+    is_deletable: bool
+    #: The inherited keys of a variant, each with the key of its base.
+    inherits: Mapping[KeyMap, KeyMap]
     #: The base of a variant: see `variants.py`.
     base: EntityMap | None = None
 
-    def __init__(
-        self,
-        *,
-        owner: type,
-        type_name: str,
-        table: TableMap,
-        attributes: dict[str, AttributeMap],
-        primary: KeyMap,
-        indexes: tuple[KeyMap, ...],
-        is_write_once: bool = False,
-        is_deletable: bool = True,
-        inherits: Mapping[KeyMap, KeyMap] = MappingProxyType({}),
-    ) -> None:
+    def __post_init__(self, owner: type) -> None:
+        attributes, primary, indexes = self.attributes, self.primary, self.indexes
         self.type = owner
         self.name = owner.__name__
-        self.type_name = type_name
-        self.table = table
-        self.attributes = attributes
-        self.primary = primary
-        self.indexes = indexes
-        #: Of a variant: the keys that it has from its base, each with the base's.
-        self.inherits = inherits
-        #: Its items are created, but never changed.
-        self.is_write_once = is_write_once
-        self.is_deletable = is_deletable
-        #: The attributes that do not change after an item was created, and that it stores.
+        #: The stored attributes that cannot change after the item was created.
         self.immutable = tuple(
             each for each in attributes.values() if each.is_immutable and not each.is_key_only
         )
-        #: The same, with the alternatives of each index together.
+        #: The keys in indexes, with the alternatives of each index together.
         self.index_keys = group_by_index(indexes)
-        #: The templates of the attributes and of the type, made when they are first needed.
-        self._own_templates: dict[str, Template] | None = None
-        self.uniques: tuple[UniqueMap, ...] = ()
-        self.histories: tuple[HistoryMap, ...] = ()
         roles = {attribute.role: attribute for attribute in attributes.values()}
         self.version = roles.get("version")
         self.created_at = roles.get("created_at")
@@ -98,8 +87,8 @@ class EntityMap:
         self._stored_key = StoredKey(primary, self.index_keys, self._key_only)
         #: The type attribute of its items; empty if the table has none.
         self._type_item: Item = {}
-        if table.type_attribute is not None:
-            self._type_item = {table.type_attribute: table.type_value(type_name)}
+        if self.table.type_attribute is not None:
+            self._type_item = {self.table.type_attribute: self.table.type_value(self.type_name)}
         self._names = tuple(attribute.stored for attribute in stored)
         self._readers = tuple((each.name, each.stored, each.converter.decode) for each in stored)
         self._fields = (*self._stored_key.names, *self._names)
@@ -108,34 +97,36 @@ class EntityMap:
         self._writers = tuple(
             (attribute.name, attribute.stored, attribute.writer) for attribute in stored
         )
-        self._checks = tuple(
-            part for part in primary.parameters if part.attribute in self._key_only
-        ) + tuple(
-            part
-            for index in indexes
-            for part in index.parameters
-            if part.attribute in self._key_only and part.attribute not in primary.depends_on
+        only_indexed = self._key_only - primary.depends_on
+        indexed = [part for index in indexes for part in index.parameters]
+        self._checks = (
+            *(part for part in primary.parameters if part.attribute in self._key_only),
+            *(part for part in indexed if part.attribute in only_indexed),
         )
-
-        #: The attributes that are stored in an index key, or nowhere; each with that key.
+        #: The attributes that only an index key stores, each with that key attribute.
         self.only_in_indexes = tuple(
             (part.attribute, name)
             for index in indexes
             for name in index.composed
             for part in index.templates[name].parts
-            if part.attribute in self._key_only - primary.depends_on
+            if part.attribute in only_indexed
         )
 
     @property
+    def table_keys(self) -> tuple[KeyMap, ...]:
+        """The keys in the table: of its items, and of the sentinels of its unique values."""
+        return (self.primary, *(unique.key for unique in self.uniques))
+
+    @property
     def index_rows(self) -> int:
-        """In how many indexes an item can be: also in those on attributes that it has anyway."""
+        """The number of indexes that can contain an item, declared by the entity or not."""
         return self.table.index_rows({*self._names, *self._composed})
 
     # -- kinds: a base of variants has several, see `variants.py` -----------------------------
 
     @property
     def kinds(self) -> tuple[EntityMap, ...]:
-        """The entities that an item read as this one can be of: a base has variants, too."""
+        """The entity itself, and the variants of a base."""
         return (self,)
 
     @property
@@ -144,24 +135,24 @@ class EntityMap:
         return (self.type_name,)
 
     def includes(self, entity: EntityMap | None) -> bool:
-        """Return whether the items of an entity are items of this one."""
+        """Return whether `entity` is this entity, or a variant of it."""
         return entity is self
 
     def has_attribute(self, attribute: AttributeMap) -> bool:
-        """Return whether an attribute is one of this entity; those of its base are."""
+        """Return whether an attribute belongs to this entity or to its base."""
         own = self.attributes.get(attribute.name)
         return own is attribute or (self.base is not None and self.base.has_attribute(attribute))
 
     def kind_of(self, item: Mapping[str, Value]) -> EntityMap:
-        """Return the entity of an item at a key of this one."""
+        """Return the entity of an item with a key of this entity: a base returns the variant."""
         return self
 
     def is_kind_of(self, item: Mapping[str, Value]) -> bool:
-        """Return whether an item at a key of this entity is of its kind."""
+        """Return whether an item with a key of this entity is not of another variant."""
         return True
 
     def decode_kind(self, item: Mapping[str, Value]) -> Any:
-        """Return the entity of an item; None if the item is of another kind."""
+        """Decode an item; return None if it is of another variant."""
         return self.decode(item)
 
     # -- items -------------------------------------------------------------------------------
@@ -182,7 +173,7 @@ class EntityMap:
         return item
 
     def check_only_in_indexes(self, item: Mapping[str, Value], values: Mapping[str, Any]) -> None:
-        """Raise InvalidValue for a value that is stored in an index key which the item lacks."""
+        """Raise InvalidValue for a value that only an absent index key would store."""
         for name, key in self.only_in_indexes:
             if values.get(name) is not None and key not in item:
                 raise InvalidValue(
@@ -202,7 +193,7 @@ class EntityMap:
 
     @cached_property
     def _compose(self) -> KeyWriter:
-        """Returns the composed attributes of the primary key and of each index it is in."""
+        """The function that composes the primary key and the keys in indexes."""
         return make_key_writer(self.primary, self.index_keys, self._incomplete)
 
     def _incomplete(self, values: Mapping[str, Any]) -> InvalidValue:
@@ -216,13 +207,13 @@ class EntityMap:
         )
 
     def decode(self, item: Mapping[str, Value]) -> Any:
-        """Return the entity of an item; raise UnreadableItem, which names the item."""
+        """Decode an item; raise UnreadableItem, which names the item."""
         try:
             return self._decode(tuple(map(item.get, self._fields)))
         except UnreadableItem as error:
             raise self.table.unreadable(str(error), item) from None
 
-    # Made with the first read: each takes up to 0.6 ms, and many programs read few entities.
+    # Generated with the first read: each takes up to 0.6 ms, and many programs read few entities.
 
     @cached_property
     def _decode(self) -> Reader:
@@ -230,7 +221,7 @@ class EntityMap:
 
     @cached_property
     def _read(self) -> Reader:
-        """Decodes an item in a typed answer."""
+        """Decodes an item of a typed response."""
         return self._reader(self._read_any, is_typed=True)
 
     def _reader(self, otherwise: Reader, *, is_typed: bool) -> Reader:
@@ -262,7 +253,7 @@ class EntityMap:
         return Decoder(page).decode
 
     def decode_get(self, answer: bytes) -> Any:
-        """Return the entity in the answer of a GetItem, or None."""
+        """Return the entity in the response of a GetItem, or None."""
         try:
             item = self._get(answer).Item
             return None if item is None else self._read(item)
@@ -270,9 +261,9 @@ class EntityMap:
             return self.decode(_plain(answer)["Item"])  # names the item in an error
 
     def decode_page(self, answer: bytes) -> tuple[list[Any], Item | None] | None:
-        """Return the entities in the answer of a Query, and its last evaluated key.
+        """Return the entities in the response of a Query, and its last evaluated key.
 
-        Return None if one of them has to be decoded by itself: it may be unreadable.
+        Return None if an item may be unreadable; then decode them one by one.
         """
         read = self._read
         try:
@@ -282,11 +273,11 @@ class EntityMap:
             return None
 
     def _read_any(self, item: Any) -> Any:
-        """Return the entity of an item in a typed answer, as `_decode_any` does."""
+        """Decode any item of a typed response."""
         return self._decode_any(tuple(to_builtins(astuple(item))))
 
     def _decode_any(self, fields: tuple[Value | None, ...]) -> Any:
-        """Return the entity of these fields, which keeps a key in another spelling."""
+        """Decode the fields of any item; the entity remembers a key in another spelling."""
         stored = dict(zip(self._fields, fields, strict=True))
         entity = self._build(stored)
         different = self._stored_key.check(entity.__dict__, stored, self._compose)
@@ -296,7 +287,7 @@ class EntityMap:
         return entity
 
     def _build(self, stored: Mapping[str, Value | None]) -> Any:
-        """Return the entity of an item, whatever its key is."""
+        """Return the entity of an item without checking its key."""
         entity: Any = _new(self.type)
         values = entity.__dict__
         in_keys: Values | None = None
@@ -316,27 +307,26 @@ class EntityMap:
         return entity
 
     def key_sources(self, name: str) -> list[str]:
-        """Return the key attributes from which the value of an attribute can be parsed."""
+        """Return the key attributes that contain the value of an attribute."""
         return self._stored_key.sources(name)
 
     def values_in_keys(self, item: Mapping[str, Value]) -> Values:
-        """Return the values that the key attributes of an item determine."""
+        """Return the values that can be parsed from the key attributes of an item."""
         return self._stored_key.values(item)
 
     def values(self, item: Mapping[str, Value]) -> Values:
-        """Return the values of an item's entity, by attribute, whatever its key is."""
+        """Return the values of an item, by attribute, without checking its key."""
         return dict(vars(self._build(item)))
 
     def stored_key(self, entity: Any) -> Item:
-        """Return the key of an entity in the table: as it was read, if its values are the same."""
+        """Return the key of an entity in the table, in the stored spelling if that still fits."""
         values = vars(entity)
         key = self.key_of(values)
         stored: Item | None = getattr(entity, "_stored_key", None)
         return key if stored is None else self.keep_spelling(key, stored, values)
 
     def stored_item(self, entity: Any, values: Mapping[str, Any]) -> Item:
-        """Return the item of an entity with these values; keys as they were read, as long as the
-        values are the same."""
+        """Return the item of an entity with these values; keys keep a spelling that still fits."""
         item = self.encode(values)
         stored: Item | None = getattr(entity, "_stored_key", None)
         return item if stored is None else self.keep_spelling(item, stored, values)
@@ -344,12 +334,12 @@ class EntityMap:
     def keep_spelling(
         self, item: Item, stored: Mapping[str, Value], values: Mapping[str, Any]
     ) -> Item:
-        """Return an item with these values, and its keys as in `stored` where that is the same."""
+        """Give an item the stored spelling of each key that stands for the same values."""
         self._stored_key.keep_spelling(item, stored, values)
         return item
 
     def as_stored(self, entity: Any) -> Any:
-        """Return an entity as it was when it was last read or written; None if it never was."""
+        """Return an entity as it was last read or written; None if it never was."""
         before: Any = _new(self.type)
         key = getattr(entity, "_stored_key", None)
         if key is not None:
@@ -366,9 +356,9 @@ class EntityMap:
         return attribute.converter.read({}, attribute.stored)
 
     def symbolic(self, owner: Expression | None = None) -> Any:
-        """Return an entity of symbols, one for each attribute; for a list, a list of one.
+        """Return an entity with a symbol for each attribute; a list has one symbol.
 
-        `owner` is the entity in expressions; without one, it is an item that a request has found.
+        `owner` stands for the entity in expressions; by default, an item that a request found.
         """
         owner = owner or Argument(self.name)
         entity: Any = _new(self.type)
@@ -378,7 +368,7 @@ class EntityMap:
         return entity
 
     def enter_arguments(self, key: KeyMap, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the arguments of a call of a key, as pydantic validates them."""
+        """Return the arguments of a key, validated by pydantic."""
         if not self._validates:
             return arguments
         entered = [
@@ -399,28 +389,26 @@ class EntityMap:
         composed = self.primary.compose(values)
         if composed is None:
             raise self._incomplete(values)
-        key = composed | self._natural_key(values)
-        return {name: key[name] for name in self.primary.attributes if name in key}
-
-    def _natural_key(self, values: Mapping[str, Any]) -> Item:
         return {
-            name: encode_natural(template.natural, values[template.parts[0].attribute])
+            name: composed[name]
+            if template.natural is None
+            else encode_natural(template.natural, values[template.parts[0].attribute])
             for name, template in self.primary.templates.items()
-            if template.natural is not None
         }
 
-    def templates(self, other_than: Collection[KeyMap] = ()) -> list[dict[str, Template]]:
-        """Return the template of each attribute of the items that can be a key.
+    @cached_property
+    def _own_templates(self) -> dict[str, Template]:
+        """The templates of the stored attributes and of the type."""
+        stored = (each for each in self.attributes.values() if not each.is_key_only)
+        own = {each.stored: _natural(each) for each in stored}
+        return own | self._type_template(self.type_name)
 
-        There is one dict for each combination of alternative places; `other_than` leaves out those
-        with one of these places.
+    def templates(self, other_than: Collection[KeyMap] = ()) -> list[dict[str, Template]]:
+        """Return the template of each attribute that its items have.
+
+        There is one dict for each combination of alternative places, except for those with a place
+        in `other_than`.
         """
-        if self._own_templates is None:
-            self._own_templates = {
-                attribute.stored: _natural(attribute)
-                for attribute in self.attributes.values()
-                if not attribute.is_key_only
-            } | self._type_template(self.type_name)
         found = self._own_templates | self.primary.templates
         choices = [tuple(places_of((each,))) for each in self.index_keys]
         combinations = []
@@ -435,7 +423,7 @@ class EntityMap:
         return combinations
 
     def sentinel_templates(self, unique: UniqueMap) -> dict[str, Template]:
-        """Return the same for the sentinel items of a unique value."""
+        """Return the template of each attribute that the sentinels of a unique value have."""
         kept = {attribute.stored: _natural(attribute) for attribute in unique.keeps}
         return kept | self._type_template(unique.type_name) | unique.key.templates
 
@@ -446,7 +434,7 @@ class EntityMap:
         return {attribute: Template((name,))}
 
     def key_in_index_of(self, key: KeyMap) -> KeyMap | None:
-        """Return this entity's key in the index of another key; None if it is not in it."""
+        """Return the key of this entity in the index of another key; None if it has none there."""
         if key.index is None:
             return self.primary
         own = [each for each in self.indexes if each.index == key.index]
@@ -461,10 +449,3 @@ def _natural(attribute: AttributeMap) -> Template:
     return Template(
         (natural_part(attribute.name, attribute.converter),), (0,), natural=attribute.converter
     )
-
-
-def content_of(item: Mapping[str, Value], name: str) -> str:
-    """Return the content of an attribute as text; "" if the item does not have it."""
-    for content in item.get(name, {}).values():
-        return str(content)
-    return ""

@@ -30,7 +30,7 @@ from tablewright.mapping.template import Template, natural_bound
 from tablewright.symbol import SymbolicText
 from tablewright.values import Item, Value
 
-#: How a query compares the next part; `begins_with` takes the start of a text.
+#: How a query compares the next part; `begins_with` takes a prefix.
 Comparison: TypeAlias = Literal["=", "<", "<=", ">", ">=", "between", "begins_with"]
 FLIPPED: dict[Comparison, Comparison] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -72,7 +72,7 @@ def compare_value(
     comparison: Comparison,
     operands: Sequence[Any],
 ) -> SortCondition:
-    """Return the condition on an attribute that is one value, not a composed text."""
+    """Return the condition on a key attribute that is not a composed text."""
     if part.is_descending:
         comparison, operands = FLIPPED.get(comparison, comparison), operands[::-1]
     if template.natural is None:
@@ -82,7 +82,7 @@ def compare_value(
     return SortCondition(attribute, comparison, tuple(values))
 
 
-#: Sorts after every text that continues a key, where no literal says how it continues.
+#: Sorts after every text that can follow a part, if no literal follows it.
 HIGHEST = "\U0010ffff"
 
 
@@ -112,12 +112,9 @@ def compare_text(
     following: str | None,
     is_exclusive: bool,
 ) -> SortCondition:
-    """Return the condition on a composed sort key; `following` tells the end of the part."""
+    """Return the condition on a composed sort key; `following` is the text that ends the part."""
     if comparison == "begins_with":
         return SortCondition(attribute, "begins_with", (_text(bounds[0]),))
-    is_last = following is None
-    lowest, highest = prefix, after(prefix) if prefix else ""
-    unbounded = is_exclusive or not prefix
     # A key `bound#…` equals the bound in this part; `bound$` sorts after all such keys.
     end = "" if following is None else after(following) if following else HIGHEST
     if comparison == "=":
@@ -126,22 +123,10 @@ def compare_text(
         return SortCondition(attribute, "begins_with", (_text(bounds[0] + following),))
     if comparison == "between":
         return SortCondition(attribute, "between", (_text(bounds[0]), _text(bounds[1] + end)))
-    bound = bounds[0]
-    if comparison == ">=":
-        if unbounded:
-            return SortCondition(attribute, ">=", (_text(bound),))
-        return SortCondition(attribute, "between", (_text(bound), _text(highest)))
-    if comparison == ">":
-        if unbounded:
-            return SortCondition(attribute, ">", (_text(bound + end),))
-        excluded = _text(bound) if is_last else None
-        return SortCondition(attribute, "between", (_text(bound + end), _text(highest)), excluded)
-    if comparison == "<=":
-        if unbounded:
-            return SortCondition(attribute, "<=", (_text(bound + end),))
-        return SortCondition(attribute, "between", (_text(lowest), _text(bound + end)))
-    if unbounded:
-        return SortCondition(attribute, "<", (_text(bound),))
-    return SortCondition(
-        attribute, "between", (_text(lowest), _text(bound)), _text(bound) if is_last else None
-    )
+    bound = bounds[0] + end if comparison in (">", "<=") else bounds[0]
+    if is_exclusive or not prefix:
+        return SortCondition(attribute, comparison, (_text(bound),))
+    # BETWEEN includes both of its limits.
+    excluded = _text(bound) if following is None and comparison in (">", "<") else None
+    limits = (bound, after(prefix)) if comparison in (">", ">=") else (prefix, bound)
+    return SortCondition(attribute, "between", tuple(map(_text, limits)), excluded)

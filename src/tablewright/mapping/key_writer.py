@@ -150,11 +150,11 @@ def _composed(key: KeyMap) -> dict[str, Template]:
 
 
 def _part_identity(part: KeyPart, template: Template) -> Identity | None:
-    """Return what parts of one entity with equal texts share; None if a format makes it unknown."""
+    """Return a value that is equal for parts with equal texts; None if a format hides that."""
     return (part.attribute, template.delimiter) if part.is_plain else None
 
 
 def key_identity(template: Template) -> Identity | None:
-    """Return what templates of one entity with equal values share; None if it is unknown."""
+    """Return a value that is equal for templates that compose equal keys; None if unknown."""
     parts = [_part_identity(part, template) for part in template.parts]
     return None if None in parts else (template.tag, Composer(template).form, *parts)

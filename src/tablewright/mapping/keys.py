@@ -45,26 +45,26 @@ from tablewright.values import Item, Value
 
 
 class NextPart(Struct, frozen=True):
-    """The part of a sort key that follows the bound ones, to which a comparison applies."""
+    """The first part of a sort key that is not bound; a comparison applies to it."""
 
     part: KeyPart
     #: The key attribute that contains the part.
     attribute: str
     template: Template
-    #: The number of pieces before the part, and what composes them.
+    #: The number of pieces before the part, and the function that composes them.
     position: int
     prefix: Composer
-    #: What tells the end of the part: a delimiter, or the first character of a literal; "" if
-    #: another part follows, None if nothing does.
+    #: The text that ends the part: a delimiter, or the first character of a literal; "" if another
+    #: part follows, None at the end of the key.
     following: str | None
-    #: The keys sort as the values of the part do.
+    #: Whether the keys sort as the values of the part do.
     is_in_order: bool
 
 
 class _Binding(Struct, frozen=True):
     """What a call with some number of arguments determines."""
 
-    #: The key attributes that must equal one value, and what encodes it.
+    #: The key attributes that must equal one value, and the functions that encode it.
     equal: tuple[tuple[str, Callable[[Sequence[Any]], Value]], ...]
     #: None if every part is bound.
     next: NextPart | None
@@ -123,7 +123,7 @@ class KeyMap:
             for attribute, template in self.templates.items()
             if template.natural is None and attribute not in provided
         )
-        #: The parts whose values a call takes: the partition key's first, then the sort key's.
+        #: The parts whose values a call takes: of the partition key, then of the sort key.
         parameters: dict[int, KeyPart] = {}
         for template in self.templates.values():
             for part, slot in zip(template.parts, template.slots, strict=True):
@@ -137,7 +137,7 @@ class KeyMap:
         self.depends_on = frozenset(self._required) | (
             when.attributes if when is not None else frozenset()
         )
-        #: Parts that may have no value although their attribute has one.
+        #: Parts that can be None although their attribute is not.
         self._optional = tuple(
             (part.attribute, part.argument) for part in parts if part.notation.is_optional
         )
@@ -200,11 +200,11 @@ class KeyMap:
         return len(self.partition_attributes) > 1 or len(self.sort_attributes) > 1
 
     def show(self) -> str:
-        """Return all templates as documents show them: `PK=USER, SK=USER#{id}`."""
+        """Return all templates for documents and messages: `PK=USER, SK=USER#{id}`."""
         return ", ".join(f"{name}={each.show()}" for name, each in self.templates.items())
 
     def can_equal(self, attributes: Sequence[str], others: Mapping[str, Template]) -> bool:
-        """Return whether these key attributes can have the values of other templates."""
+        """Return whether these key attributes can be equal to those of other templates."""
         return all(templates_can_collide(self.templates[each], others[each]) for each in attributes)
 
     # -- from the arguments of a call --------------------------------------------------------
@@ -221,7 +221,7 @@ class KeyMap:
     def check_arguments(self, arguments: Sequence[Any], *, complete: bool) -> None:
         """Raise DeclarationError if the number of arguments is wrong.
 
-        A complete key takes all values; any other takes at least those of the partition key.
+        A complete key needs all values; other calls need at least those of the partition key.
         """
         wanted = len(self.parameters) if complete else self.partition_arity
         if len(arguments) != wanted if complete else len(arguments) < wanted:
@@ -366,7 +366,7 @@ class KeyMap:
 
 
 class AlternativeKeys:
-    """The places of an entity in one index, of which at most one holds at a time."""
+    """The alternative places of an entity in one index; it is in at most one at a time."""
 
     def __init__(self, keys: tuple[KeyMap, ...]) -> None:
         self.keys = keys
@@ -376,7 +376,7 @@ class AlternativeKeys:
         self.depends_on = frozenset[str]().union(*(key.depends_on for key in keys))
 
     def compose(self, values: Mapping[str, Any]) -> dict[str, Value] | None:
-        """Return the composed attributes of the place that holds; None if none does."""
+        """Return the composed attributes of the entity's place; None if it is in none."""
         for key in self.keys:
             composed = key.compose(values)
             if composed is not None:
@@ -389,7 +389,7 @@ IndexKeys: TypeAlias = KeyMap | AlternativeKeys
 
 
 def places_of(keys: Iterable[IndexKeys]) -> Iterator[KeyMap]:
-    """Yield each place: the alternatives one by one."""
+    """Yield each place, also each alternative."""
     for key in keys:
         yield from (key,) if isinstance(key, KeyMap) else key.keys
 
@@ -406,7 +406,7 @@ def group_by_index(keys: Sequence[KeyMap]) -> tuple[IndexKeys, ...]:
 
 
 def _following(sort: Template, position: int) -> str | None:
-    """Return what tells the end of a part; "" before another part, None if nothing follows."""
+    """Return the text that ends a part; "" before another part, None at the end of the key."""
     if position + 1 == len(sort.pieces):
         return None
     piece, delimiter = sort.pieces[position + 1], sort.delimiter.text

@@ -47,19 +47,19 @@ class Chars(Struct, frozen=True):
 
 
 class Sequence(Struct, frozen=True):
-    """One after the other."""
+    """Several languages, one after the other."""
 
     items: tuple[Language, ...]
 
 
 class Choice(Struct, frozen=True):
-    """One of several."""
+    """One of several languages."""
 
     options: tuple[Language, ...]
 
 
 class Repeat(Struct, frozen=True):
-    """The same, `least` to `most` times; without a limit if `most` is None."""
+    """One language, `least` to `most` times; without a limit if `most` is None."""
 
     item: Language
     least: int
@@ -86,17 +86,17 @@ def one_of(texts: Iterable[str]) -> Language:
 
 
 def characters(members: str, least: int = 1, most: int | None = None) -> Language:
-    """Return the texts of `least` to `most` characters of a set."""
+    """Return the language of texts with `least` to `most` characters of a set."""
     return Repeat(Chars(frozenset(members)), least, most)
 
 
 def digits(count: int) -> Language:
-    """Return the texts of this many digits."""
+    """Return the language of texts with this many digits."""
     return characters(DIGITS, count, count)
 
 
 def sequence(*items: Language) -> Language:
-    """Return the texts that are one of each, one after the other."""
+    """Return the language of texts that consist of one text of each item, in order."""
     return Sequence(items)
 
 
@@ -155,7 +155,7 @@ def width_of(language: Language) -> int | None:
 
 
 def texts_of(language: Language) -> list[str] | None:
-    """Return the texts of a language of a few texts, as `one_of` makes it; None for any other."""
+    """Return the texts of a language that `one_of` returned; None for any other."""
     if not isinstance(language, Choice):
         return None
     texts: list[str] = []
@@ -170,7 +170,7 @@ def texts_of(language: Language) -> list[str] | None:
 
 
 def may_contain(language: Language, characters: str) -> bool:
-    """Whether a text of the language can contain one of these characters."""
+    """Return whether a text of the language can contain one of these characters."""
     match language:
         case Chars():
             return any(character in language for character in characters)
@@ -181,12 +181,33 @@ def may_contain(language: Language, characters: str) -> bool:
 
 
 def intersects(one: Language, other: Language) -> bool:
-    """Whether a text belongs to both languages."""
-    return _meet(_Automaton(one), _Automaton(other))
+    """Return whether a text belongs to both languages: both reach their last states with it."""
+    first, second = _Automaton(one), _Automaton(other)
+    goal = (first.last, second.last)
+    waiting = [(first.first, second.first)]
+    seen = set(waiting)
+    while waiting:
+        pair = waiting.pop()
+        if pair == goal:
+            return True
+        here, there = pair
+        found = [(jump, there) for jump in first.jumps[here]]
+        found += [(here, jump) for jump in second.jumps[there]]
+        found += [
+            (end, another)
+            for chars, end in first.steps[here]
+            for theirs, another in second.steps[there]
+            if chars.overlaps(theirs)
+        ]
+        for following in found:
+            if following not in seen:
+                seen.add(following)
+                waiting.append(following)
+    return False
 
 
 def starts_with(language: Language, start: Language) -> bool:
-    """Whether a text of a language begins with a text of another."""
+    """Return whether a text of a language begins with a text of another."""
     return intersects(language, Sequence((start, ANYTHING)))
 
 
@@ -234,28 +255,3 @@ class _Automaton:
                     start = self._add(item, start)
                 self.jumps[start].append(end)
                 return end
-
-
-def _meet(one: _Automaton, other: _Automaton) -> bool:
-    """Whether both can reach their ends with the same text."""
-    goal = (one.last, other.last)
-    waiting = [(one.first, other.first)]
-    seen = set(waiting)
-    while waiting:
-        pair = waiting.pop()
-        if pair == goal:
-            return True
-        here, there = pair
-        found = [(jump, there) for jump in one.jumps[here]]
-        found += [(here, jump) for jump in other.jumps[there]]
-        found += [
-            (end, another)
-            for chars, end in one.steps[here]
-            for theirs, another in other.steps[there]
-            if chars.overlaps(theirs)
-        ]
-        for following in found:
-            if following not in seen:
-                seen.add(following)
-                waiting.append(following)
-    return False

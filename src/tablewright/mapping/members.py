@@ -1,4 +1,4 @@
-"""What an entity consists of beside its keys: attributes, unique values and histories."""
+"""The parts of an entity besides its keys: attributes, unique values and histories."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from tablewright.mapping.constraints import Check
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.pydantic_bridge import Check
 from tablewright.symbol import Symbol
 from tablewright.values import Value
 
@@ -38,12 +38,12 @@ class AttributeMap(Struct, frozen=True):
     is_immutable: bool = False
     #: Checks the constraints of its type before a write; None if it has none.
     check: Check | None = None
-    #: Validates a value that enters by itself, and a member of a list or a set.
+    #: Validates a single value from a caller, and a member of a list or a set.
     validate: Check | None = None
     validate_member: Check | None = None
 
     def enter(self, value: Any) -> Any:
-        """Return a value that enters, as pydantic validates it; raise InvalidValue."""
+        """Return a value from a caller, validated by pydantic; raise InvalidValue."""
         if self.validate is None or value is None or isinstance(value, Symbol):
             return value
         self.converter.encode(value)  # only the declared type: nothing is converted
@@ -52,7 +52,7 @@ class AttributeMap(Struct, frozen=True):
     def store(self, value: Any) -> Value | None:
         """Return the stored value; None if the attribute is left out.
 
-        An absent attribute is read as its default, so None is stored if it is not the default.
+        An absent attribute has its default, so None is stored if the default is another value.
         """
         if self.check is not None and value is not None:
             self.check(value)
@@ -63,13 +63,13 @@ class AttributeMap(Struct, frozen=True):
 
     @property
     def writer(self) -> Callable[[Any], Value | None]:
-        """Return `store`, or what does the same for an attribute that is never left out."""
+        """Return `store`, or the faster `encode` for an attribute that is never left out."""
         is_plain = self.check is None and self.converter.empty is None
         return self.converter.encode if is_plain and not self.converter.optional else self.store
 
     @property
     def may_be_absent(self) -> bool:
-        """Whether an item need not have it."""
+        """Whether an item may lack it."""
         return (
             self.role in ("created_at", "updated_at")
             or self.default is not None
@@ -79,7 +79,7 @@ class AttributeMap(Struct, frozen=True):
 
     @property
     def has_value_if_absent(self) -> bool:
-        """Whether an absent attribute is not None: it is optional and has another default."""
+        """Whether it is optional, and an absent one has a default other than None."""
         if not self.converter.optional or self.default is None:
             return False
         return self.default() is not None
@@ -92,13 +92,13 @@ class UniqueMap(Struct, frozen=True):
     #: The attributes of the entity that the sentinel contains.
     keeps: tuple[AttributeMap, ...]
     type_name: str
-    #: Those that tell whose sentinel it is: the attributes of the primary key; all that it
-    #: contains, if one of them is missing.
+    #: The attributes that identify its entity: those of the primary key; all of `keeps`, if the
+    #: sentinel lacks one of them.
     owned_by: tuple[AttributeMap, ...]
 
 
 class HistoryMap(Struct, frozen=True):
-    """A history: the event that is written when an attribute changes, or is written at all."""
+    """A history: the event that is written when an attribute changes."""
 
     attribute: str
     event: EntityMap

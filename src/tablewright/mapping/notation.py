@@ -11,8 +11,10 @@
     bool                 false, true                     yes        true
 
 Invariants: `decode(encode(value))` is the value, unless the notation keeps less than the value
-(`is_exact` is false); no two texts of one value. `encode` raises InvalidValue, `decode` raises
-ValueError; the messages begin after the name of the part: "is 7 of type int; …".
+(`is_exact` is false). No value has two texts. `encode` raises InvalidValue, `decode` raises
+ValueError; messages continue after the name of the part: "is 7 of type int; …".
+
+A `Format` makes another notation of one: `tablewright.mapping.formats` lists them.
 
 This module knows nothing of delimiters: a notation writes the plain text, a part escapes it.
 """
@@ -33,7 +35,8 @@ from msgspec.structs import replace
 from tablewright.encoding.numbers import format_number
 from tablewright.errors import DeclarationError, InvalidValue, ValidationException
 from tablewright.ids import KSUID, ULID
-from tablewright.mapping.converters.times import NAIVE, utc_text
+from tablewright.mapping.converters.conversion import name_of
+from tablewright.mapping.converters.scalars import NAIVE, utc_text
 from tablewright.mapping.language import (
     ANY_CHARACTER,
     DIGITS,
@@ -56,48 +59,48 @@ HEX = DIGITS + "abcdef"
 class Notation(Struct, frozen=True):
     """How the values of a type are written inside a key."""
 
-    #: The type of the values that a call gives.
+    #: The type of the argument of a call.
     kind: Any
-    #: The text of a value that a call gives.
+    #: Returns the text of an argument.
     encode: Callable[[Any], str]
-    #: The value of a text.
+    #: Returns the argument of a text.
     decode: Callable[[str], Any]
     #: The texts that are possible.
     language: Language
-    #: What a call gives, from the attribute's value; None where they are the same.
+    #: Returns the argument for a value of the attribute; None if they are the same.
     derive: Callable[[Any], Any] | None = None
-    #: Texts sort as values do.
+    #: Whether texts sort as values do.
     is_ordered: bool = True
-    #: Larger values have smaller texts.
+    #: Whether larger values have smaller texts.
     is_descending: bool = False
-    #: A text says exactly which value the attribute has.
+    #: Whether a text determines the value of the attribute.
     is_exact: bool = True
-    #: `derive` may return None: the part has no value.
+    #: Whether `derive` may return None: then the part has no value.
     is_optional: bool = False
-    #: The same by its type; that a member of a mapping or a list is missing is not in its type.
+    #: Whether its type allows None; a missing member of a mapping or a list is not in the type.
     can_be_none: bool = False
-    #: The texts are any texts at all: a beginning of one makes sense, and it needs escaping.
+    #: Whether any text is possible: then prefixes can be queried, and delimiters are escaped.
     is_free_text: bool = False
-    #: The type of the key attribute in DynamoDB; N and B only where the part is the whole key.
+    #: The type of the key attribute in DynamoDB; N and B only if the part is the whole key.
     tag: Literal["S", "N", "B"] = "S"
-    #: The number of shards, for the number of one; 0 for anything else.
+    #: The number of shards, if the part is a shard number; else 0.
     shards: int = 0
     #: The user's codec that writes it.
     codec: object = None
-    #: No other text is read as the same value; a number can also be read from `07`.
+    #: Whether each value has one text only; a number can also be read from `07`.
     has_one_text: bool = False
-    #: Of a datetime in UTC: how much of its default text it is, and the end that is added.
+    #: For a datetime in UTC: the length of the prefix of its default text, and the end added to it.
     beginning: tuple[int, str] | None = None
     #: How a stored value is written, with {} for it: `padded({}, 3)`.
     form: str = "{}"
 
 
-#: Makes the notation of a type; `pad` is the number of digits that the attribute declares.
+#: Returns the notation of a type; `pad` is the number of digits that the attribute declares.
 Maker = Callable[[Any, int | None], Notation]
 
 
 def notation_of(kind: Any, pad: int | None) -> Notation | None:
-    """Return the notation that values of a type have by default; None if there is none."""
+    """Return the default notation of a type; None if it has none."""
     for base, make in _KINDS:
         if isinstance(kind, type) and issubclass(kind, base):
             return make(kind, pad)
@@ -118,12 +121,8 @@ def no_notation(kind: Any) -> DeclarationError:
     )
 
 
-def name_of(kind: Any) -> str:
-    return kind.__name__ if isinstance(kind, type) else str(kind)
-
-
 def checked(kind: type, encode: Callable[[Any], str]) -> Callable[[Any], str]:
-    """Return `encode` for values of a type; it refuses all others."""
+    """Return `encode` with a check of the type."""
 
     def text(value: Any) -> str:
         if type(value) is not kind:
@@ -134,7 +133,7 @@ def checked(kind: type, encode: Callable[[Any], str]) -> Callable[[Any], str]:
 
 
 def check_type(value: Any, kind: type) -> None:
-    """Raise InvalidValue unless a value is of a type or a subclass; a bool is not an int."""
+    """Raise InvalidValue unless a value is an instance of a type; a bool is not an int."""
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise wrong_type(value, kind)
 
@@ -158,7 +157,7 @@ def _text(kind: Any, pad: int | None) -> Notation:
 
 
 def _open_text(members: tuple[type[str], ...]) -> Notation:
-    """Return the notation of texts, some of which have a type of their own: `KSUID | str`."""
+    """Return the notation of a union of text types: `KSUID | str`."""
 
     def decode(text: str) -> str:
         for member in members:
@@ -192,14 +191,14 @@ def _int(kind: Any, pad: int | None) -> Notation:
 
 
 def plain_number() -> Notation:
-    """Return the notation of a number as it is."""
+    """Return the notation of a whole number without padding."""
     first = Chars(frozenset(DIGITS[1:]))
     number = sequence(Repeat(literal("-"), 0, 1), first, characters(DIGITS, 0))
     return Notation(int, checked(int, str), int, Choice((literal("0"), number)), is_ordered=False)
 
 
 def padded_number(width: int) -> Notation:
-    """Return the notation of a whole number from 0, with zeros in front."""
+    """Return the notation of a whole number from 0, with leading zeros."""
     bound, form = 10**width, f"%0{width}d"
 
     def encode(value: Any) -> str:
@@ -249,7 +248,7 @@ def _datetime(kind: Any, pad: int | None) -> Notation:
 
 
 def check_date(value: Any) -> None:
-    """Raise InvalidValue for a value that is not a date, or is also a time."""
+    """Raise InvalidValue for a value that is not a date, or is a datetime."""
     check_type(value, date)
     if isinstance(value, datetime):
         raise InvalidValue(f"takes a date, not {value!r}; use its .date()")
@@ -333,3 +332,44 @@ _KINDS: list[tuple[type, Maker]] = [
     (date, _date),
     (UUID, _uuid),
 ]
+
+
+class Format(Struct, frozen=True):
+    """Creates another notation from a notation."""
+
+    #: How it is shown, with {} for its argument.
+    label: str
+    #: Raises DeclarationError, with a message that begins after the label.
+    apply: Callable[[Notation], Notation]
+    #: Whether it depends on the text of its attribute (with padding), not only on the value.
+    of_text: bool = False
+    #: For a path in a document: how it is stored, with {} for the document.
+    place: Callable[[Notation], str] | None = None
+
+
+def require_kind(notation: Notation, *kinds: type) -> None:
+    """Raise DeclarationError unless a notation writes values of these types."""
+    refuse_descending(notation)
+    if not (isinstance(notation.kind, type) and issubclass(notation.kind, kinds)):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise DeclarationError(
+            f"takes a value of type {wanted}, not of type {name_of(notation.kind)}"
+        )
+
+
+def refuse_descending(notation: Notation) -> None:
+    """Raise DeclarationError if a notation is descending."""
+    if notation.is_descending:
+        raise DeclarationError("takes the value itself; write descending(…) around it")
+
+
+def derive_after(first: Callable[[Any], Any] | None, second: Callable[[Any], Any]) -> Any:
+    """Return the function that applies `first`, then `second`; None stays None."""
+    if first is None:
+        return second
+
+    def derive(value: Any) -> Any:
+        found = first(value)
+        return None if found is None else second(found)
+
+    return derive

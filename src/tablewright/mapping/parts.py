@@ -1,63 +1,191 @@
-"""Key parts: the place of one value in a key, with its delimiters escaped.
+"""Key parts: the place of one value in a key, and the delimiters between parts.
 
 A part has a notation, which says how its values are written, and the delimiter of its key. Texts
 of different lengths never contain the delimiter; texts of one length are written as they are, since
-it is known where they end. Texts of different lengths do not always sort as values do: behind a
-shorter text comes the delimiter, and a space or `!` sorts below `#`.
+it is known where they end. Texts of different lengths do not always sort as values do: a shorter
+text is followed by the delimiter, and a space or `!` sorts below `#`.
+
+A delimiter that escapes writes itself, inside a value, as two characters. Both escapes begin with
+the character that follows the delimiter, so escaping keeps the order of values; it works character
+by character, so it keeps prefixes:
+
+    delimiter   a value     in the key
+    #           a#b         a$!b
+    #           $5          $$5
+    :           a:b         a;!b
+
+With `escape=False` a value is written as it is, and one that contains the delimiter is refused:
+for tables that other programs write, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.converters import Converter
-from tablewright.mapping.delimiter import Delimiter
-from tablewright.mapping.formats.format import Format
 from tablewright.mapping.language import (
     ANYTHING,
     DIGITS,
     NOTHING,
+    Chars,
+    Choice,
     Language,
+    Repeat,
+    Sequence,
     characters,
+    literal,
     may_contain,
     sequence,
     width_of,
 )
-from tablewright.mapping.notation import Notation, no_notation, notation_of
+from tablewright.mapping.notation import Format, Notation, no_notation, notation_of
 from tablewright.symbol import Argument, Computed, Expression, Symbol, SymbolicText, UnknownValue
+
+#: Follows the escape character in an escaped delimiter. It sorts below every escape character, so
+#: an escaped delimiter sorts below an escaped escape character.
+MARK = "!"
+
+
+class Delimiter(Struct, frozen=True):
+    """What separates the parts of a key."""
+
+    text: str = "#"
+    escapes: bool = True
+
+    def check(self, where: str) -> None:
+        """Raise DeclarationError for a delimiter that cannot be used."""
+        if not isinstance(self.text, str):
+            raise DeclarationError(
+                f"{where}: the delimiter is {self.text!r}; give a text of one or two characters"
+            )
+        if not self.text:
+            raise DeclarationError(
+                f"{where}: the delimiter is empty; give at least one character, and join parts "
+                "without one by +"
+            )
+        if len(self.text) > 2:
+            raise DeclarationError(
+                f"{where}: the delimiter {self.text!r} has more than two characters; use one or two"
+            )
+        if self.escapes and (len(self.text) > 1 or not MARK < self.text < "\x7f"):
+            raise DeclarationError(
+                f"{where}: values cannot be escaped for the delimiter {self.text!r}; use one of "
+                "the characters from '\"' to '~', or escape=False"
+            )
+
+    @property
+    def escape_character(self) -> str:
+        return chr(ord(self.text) + 1)
+
+    @property
+    def above(self) -> str:
+        """The lowest text that sorts after all texts with this prefix."""
+        return self.text[:-1] + chr(ord(self.text[-1]) + 1)
+
+    @property
+    def special(self) -> str:
+        """The characters that must be escaped inside a value, or are refused."""
+        return self.text + self.escape_character if self.escapes else self.text
+
+    def write(self, value: str) -> str:
+        """Escape a value for a key; raise InvalidValue if it contains the delimiter unescaped."""
+        if self.escapes:
+            escape = self.escape_character
+            return value.replace(escape, escape * 2).replace(self.text, escape + MARK)
+        if (value + self.text).index(self.text) != len(value):
+            raise InvalidValue(
+                f"{value!r} contains the delimiter {self.text!r}, and the table is declared with "
+                "escape=False; use another value"
+            )
+        return value
+
+    def read(self, text: str) -> str:
+        """Return the value of a text in a key; raise ValueError for an invalid escape."""
+        if not self.escapes or self.escape_character not in text:
+            return text
+        escape = self.escape_character
+        pieces = text.split(escape * 2)
+        if any(piece.replace(escape + MARK, "").count(escape) for piece in pieces):
+            raise ValueError(f"{text!r} has {escape!r} without {MARK!r} or {escape!r} after it")
+        return escape.join(piece.replace(escape + MARK, self.text) for piece in pieces)
+
+    def language(self, language: Language) -> Language:
+        """Return the language of the escaped texts of a language."""
+        match language:
+            case Chars():
+                return self._characters(language)
+            case Sequence(items):
+                return Sequence(tuple(map(self.language, items)))
+            case Choice(options):
+                return Choice(tuple(map(self.language, options)))
+            case Repeat(item, least, most):
+                if len(self.text) == 2 and isinstance(item, Chars) and item.negated:
+                    return self._without_pair(*self.text)
+                return Repeat(self.language(item), least, most)
+
+    def _characters(self, chars: Chars) -> Language:
+        if len(self.text) == 2:
+            return chars
+        special = frozenset(self.special)
+        plain = Chars(
+            chars.members | special if chars.negated else chars.members - special,
+            negated=chars.negated,
+        )
+        if not self.escapes:
+            return plain
+        escape = self.escape_character
+        written = {self.text: escape + MARK, escape: escape * 2}
+        escaped = [literal(text) for character, text in written.items() if character in chars]
+        return Choice((plain, *escaped)) if escaped else plain
+
+    def _without_pair(self, first: str, second: str) -> Language:
+        """Return the texts without this pair, also where the pair follows the text."""
+        other = Chars(frozenset(first), negated=True)
+        if first == second:
+            return Repeat(Choice((other, Sequence((literal(first), other)))), 1, None)
+        firsts = Repeat(literal(first), 1, None)
+        neither = Chars(frozenset((first, second)), negated=True)
+        whole = Choice((other, Sequence((firsts, neither))))
+        return Choice((Repeat(whole, 1, None), Sequence((Repeat(whole, 0, None), firsts))))
+
+    DEFAULT: ClassVar[Delimiter]
+
+
+Delimiter.DEFAULT = Delimiter()
+
 
 #: The texts of whole numbers above zero.
 POSITIVE = sequence(characters(DIGITS[1:], 1, 1), characters(DIGITS, 0))
 
 
 class KeyPart(Struct, frozen=True):
-    """A value's place in a key."""
+    """One value in a key."""
 
     attribute: str
     #: How the part is shown: `created_at`, `day(created_at)`.
     label: str
     notation: Notation
-    #: The text of what a call gives. Raises InvalidValue, which names the key, and UnknownValue for
-    #: a symbol.
+    #: Returns the text of an argument. Raises InvalidValue, which names the key, and UnknownValue
+    #: for a symbol.
     text: Callable[[Any], str]
-    #: What a call would give for a text. Raises ValueError.
+    #: Returns the argument of a text. Raises ValueError.
     read: Callable[[str], Any]
     #: The texts that are possible.
     language: Language
     #: How it is stored, with {} for the stored attribute: `day({})`, `padded({}, 3)`.
     form: str = "{}"
-    #: A delimiter in its text is escaped, or refused.
+    #: Whether a delimiter in its text is escaped or refused.
     is_escaped: bool = False
     #: How a value is shown, with {} for it: `day({})`.
     shown: str = "{}"
 
     def text_or_symbol(self, value: Any) -> str:
-        """Return the text of what a call gives; for a symbol, one that is not known yet."""
+        """Return the text of an argument; a SymbolicText for a symbol."""
         try:
             return self.text(value)
         except UnknownValue as unknown:
@@ -65,7 +193,7 @@ class KeyPart(Struct, frozen=True):
 
     @property
     def expression(self) -> Expression:
-        """What it is in an item whose values are not known yet: `day(created_at)`."""
+        """The expression for the part in an item with unknown values: `day(created_at)`."""
         return _formatted(Argument(self.attribute), self.shown)
 
     def argument(self, value: Any) -> Any:
@@ -79,7 +207,7 @@ class KeyPart(Struct, frozen=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a whole attribute, in the notation of its type."""
+        """Whether it is an attribute in the default notation of its type."""
         return self.label == self.attribute
 
     @property
@@ -100,19 +228,19 @@ class KeyPart(Struct, frozen=True):
 
     @property
     def attribute_text(self) -> Callable[[Any], str]:
-        """Return the function that gives the text of an attribute's value."""
+        """The function that returns the text of an attribute's value."""
         argument, text = self.argument, self.text
         return text if self.notation.derive is None else lambda value: text(argument(value))
 
     def sorts_before(self, following: str) -> bool:
-        """Whether texts sort as values do, if this literal follows them."""
+        """Return whether texts sort as values do if this literal follows them."""
         if width_of(self.language) is not None:
             return True
         below = "".join(map(chr, range(ord(following[0]))))
         return not may_contain(self.language, below)
 
     def explains(self, text: str, value: Any) -> bool:
-        """Whether a stored text stands for an attribute's value, perhaps in another spelling."""
+        """Return whether a stored text is a spelling of an attribute's value."""
         canonical = self.attribute_text(value)
         if text == canonical:
             return True
@@ -132,7 +260,7 @@ def make_part(
     where: str,
     is_positive: bool = False,
 ) -> KeyPart:
-    """Return the part of an attribute of a type; `where` names the key in messages."""
+    """Return the part for an attribute; `where` names the key in messages."""
     notation, shown, form = _notation(attribute, kind, formats, pad, where)
     label = shown.format(attribute)
     if is_positive and notation.tag == "N" and notation.kind is int and notation.derive is None:
@@ -160,7 +288,7 @@ def make_part(
 
 
 def natural_part(attribute: str, converter: Converter, *, is_positive: bool = False) -> KeyPart:
-    """Return the part of an attribute that is a key attribute itself, as it is stored."""
+    """Return the part for an attribute that is a key itself, as it is stored."""
     notation = notation_of(converter.kind, None) if converter.tag == "S" else None
     language = ANYTHING if notation is None else notation.language
     if is_positive and converter.kind is int:
@@ -173,7 +301,7 @@ def natural_part(attribute: str, converter: Converter, *, is_positive: bool = Fa
 def _notation(
     attribute: str, kind: Any, formats: tuple[Format, ...], pad: int | None, where: str
 ) -> tuple[Notation, str, str]:
-    """Return the notation of an attribute, how it is shown, and how it is stored, each with {}."""
+    """Return the notation of an attribute, and how it is shown and stored, each with {}."""
     shown = "{}"
     try:
         notation = notation_of(kind, pad)
@@ -227,7 +355,7 @@ def _writer(
             return text
         except InvalidValue as error:
             if isinstance(value, Symbol):
-                # What is derived was shown when it was made, or is an argument itself.
+                # A derived value was formatted when it was derived, or is an argument itself.
                 form = "{}" if notation.derive is not None else shown
                 raise UnknownValue(_formatted(Symbol.expression(value), form)) from None
             raise InvalidValue(f"{where}: {label} {error}", attribute=attribute) from None
@@ -236,7 +364,7 @@ def _writer(
 
 
 def _formatted(expression: Expression, shown: str) -> Expression:
-    """Return a value in the formats of a part: `day(visit.at)`."""
+    """Return an expression in the formats of a part: `day(visit.at)`."""
     return expression if shown == "{}" else Computed(shown, (expression,))
 
 

@@ -2,8 +2,8 @@
 
     Menu.sections.path(lambda sections: sections["soups"].name)
 
-The function runs once on a recorder, which notes the attributes and members that it reads. The
-stored names and the types follow from the annotations of the document's class.
+The function runs once on a recorder, and the attributes and members that it reads are the path.
+The stored names and the types follow from the annotations of the document's class.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ from pydantic import BaseModel
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
-from tablewright.mapping.constraints import unannotated
-from tablewright.mapping.converters import Converter, converter
-from tablewright.mapping.formats.format import Format
-from tablewright.mapping.notation import Notation, no_notation, notation_of
+from tablewright.mapping.converters import converter
+from tablewright.mapping.notation import Format, Notation, no_notation, notation_of
+from tablewright.mapping.pydantic_bridge import unannotated
 from tablewright.symbol import Symbol
 
 #: An attribute of an object, or a member of a mapping or a list.
@@ -30,7 +29,7 @@ Step: TypeAlias = tuple[Literal["attribute", "member"], Any]
 
 
 class _Recorder:
-    """Notes the attributes and members that are read from it."""
+    """Records the attributes and members that code reads from it."""
 
     def __init__(self, steps: tuple[Step, ...]) -> None:
         object.__setattr__(self, "_steps", steps)
@@ -43,7 +42,7 @@ class _Recorder:
 
 
 def recorded_steps(place: Callable[[Any], Any], where: str) -> tuple[Step, ...]:
-    """Return the steps with which a function goes to a place inside of a document."""
+    """Return the steps of a function from a document to one of its members."""
     recorded = place(_Recorder(()))
     if not isinstance(recorded, _Recorder):
         raise DeclarationError(
@@ -60,7 +59,7 @@ def show_step(step: Step) -> str:
 
 
 def path_format(place: Callable[[Any], Any], where: str) -> Format:
-    """Return the format of a document of which a key contains one place."""
+    """Return the format that writes one member of a document."""
     steps = recorded_steps(place, where)
 
     def apply(document: Notation) -> Notation:
@@ -82,7 +81,7 @@ def path_format(place: Callable[[Any], Any], where: str) -> Format:
         )
 
     def stored(document: Notation) -> str:
-        """Return the place with the stored names of its members."""
+        """Return the path in stored names."""
         kind, reached = document.kind, "{}"
         for step in steps:
             name, kind, _ = step_into(kind, step, "it")
@@ -93,7 +92,7 @@ def path_format(place: Callable[[Any], Any], where: str) -> Format:
 
 
 def _value_at(value: Any, steps: tuple[Step, ...]) -> Any:
-    """Return the value of a place; None if it or a document around it is missing."""
+    """Return the value at a path; None if it or a document around it is missing."""
     for how, key in steps:
         if how == "attribute":
             value = getattr(value, key, None)
@@ -105,9 +104,7 @@ def _value_at(value: Any, steps: tuple[Step, ...]) -> Any:
     return value
 
 
-@lru_cache(maxsize=1024)
-def cached_converter(kind: Any, where: str) -> Converter:
-    return converter(kind, where)
+cached_converter = lru_cache(maxsize=1024)(converter)
 
 
 def step_into(kind: Any, step: tuple[str, Any], where: str) -> tuple[str | int, Any, bool]:
@@ -139,7 +136,7 @@ def without_none(kind: Any) -> Any:
 
 
 def _key_text(key: Any, arguments: tuple[Any, ...], where: str) -> str:
-    """Return the key of a map as its converter stores it."""
+    """Return the stored text of a key of a map."""
     stored = cached_converter(arguments[0] if arguments else str, where).encode(key)
     return str(next(iter(stored.values())))
 

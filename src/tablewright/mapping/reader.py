@@ -1,7 +1,7 @@
 """Readers: one generated function for each entity, which decodes its usual items.
 
 An item is usual if it has every attribute that it needs, each of the declared type, and its keys
-are what its values give. Most items are. What the function for a small entity looks like:
+match its values. Most items are. What the function for a small entity looks like:
 
     customer: Attr[int] = attr(pad=7)       primary = key("CUSTOMER" / customer, "AT" / placed)
     placed: Attr[datetime] = attr()         by_day = index(Shop.by_day, "DAY" / day(placed), …)
@@ -87,8 +87,8 @@ def make_reader(
     """Return the function that decodes the fields of an item: its keys, then its attributes.
 
     With `is_typed`, it takes an item of `item_type`; else a tuple of values. `absent` returns the
-    value of a missing attribute that has one. `otherwise` reads items that are not usual; it is
-    returned itself if an entity has none.
+    value of a missing attribute. `otherwise` decodes unusual items; it is returned itself if all
+    items of an entity are unusual.
     """
     source = _Source(attributes, keys, is_typed=is_typed)
     if not source.is_possible:
@@ -101,7 +101,7 @@ def make_reader(
 
 
 def item_type(attributes: Sequence[AttributeMap], keys: StoredKey, stored: Sequence[str]) -> Any:
-    """Return the type of the items in answers, of which only the fields of a reader are decoded.
+    """Return the type of the items in responses, with the fields that a reader needs.
 
     Other attributes are skipped, not built: a page of 20 orders decodes in two thirds of the time.
     The fields have the order of stored items, in which msgspec expects them.
@@ -137,7 +137,7 @@ class _Source:
             for n, each in enumerate(attributes)
             if each.converter.kind is datetime and self._forms[n] and not each.may_be_absent
         ]
-        #: Conditions that hold if the primary key is what the values give.
+        #: Conditions that are true if the primary key matches the values.
         self._known: list[str] = []
         self.names: dict[str, Any] = {
             "new": object.__new__,
@@ -149,7 +149,7 @@ class _Source:
 
     @property
     def is_possible(self) -> bool:
-        """Whether the items store every attribute, and those of their key are never None."""
+        """Whether items store every attribute, and those of the key are never None."""
         if any(each.is_key_only for each in self._attributes):
             return False
         return not any(
@@ -161,7 +161,7 @@ class _Source:
 
     @property
     def types(self) -> list[Any]:
-        """What the fields are decoded as, for a reader of typed fields."""
+        """The types that msgspec decodes the fields as."""
         return [
             *(
                 _KEY_TYPES.get(self._templates(name)[0].tag, _ANY_VALUE)
@@ -176,7 +176,7 @@ class _Source:
         return [own[name]] if name in own else self._keys.index_templates[name]
 
     def text(self, snapshot: Sequence[int]) -> str:
-        """Return the source, which packs and keeps the attributes at positions in `snapshot`."""
+        """Return the source; it packs and keeps the attributes at the positions in `snapshot`."""
         kept = ", ".join(f"f{n}" for n in snapshot)
         fields = [f"k{n}" for n in range(len(self._keys.names))]
         fields += [f"f{n}" for n in range(len(self._attributes))]
@@ -215,7 +215,7 @@ class _Source:
         )
 
     def _unpack(self, fields: Sequence[str]) -> list[str]:
-        """Return the lines that give the fields names."""
+        """Return the lines that assign the fields to variables."""
         if self._is_typed:  # less time than astuple
             return [f"{name} = stored.a{n}" for n, name in enumerate(fields)]
         return [f"{', '.join(fields)}, = stored"]
@@ -253,7 +253,7 @@ class _Source:
     # -- conditions --------------------------------------------------------------------------
 
     def _own_conditions(self) -> Iterator[str]:
-        """Yield the conditions under which the primary key is what the values give."""
+        """Yield the conditions that the primary key matches the values."""
         for name in self._primary.composed:
             comparison, *others = self._comparison(name, self._primary.templates[name])
             self._known += others
@@ -261,13 +261,13 @@ class _Source:
         yield from dict.fromkeys(self._known)
 
     def _zone_conditions(self) -> Iterator[str]:
-        """Yield the conditions under which moments are in UTC."""
+        """Yield the conditions that moments are in UTC."""
         for n in self._moments:
             if _is_default_text(f"v{n}", f"t{n}") not in self._known:
                 yield f"v{n}.tzinfo is UTC"
 
     def _natural_conditions(self) -> Iterator[str]:
-        """Yield the conditions under which attributes that are keys are in their usual spelling."""
+        """Yield the conditions that attributes that are keys have their usual spelling."""
         for each in self._keys.natural:
             n = self._position[each.attribute]
             if each.converter.kind is datetime:
@@ -281,7 +281,7 @@ class _Source:
             yield f"(f{n} is None or {condition})" if optional else condition
 
     def _index_conditions(self) -> Iterator[str]:
-        """Yield the conditions under which keys in indexes are what the values give."""
+        """Yield the conditions that keys in indexes match the values."""
         own = {key_identity(self._primary.templates[name]): name for name in self._primary.composed}
         own.pop(None, None)
         for name, templates in self._keys.index_templates.items():
@@ -322,7 +322,7 @@ class _Source:
         return self._field(name) + (self._member if tag in _KEY_TYPES else of_dict)(tag)
 
     def _comparison(self, name: str, template: Template) -> Iterator[str]:
-        """Yield the comparison of a key attribute, then the conditions under which it counts."""
+        """Yield the comparison of a key attribute, then the conditions for its validity."""
         texts, others = [], []
         for part in template.parts:
             text, *conditions = self._part(part, template)
@@ -332,7 +332,7 @@ class _Source:
         yield from others
 
     def _part(self, part: KeyPart, template: Template) -> Iterator[str]:
-        """Yield the expression for the text of a part, then the conditions under which it holds."""
+        """Yield the expression for the text of a part, then the conditions for its validity."""
         n = self._position[part.attribute]
         attribute = self._attributes[n]
         kind = None if attribute.role == "ttl" else attribute.converter.kind
@@ -355,14 +355,14 @@ class _Source:
             yield f"{self._text(part)}(v{n})"
 
     def _text(self, part: KeyPart) -> str:
-        """Return the name of the function that gives the text of a part."""
+        """Return the name of the function that returns the text of a part."""
         name = f"text{len(self.names)}"
         self.names[name] = part.attribute_text
         return name
 
 
 def _composed(template: Template, texts: list[str]) -> str:
-    """Return the expression for a key with these expressions for the texts of its parts."""
+    """Return the expression for a key; `texts` are the expressions for its parts."""
     if '"' in "".join(texts):  # Python 3.11 has no quotes of a string inside of it
         return f"{Composer(template).form!r} % ({', '.join(texts)}, )"
     remaining = iter(texts)
@@ -380,7 +380,7 @@ def _in_quotes(literal: str) -> str:
 
 
 def _is_default_text(moment: str, text: str) -> str:
-    """Return the condition under which a text that `moment` was read from is its default one.
+    """Return the condition that a text is the default text of the `moment` read from it.
 
     It has the right length and separators: no other date of ten characters has a second hyphen
     there, no other time of fifteen characters a point. From Python 3.14 on, the hour can be 24.

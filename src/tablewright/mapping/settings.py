@@ -12,7 +12,7 @@ from tablewright.limits import MAX_CAPACITY_UNITS
 
 StreamView: TypeAlias = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
 
-#: The longest time for which DynamoDB keeps the history of a table, and its default.
+#: The longest period of point-in-time recovery, and the default.
 MAX_RECOVERY_DAYS = 35
 
 
@@ -68,5 +68,7 @@ class TableSettings(Struct, frozen=True):
             )
         for tag in self.tags:
             if not all(isinstance(text, str) for text in tag):
-                raise DeclarationError(f"{owner}: tags={dict(self.tags)!r} must hold texts")
+                raise DeclarationError(
+                    f"{owner}: in tags={dict(self.tags)!r}, {tag!r} is not a pair of texts"
+                )
         check_billing(self.billing, owner)

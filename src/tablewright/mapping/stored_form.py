@@ -21,13 +21,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct, defstruct
 
 from tablewright.mapping.converters import Converter
 
-#: Returns what follows the expression for a map in the expression for one of its members.
+#: Returns the access to a member of a map: `.name` or `['name']`.
 Member: TypeAlias = Callable[[str], str]
 
 
@@ -39,7 +39,7 @@ def of_dict(name: str) -> str:
     return f"[{name!r}]"
 
 
-# The garbage collector need not see values: they contain no cycles.
+# gc=False: values contain no cycles.
 
 
 class TextValue(Struct, gc=False):
@@ -58,28 +58,19 @@ class TextSetValue(Struct, gc=False):
     SS: list[str]
 
 
-class StoredForm(Protocol):
-    """How values of one type are decoded and read."""
-
-    @property
-    def type(self) -> Any:
-        """What msgspec decodes a stored value as."""
-        ...
-
-    def value(self, stored: str, member: Member, names: dict[str, Any]) -> str:
-        """Return the expression for the value of a stored value; add the names that it uses."""
-        ...
-
-
 class _Scalar(Struct, frozen=True):
+    """The form of values without parts."""
+
+    #: What msgspec decodes a stored value as.
     type: Any
     tag: str
     #: Takes the content.
     expression: str
-    #: What a name in the expression stands for; None if it is a builtin.
+    #: The function in the expression; None if it is a builtin.
     function: Any = None
 
     def value(self, stored: str, member: Member, names: dict[str, Any]) -> str:
+        """Return the expression that decodes a stored value; add the names that it uses."""
         function = ""
         if self.function is not None:
             function = f"function{len(names)}"
@@ -88,6 +79,8 @@ class _Scalar(Struct, frozen=True):
 
 
 class _Dataclass(Struct, frozen=True):
+    """The form of dataclasses, which are stored as maps."""
+
     type: Any
     kind: Any
     #: The form of each field, by its name.
@@ -102,6 +95,10 @@ class _Dataclass(Struct, frozen=True):
             for name, form in self.fields.items()
         ]
         return f"{kind}({', '.join(values)})"
+
+
+#: How values of one type are decoded and read.
+StoredForm: TypeAlias = _Scalar | _Dataclass
 
 
 def _moment(text: str) -> datetime:

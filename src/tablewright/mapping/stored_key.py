@@ -1,8 +1,8 @@
 """Stored keys: what the key attributes of an item say about its entity.
 
     values that are only in keys     parsed from the key: attr(key_only=True), KEYS_ONLY indexes
-    a key in another spelling        kept, so that a read and a write are the identity
-    a primary key that the values do not give    UnreadableItem, with both
+    a key in another spelling        kept, so that a read and a write change nothing
+    a primary key of other values    UnreadableItem, with both
 
 A spelling is another one if it stands for the same values: `AT#2020-01-03T01:57:44Z` in a design
 whose keys have microseconds, or `2020-01-03T01:57:44Z` in an attribute that is a key itself. The
@@ -48,7 +48,7 @@ class _ComposedAttribute(Struct, frozen=True):
 
 
 class NaturalAttribute(Struct, frozen=True):
-    """An attribute that is a key itself, and whose values have several texts."""
+    """An attribute that is a key itself, and has values with several spellings."""
 
     name: str
     attribute: str
@@ -87,7 +87,7 @@ class StoredKey:
         #: The attributes of the entity whose stored values it compares.
         self.natural = tuple(_natural_attributes((primary, *places_of(indexes))))
 
-    # Made when they are first needed, as most items are in the usual spelling.
+    # Created on first use: most items have the usual spelling.
 
     @cached_property
     def _own(self) -> tuple[_ComposedAttribute, ...]:
@@ -95,7 +95,7 @@ class StoredKey:
 
     @cached_property
     def _parsed(self) -> tuple[_ComposedAttribute, ...]:
-        """The key attributes that can give values which are stored nowhere else."""
+        """The key attributes that contain values which are stored nowhere else."""
         return self._own + tuple(
             each
             for each in self._in_places
@@ -124,10 +124,10 @@ class StoredKey:
         stored: Mapping[str, Value | None],
         compose: Callable[[Mapping[str, Any]], Item],
     ) -> Item | None:
-        """Return the stored keys whose spelling differs from that of the values; None if none do.
+        """Return the stored keys that differ from the composed ones; None if none do.
 
-        `compose` returns all keys of an entity. Raise UnreadableItem if the entity's values do not
-        explain its primary key.
+        `compose` returns all keys of an entity. Raise UnreadableItem if the primary key does not
+        stand for the values.
         """
         try:
             composed = compose(values)
@@ -150,7 +150,7 @@ class StoredKey:
         return different
 
     def _own_key(self, values: Mapping[str, Any]) -> Item:
-        """Return the primary key of an entity that cannot be in all indexes; or UnreadableItem."""
+        """Return the primary key alone; raise UnreadableItem if the values lack a part."""
         try:
             composed = self.primary.compose(values)
         except InvalidValue as error:
@@ -172,7 +172,7 @@ class StoredKey:
     def keep_spelling(
         self, item: Item, stored: Mapping[str, Value], values: Mapping[str, Any]
     ) -> None:
-        """Change keys of a new item to how they are stored, where both stand for its values."""
+        """Give a new item the stored spelling of each key that stands for the same values."""
         for name, attributes in self._spelled.items():
             new, old = item.get(name), stored.get(name)
             if (
@@ -188,7 +188,7 @@ class StoredKey:
                 item[name] = old
 
     def sources(self, attribute: str) -> list[str]:
-        """Return the key attributes that each determine the value of an attribute."""
+        """Return the key attributes that contain the value of an attribute."""
         return [
             each.name
             for each in self._parsed
@@ -197,7 +197,7 @@ class StoredKey:
         ]
 
     def values(self, stored: Mapping[str, Value | None]) -> dict[str, Any]:
-        """Return the attributes whose values the key determines; raise UnreadableItem if none."""
+        """Return the values in the keys; raise UnreadableItem for a key in another form."""
         found: dict[str, Any] = {}
         for each in self._parsed:
             text = (stored.get(each.name) or {}).get(each.template.tag)
@@ -219,7 +219,7 @@ class StoredKey:
         return found
 
     def _is_in_another_place(self, attribute: _ComposedAttribute, text: str) -> bool:
-        """Whether a key is that of another place of the entity in the same index."""
+        """Return whether a key belongs to another place of the entity in the same index."""
         return any(
             each.name == attribute.name and each.parse.texts(text) is not None
             for each in self._in_places
@@ -252,7 +252,7 @@ def _natural_attributes(keys: Iterable[KeyMap]) -> Iterator[NaturalAttribute]:
 
 
 def check_key_only(part: KeyPart, value: Any) -> None:
-    """Raise InvalidValue for a value that its text in the key does not give back."""
+    """Raise InvalidValue for a value that the key does not keep exactly."""
     text = part.text(value)
     if part.read(text) != value:
         raise InvalidValue(

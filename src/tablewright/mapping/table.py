@@ -1,31 +1,32 @@
 """Compiled tables: the entities of a table, and which of them can share a partition.
 
 A `TableMap` knows all entities of a table. It decides whether a query needs a bound or a filter to
-exclude other entities, which entity an item belongs to, and whether two entities can have the same
-key.
+exclude other entities, what a stored item is, and whether two entities can have the same key.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations, product
 from typing import Any, Literal, TypeAlias
 
 from tablewright.errors import DeclarationError, UnreadableItem
-from tablewright.mapping.delimiter import Delimiter
-from tablewright.mapping.entity import EntityMap, content_of
-from tablewright.mapping.item_kind import INDEX_RECORD, UNKNOWN, ItemKind
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import (
+    INDEX_RECORD,
+    RECORD_NAME,
+    UNKNOWN,
+    ItemKind,
+    content_of,
+    is_record,
+)
 from tablewright.mapping.key_condition import after
 from tablewright.mapping.keys import IndexMap, KeyMap, NextPart
-from tablewright.mapping.language import (
-    NOTHING,
-    Language,
-    intersects,
-    literal,
-    sequence,
-)
+from tablewright.mapping.language import NOTHING, Language, intersects, literal, sequence
 from tablewright.mapping.members import UniqueMap
-from tablewright.mapping.record_key import RECORD_NAME, is_record
+from tablewright.mapping.parts import Delimiter
 from tablewright.mapping.settings import TableSettings
 from tablewright.mapping.template import Parser, Template, can_begin_with
 from tablewright.values import Item, Value
@@ -34,32 +35,25 @@ TypeForm: TypeAlias = Literal["text", "set", "list"]
 Match: TypeAlias = Callable[[str], re.Match[str] | None]
 
 
+@dataclass(eq=False, repr=False)
 class TableMap:
     """A compiled table and its entities."""
 
-    def __init__(
-        self,
-        owner: str,
-        name: str,
-        attributes: tuple[str, str | None],
-        type_attribute: str | None,
-        indexes: dict[str, IndexMap],
-        delimiter: Delimiter = Delimiter.DEFAULT,
-        type_form: TypeForm = "text",
-    ) -> None:
-        #: The name of the class that declares the table.
-        self.owner = owner
-        self.name = name
-        self.attributes = attributes
-        self.type_attribute = type_attribute
-        #: Whether the type attribute is one name, or a set or a list of names.
-        self.type_form: TypeForm = type_form
-        self.indexes = indexes
-        self.settings = TableSettings()
-        #: What separates the parts of keys that do not name another.
-        self.delimiter = delimiter
-        #: Whether a tenant's query of a key is filtered by the partition key; for estimates.
-        self.filters_for_tenants: Callable[[KeyMap], bool] = _filters_nothing
+    #: The name of the class that declares the table.
+    owner: str
+    name: str
+    attributes: tuple[str, str | None]
+    type_attribute: str | None
+    indexes: dict[str, IndexMap]
+    #: The delimiter of keys that do not declare their own.
+    delimiter: Delimiter = Delimiter.DEFAULT
+    #: Whether the type attribute is one name, or a set or a list of names.
+    type_form: TypeForm = "text"
+    settings: TableSettings = field(default_factory=TableSettings)
+
+    def __post_init__(self) -> None:
+        #: Whether a tenant's query of a key can be filtered by the partition key; for estimates.
+        self.filters_for_tenants: Callable[[KeyMap], bool] = lambda _: False
         self.entities: list[EntityMap] = []
         #: The access patterns of the table, by module and qualified name.
         self.patterns: dict[str, Any] = {}
@@ -70,17 +64,17 @@ class TableMap:
         self._by_type: dict[str, EntityMap] = {}
         #: The sentinels, by the names of their types.
         self._sentinels: dict[str, ItemKind] = {}
-        #: What matches the keys of an entity, or of the sentinels of a unique value; and what
-        #: matches the keys of an entity in any spelling.
+        #: The functions that match the keys of an entity or a sentinel; and those that match the
+        #: keys of an entity in any spelling.
         self._recognizers: list[tuple[tuple[Match, Match], EntityMap | UniqueMap]] = []
         self._spelled: list[tuple[tuple[Match, Match], EntityMap]] = []
         self._exclusive: dict[KeyMap, bool] = {}
         self._beside: dict[tuple[tuple[KeyMap, ...], int], frozenset[str]] = {}
 
     def index_rows(self, stored: Collection[str]) -> int:
-        """Return in how many indexes an item with these attributes can be.
+        """Return the number of indexes that can contain an item with these attributes.
 
-        Every item has the attributes of the key and the type, so `GSI("SK", "PK")` has all items.
+        Every item has the key and the type, so `GSI("SK", "PK")` contains all items.
         """
         present = {*self.attributes, self.type_attribute, *stored}
         return sum(present.issuperset(index.attributes) for index in self.indexes.values())
@@ -97,15 +91,12 @@ class TableMap:
                     "the two another type_name=…"
                 )
         key_types = self._check_types(entity)
-        keys = [entity.primary, *(unique.key for unique in entity.uniques)]
-        others = [
-            (key, other.inherits.get(key))
-            for other in self.entities
-            for key in (other.primary, *(unique.key for unique in other.uniques))
-        ]
-        for position, key in enumerate(keys):
-            for theirs, base in (*((each, None) for each in keys[:position]), *others):
+        for key, another in combinations(entity.table_keys, 2):
+            self._refuse_collision(another, key)
+        for other in self.entities:
+            for key, theirs in product(entity.table_keys, other.table_keys):
                 # Variants of one base share its keys.
+                base = other.inherits.get(theirs)
                 if base is None or entity.inherits.get(key) is not base:
                     self._refuse_collision(key, theirs)
         self.key_types = key_types
@@ -119,7 +110,7 @@ class TableMap:
         self._beside.clear()
 
     def add_base(self, base: EntityMap) -> None:
-        """Add the base of variants: its key is also that of items whose kind nothing tells."""
+        """Add the base of variants: its key recognizes items without a known type."""
         for other in self.entities:
             self._refuse_collision(base.primary, other.primary)
         self._recognize(base)
@@ -148,15 +139,8 @@ class TableMap:
         """
         key_types = dict(self.key_types)
         keys = {*self.attributes, *(n for index in self.indexes.values() for n in index.attributes)}
-        templates = [
-            *(pair for each in entity.templates() for pair in each.items()),
-            *(
-                each
-                for unique in entity.uniques
-                for each in entity.sentinel_templates(unique).items()
-            ),
-        ]
-        for name, template in templates:
+        items = [*entity.templates(), *map(entity.sentinel_templates, entity.uniques)]
+        for name, template in [pair for each in items for pair in each.items()]:
             if name in keys:
                 tag = template.stored_tag
                 known = key_types.setdefault(name, tag)
@@ -177,7 +161,7 @@ class TableMap:
     def entity_of(self, item: Mapping[str, Value]) -> EntityMap | None:
         """Return the entity of an item: by its type, or by its key if no entity has its type.
 
-        It is the part of `identify` that decoding needs, without the values that tell the rest.
+        This is the part of `identify` that decoding needs.
         """
         if self.type_attribute is not None and self.type_attribute in item:
             for name in _type_names(item[self.type_attribute]):
@@ -189,7 +173,7 @@ class TableMap:
         recognized = self._recognized(texts)
         if recognized is not None:
             return recognized if isinstance(recognized, EntityMap) else None
-        # Another spelling of a key, if only one entity has such keys.
+        # A key in another spelling, if only one entity can have it.
         found = [
             entity
             for spelled, entity in self._spelled
@@ -198,7 +182,7 @@ class TableMap:
         return found[0] if len(found) == 1 else None
 
     def identify(self, item: Mapping[str, Value]) -> ItemKind:
-        """Return what an item is: by its type, or by its key if nothing has its type."""
+        """Return what an item is: by its type, or by its key if its type is not declared."""
         key = [item.get(name, {}) for name in self.attributes if name is not None]
         types = _type_names(item.get(self.type_attribute or "", {}))
         if is_record(key) or RECORD_NAME in types:
@@ -212,19 +196,17 @@ class TableMap:
         return next((self._sentinels[name] for name in types if name in self._sentinels), UNKNOWN)
 
     def _recognized(self, texts: list[str]) -> EntityMap | UniqueMap | None:
-        """Return what has keys like these."""
+        """Return the entity or the unique value that has such a key."""
         for exact, owner in self._recognizers:
             if all(match(text) for match, text in zip(exact, texts, strict=True)):
                 return owner
         return None
 
     def has_foreign_type(self, item: Mapping[str, Value]) -> bool:
-        """Return whether an item has a type, which no item of this table's entities has."""
-        return self.type_attribute in item and not self._has_known_type(item)
-
-    def _has_known_type(self, item: Mapping[str, Value]) -> bool:
-        names = _type_names(item.get(self.type_attribute or "", {}))
-        return not self.type_names.isdisjoint(names)
+        """Return whether an item has a type attribute, with a type that is not declared."""
+        return self.type_attribute in item and self.type_names.isdisjoint(
+            _type_names(item[str(self.type_attribute)])
+        )
 
     def _key_texts(self, item: Mapping[str, Value]) -> list[str]:
         return [content_of(item, name) if name else "" for name in self.attributes]
@@ -264,7 +246,7 @@ class TableMap:
     def types_beside(self, key: KeyMap, bound: int, *fellows: KeyMap) -> frozenset[str]:
         """Return the types of other items that a query with `bound` arguments can return.
 
-        `fellows` are the keys of entities that it shall return, too.
+        `fellows` are the keys of other entities that the query should return.
         """
         facts, place = self._beside, ((key, *fellows), bound)
         if place not in facts:
@@ -282,7 +264,7 @@ class TableMap:
     ) -> list[tuple[str, Template | None]]:
         """Return the sort keys that items of other entities can have in a partition of a key.
 
-        Each has the name of its entity, or of the unique value of a sentinel.
+        Each comes with the name of its entity, or of its unique value.
         """
         found: list[tuple[str, Template | None]] = []
         sort = key.sort_attributes
@@ -310,10 +292,6 @@ class TableMap:
         return [each for each in holders if _is_in_index(key, each[1])]
 
 
-def _filters_nothing(_: KeyMap) -> bool:
-    return False
-
-
 def _type_names(value: Value) -> list[str]:
     """Return the names in a type attribute: a text, a set of texts, or a list of texts."""
     if "L" in value:
@@ -331,7 +309,7 @@ def _is_in_index(key: KeyMap, templates: Mapping[str, Template]) -> bool:
 
 
 def _can_follow(following: NextPart, other: Template) -> bool:
-    """Return whether a query of a range of this part can match another template's values."""
+    """Return whether a query of a range of this part can return keys of another template."""
     beginning = following.template.language(last=following.position)
     return can_begin_with(other, beginning) or intersects(other.language(), _end(following))
 
@@ -345,7 +323,7 @@ def _end(following: NextPart) -> Language:
 
 
 def _recognizers(key: KeyMap, *, any_spelling: bool) -> tuple[Match, Match]:
-    """Return what matches the partition key and the sort key of an entity's items."""
+    """Return the functions that match the partition key and the sort key of items."""
     first = Parser(key.partition, any_spelling=any_spelling).match
     if key.sort is None:
         return first, re.compile("").fullmatch

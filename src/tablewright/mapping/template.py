@@ -6,8 +6,8 @@
     composed   ORDER#2026-01-15T10:15:30.000000Z#O100
     parsed     (datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC), "O100")
 
-Literals contain the delimiters that `/` puts between pieces; `+` puts none. A text is parsed in
-one way only: where a part could run into what follows it, the declaration is refused.
+Literals contain the delimiters that `/` puts between pieces; `+` puts none. A text can be parsed in
+one way only: if the end of a part could not be found, the declaration is refused.
 
 A natural template is an attribute of the item that is a key itself. This module knows nothing of
 items, requests or entities.
@@ -24,7 +24,6 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.converters import Converter
-from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.language import (
     ANY_CHARACTER,
     Choice,
@@ -39,7 +38,7 @@ from tablewright.mapping.language import (
     to_regex,
     width_of,
 )
-from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.parts import Delimiter, KeyPart
 from tablewright.symbol import Symbol, SymbolicText, UnknownValue, parts_of
 from tablewright.values import Value
 
@@ -53,18 +52,18 @@ class Template(Struct, frozen=True):
     #: For each part, the position of its value among the arguments of a call.
     slots: tuple[int, ...] = ()
     delimiter: Delimiter = Delimiter.DEFAULT
-    #: Stores an attribute as it is; the key is that attribute, not a composed value.
+    #: The converter of the attribute, if the key is an attribute itself.
     natural: Converter | None = None
     tag: Tag = "S"
 
     @property
     def is_text(self) -> bool:
-        """Whether its values are texts that are composed of pieces, not one stored value."""
+        """Whether its values are texts composed of pieces."""
         return self.natural is None and self.tag == "S"
 
     @property
     def has_one_text(self) -> bool:
-        """Whether no other text stands for the same values; DynamoDB normalizes numbers."""
+        """Whether each key has only one spelling; DynamoDB normalizes numbers."""
         notations = [part.notation for part in self.parts]
         return all(each.has_one_text or each.tag != "S" for each in notations)
 
@@ -84,7 +83,7 @@ class Template(Struct, frozen=True):
         return first if isinstance(first, str) else ""
 
     def language(self, first: int = 0, last: int | None = None) -> Language:
-        """Return the texts that the key can be, or those of some of its pieces."""
+        """Return the possible texts of the key, or of some of its pieces."""
         return sequence(
             *(
                 literal(piece) if isinstance(piece, str) else piece.language
@@ -100,18 +99,20 @@ class Template(Struct, frozen=True):
         )
 
     def symbolic(self) -> SymbolicText:
-        """Return the text of an item whose values are not known yet."""
+        """Return the text for an item with unknown values."""
         return SymbolicText(
             *(piece if isinstance(piece, str) else piece.expression for piece in self.pieces)
         )
 
     def check(self, where: str) -> None:
-        """Raise DeclarationError for a part that could run into what follows it."""
+        """Raise DeclarationError for a part whose end could not be found in a text."""
         for part, following in zip(self.pieces, self.pieces[1:], strict=False):
             if isinstance(part, str) or width_of(part.language) is not None:
                 continue
             longer = _continuations(part)
-            if longer is not None and not any(_can_begin(following, text) for text in longer):
+            if longer is not None and not any(
+                isinstance(following, KeyPart) or following[0] == text[0] for text in longer
+            ):
                 continue
             if isinstance(following, KeyPart):
                 raise DeclarationError(
@@ -128,17 +129,12 @@ class Template(Struct, frozen=True):
 
 
 def _continuations(part: KeyPart) -> list[str] | None:
-    """Return how longer texts of a part continue shorter ones; None if it can be any text."""
+    """Return the endings by which texts of a part extend other ones; None for free texts."""
     texts = texts_of(part.language)
     if texts is None:
         return None
     pairs = permutations(texts, 2)
     return [longer[len(text) :] for text, longer in pairs if longer.startswith(text)]
-
-
-def _can_begin(piece: str | KeyPart, text: str) -> bool:
-    """Return whether the first character of a text can be that of a piece."""
-    return isinstance(piece, KeyPart) or piece[0] == text[0]
 
 
 class Composer:
@@ -165,7 +161,7 @@ class Composer:
 
 
 def symbolic_text(pieces: Sequence[str | KeyPart], values: Iterable[Any]) -> SymbolicText:
-    """Return the text of pieces, some of whose values are symbols."""
+    """Return the text of pieces with symbols among their values."""
     given = iter(values)
     return SymbolicText(
         *(
@@ -184,7 +180,7 @@ class Parser:
     __slots__ = ("_begin", "match", "parts", "template")
 
     def __init__(self, template: Template, *, any_spelling: bool = False) -> None:
-        """With `any_spelling` a part may be any text without the delimiter, too."""
+        """With `any_spelling`, a part may also be any text without the delimiter."""
         others = (template.delimiter.language(Repeat(ANY_CHARACTER, 1, None)),) * any_spelling
         pattern = "".join(
             re.escape(piece)
@@ -199,17 +195,17 @@ class Parser:
         self._begin = re.compile(rf"{pattern}(?={end}|\Z)", re.DOTALL).match
 
     def beginning(self, text: str) -> str:
-        """Return the text of this key with which a longer key begins; "" if there is none."""
+        """Return the part of a longer text that is this key; "" if it does not begin with one."""
         found = self._begin(text)
         return "" if found is None else found[0]
 
     def texts(self, text: str) -> tuple[str, ...] | None:
-        """Return the text of each part; None if the key is another."""
+        """Return the text of each part; None if the text is not such a key."""
         found = self.match(text)
         return None if found is None else found.groups()
 
     def __call__(self, text: str) -> tuple[Any, ...]:
-        """Return what each part gives for its text; raise ValueError if the key is another."""
+        """Return the value of each part; raise ValueError if the text is not such a key."""
         texts = self.texts(text)
         if texts is None:
             raise ValueError(f"{text!r} is not {self.template.show()}")
@@ -217,7 +213,7 @@ class Parser:
 
 
 def value_encoder(template: Template) -> Callable[[Sequence[Any]], Value]:
-    """Return the function that gives the value of a key attribute for the arguments of a call."""
+    """Return the function that encodes a key attribute from the arguments of a call."""
     natural = template.natural
     if natural is None:
         compose, tag = Composer(template), template.tag

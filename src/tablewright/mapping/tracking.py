@@ -1,9 +1,9 @@
-"""Tracking: what an entity was when it was last read or written, so that `save` finds changes.
+"""Tracking: the values of an entity when it was last read or written, for `save`.
 
-A read must not get slower. So as little as possible is kept, and nothing for most attributes:
+Reads must stay fast, so an entity keeps as little as possible, and nothing for most attributes:
 
-    an assigned attribute                   its value before the first assignment, kept by that
-    an attribute that can change in place   its stored value, encoded; kept by the read
+    an assigned attribute                   its value before the first assignment
+    an attribute that can change in place   its stored value, encoded, when it is read
 
 Encoded values cost 0.3 µs for an entity, and the garbage collector nothing. Kept values, or stored
 values as dicts, made reading a list of pages a tenth to a fifth slower; so did answers as bytes.
@@ -25,7 +25,7 @@ from tablewright.values import Item, Value
 if TYPE_CHECKING:
     from tablewright.mapping.members import AttributeMap
 
-#: In place of assigned values: the constructor made the entity, and it was not written yet.
+#: In place of assigned values: the entity is new, and was not written yet.
 NEW: Final = None
 
 _set = object.__setattr__
@@ -47,13 +47,13 @@ class Tracking:
                 self._mutable.append(attribute)
 
     def remember(self, entity: Any, item: Item) -> None:
-        """Take an entity as unchanged, after a write of this item."""
+        """Mark an entity as unchanged, after a write of this item."""
         _set(entity, "_assigned", {})
         if self._mutable:
             self.keep_values(entity, [item.get(attribute.stored) for attribute in self._mutable])
 
     def remember_some(self, entity: Any, item: Item, names: Collection[str]) -> None:
-        """Take some attributes of an entity as unchanged, after a write of this item."""
+        """Mark some attributes of an entity as unchanged, after a write of this item."""
         assigned = getattr(entity, "_assigned", {})
         if assigned is NEW:
             return
@@ -70,16 +70,16 @@ class Tracking:
             )
 
     def take_over(self, entity: Any, other: Any) -> None:
-        """Give an entity the values of another one, and what is kept of that."""
+        """Give an entity the values and the tracked state of another one."""
         vars(entity).update(vars(other))
         _set(entity, "_assigned", other._assigned)
         if self._mutable:
             _set(entity, "_snapshot", other._snapshot)
 
     def restore(self, target: Any, entity: Any, absent: Callable[[str], Any]) -> bool:
-        """Make `target` what an entity was when it was last read or written; False if it never was.
+        """Give `target` the values that an entity had when read or written; False if it is new.
 
-        `absent` gives the value of an attribute that the stored item does not have.
+        `absent` returns the value of an attribute that the stored item lacks.
         """
         assigned = getattr(entity, "_assigned", {})
         if assigned is NEW:
@@ -95,7 +95,7 @@ class Tracking:
         return True
 
     def keep_fields(self, entity: Any, fields: tuple[Value | None, ...]) -> None:
-        """Take an entity as unchanged, after a read of these fields; readers do the same."""
+        """Mark an entity as unchanged, after a read of these fields, as generated readers do."""
         if self._mutable:
             self.keep_values(entity, [fields[position] for position in self.positions])
 
@@ -120,6 +120,6 @@ def note_assignment(entity: Any, name: str) -> None:
 
 
 def _can_change(converter: Converter) -> bool:
-    """Whether values of this type can change in place."""
+    """Return whether values of this type can change in place."""
     plain = converter.tag in ("S", "N", "BOOL", "B")
     return not plain and get_origin(converter.kind) is not frozenset

@@ -1,4 +1,4 @@
-"""Variants: several kinds of entity at one key, told apart by the type attribute.
+"""Variants: several kinds of entity with one key, distinguished by the type attribute.
 
     Account                   the base: the key and the shared attributes; it has no items itself
     ├── User(Account)         a variant: its own type name, and further attributes and indexes
@@ -8,7 +8,7 @@
     User.primary("x")         a User, or None if another kind is stored
 
 Invariant: an item has one kind, which no write changes. An item at such a key whose type attribute
-is missing, or is that of no entity, is an UnreadableItem, for nothing tells its kind.
+is missing or unknown raises UnreadableItem.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class VariantMap(EntityMap):
     base: VariantsMap  # pyright: ignore[reportIncompatibleVariableOverride]  # set once
 
     def includes(self, entity: EntityMap | None) -> bool:
-        """Return whether items of an entity may be of this kind: those of the base are unknown."""
+        """Return whether items of `entity` can be of this variant: itself, or its base."""
         return entity is self or entity is self.base
 
     def kind_of(self, item: Mapping[str, Value]) -> EntityMap:
@@ -97,7 +97,7 @@ class VariantMap(EntityMap):
 
 
 def known_kind(base: EntityMap, item: Mapping[str, Value]) -> EntityMap:
-    """Return the variant of a stored item; raise UnreadableItem if nothing tells it."""
+    """Return the variant of a stored item; raise UnreadableItem if its type is unknown."""
     kind = base.kind_of(item)
     if isinstance(kind, VariantsMap):
         raise unknown_kind(kind, item)
@@ -105,7 +105,7 @@ def known_kind(base: EntityMap, item: Mapping[str, Value]) -> EntityMap:
 
 
 def unknown_kind(base: VariantsMap, item: Mapping[str, Value]) -> UnreadableItem:
-    """Return the error for an item of which nothing tells the kind."""
+    """Return the error for an item with the key of a base, but no known type."""
     name = str(base.table.type_attribute)
     kinds = ", ".join(base.type_names) or "no variant is declared"
     found = f"no {name!r}" if name not in item else f"another {name!r}: {item[name]}"

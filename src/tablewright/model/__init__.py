@@ -1,10 +1,21 @@
 """Model: tables, entities, keys, indexes, aggregates and patterns, declared in typed Python.
 
-table, entity, attribute, key      what users declare
-declared, compile, annotations     from the body of a class to an `EntityMap`
-exclusion, validation              proofs and checks of a declaration
-bound, find                        keys and conditions of a finished class: they return plans
-aggregate, projection, pattern     types of results; functions that return plans
-tenancy, shards, partitions, touched    which requests a tenant may send
-database, provision                run plans; create and compare tables
+What users declare:
+
+    table, tenancy                   tables with their indexes; which partitions belong to a tenant
+    entity, attribute, key           the kinds of items, their attributes and keys
+    aggregate, projection, inputs    types of results, and models of what a client may send
+    pattern                          access patterns: functions that return plans
+
+How a declaration is checked and compiled when its class is defined:
+
+    annotations, body                what the class statement contains
+    declaration, compile             from that to an `EntityMap`
+    exclusion, validation            a proof that two places exclude each other; pydantic models
+
+What runs later:
+
+    bound, find                      keys and conditions of a finished class: they return plans
+    shards, partitions               the partitions of one tenant, which its requests must not leave
+    databases                        open a target, run plans, create and compare tables
 """

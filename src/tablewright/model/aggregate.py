@@ -40,25 +40,21 @@ from msgspec import Struct
 from pydantic_core import core_schema
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping.schema import core_schema_of, model_of
-from tablewright.model.annotations import hints_of
-from tablewright.model.options import refuse_unknown
+from tablewright.mapping.pydantic_bridge import core_schema_of, model_of
+from tablewright.model.annotations import hints_of, refuse_unknown
 from tablewright.plan.reads.aggregate import Load
-from tablewright.plan.reads.get import Get
-from tablewright.plan.reads.get_by_unique import GetByUnique
-from tablewright.plan.reads.load_found import LoadFound
+from tablewright.plan.reads.get import Get, GetByUnique
 from tablewright.plan.reads.members import AggregateMap, Member, MemberForm
 from tablewright.plan.reads.page import Page
-from tablewright.plan.reads.paged_load import load_of
-from tablewright.plan.reads.range import Range
-from tablewright.plan.reads.results import First
-from tablewright.plan.reads.shards import ShardedRange
-from tablewright.plan.reads.union import UnionRange
+from tablewright.plan.reads.paged_load import LoadFound, load_of
+from tablewright.plan.reads.parts import ShardedRange
+from tablewright.plan.reads.query import First
+from tablewright.plan.reads.range import Range, UnionRange
 
 if TYPE_CHECKING:
 
     class Several(list[Any], Page[Any]):  # pyright: ignore[reportGeneralTypeIssues]  # never made
-        """For the checkers, the value of `children()`: fits both annotations, and no other."""
+        """For type checkers, the type of `children()`: assignable to list[…] and Page[…] only."""
 
 
 class _MemberField(Struct, frozen=True):
@@ -68,7 +64,7 @@ class _MemberField(Struct, frozen=True):
 
 
 def root() -> Any:
-    """Declare the root of the aggregate, its first member."""
+    """Declare the root, which is the first member of the aggregate."""
     return _MemberField("root")
 
 
@@ -143,7 +139,7 @@ class Aggregate:
     def of(cls, root: Any) -> Any:
         """Return the plan that loads the aggregate of a root.
 
-        The root is given by its key, by a place in an index, or by a plan that finds it.
+        `root` selects it: by its key, by its key in an index, or as a plan that finds it.
         """
         kind = cls.__aggregate__
         if not isinstance(root, (Get, Range, First, GetByUnique)):
@@ -244,6 +240,6 @@ def _member(cls: type, name: str, field: _MemberField, hint: Any) -> Member:
     if kind is None:
         raise DeclarationError(
             f"{cls.__name__}.{name}: {hint!r} is neither an entity nor a projection nor an "
-            "aggregate"
+            "aggregate; annotate it with one of these"
         )
     return Member(name, kind, form, optional)

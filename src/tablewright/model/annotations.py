@@ -1,18 +1,24 @@
-"""Annotations: the types that the annotations of a declaration name.
+"""Annotations of classes and functions, and options of class statements.
 
-Entities, aggregates and access patterns read their annotations here. With `from __future__ import
-annotations` an annotation is text; it is evaluated when the class or the function is defined, with
-the names that are known there: those of its module, and the local variables around it.
+Entities, aggregates and access patterns resolve their annotations here. With `from __future__
+import annotations` an annotation is text; it is evaluated when the class or the function is
+defined, with the names that are known there: those of its module, and the local variables around
+it.
 
 Invariant: an annotation that cannot be evaluated is a DeclarationError, which names the class or
 the pattern, the attribute or the parameter, the annotation and the fix.
+
+The options of a class statement, `class Order(Entity, table=Shop)`, are the parameters of
+`__init_subclass__` of its base. That also takes unknown ones, typed `Never`, so that type checkers
+reject them.
 """
 
 from __future__ import annotations
 
 import builtins
+import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tablewright.errors import DeclarationError
@@ -20,13 +26,13 @@ from tablewright.hints import did_you_mean
 
 
 def namespace(module: str, local: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the names that are known in a scope of a module, with these local variables."""
+    """Return the names that code in a module can use, with these local variables."""
     found = sys.modules.get(module)
     return {**vars(builtins), **(vars(found) if found else {}), **local}
 
 
 def hints_of(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the types in the body of a class; `local` are the variables where it is defined."""
+    """Return the annotated types of a class; `local` has the variables of the code around it."""
     names = namespace(cls.__module__, local)
     return {
         name: resolve(annotation, names, f"{cls.__name__}.{name}")
@@ -35,7 +41,7 @@ def hints_of(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def resolve(annotation: Any, names: Mapping[str, Any], where: str) -> Any:
-    """Return the type that an annotation names; `where` is what it annotates: `Order.total`."""
+    """Return the type that an annotation names; `where`, as `Order.total`, is for messages."""
     if not isinstance(annotation, str):
         return annotation
     try:
@@ -52,3 +58,15 @@ def resolve(annotation: Any, names: Mapping[str, Any], where: str) -> Any:
 
 def _invalid(where: str, annotation: str, problem: str) -> DeclarationError:
     return DeclarationError(f"{where}: the annotation {annotation!r} is not valid: {problem}")
+
+
+def refuse_unknown(cls: type, base: type, unknown: Iterable[str]) -> None:
+    """Raise DeclarationError for an option that a subclass of `base` does not take."""
+    for name in unknown:
+        parameters = inspect.signature(base.__init_subclass__).parameters.values()
+        known = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+        takes = f"takes {', '.join(known)}" if known else "takes none"
+        raise DeclarationError(
+            f"class {cls.__name__}({base.__name__}, {name}=…): unknown option {name!r}"
+            f"{did_you_mean(name, known) or f'; {base.__name__} {takes}'}"
+        )

@@ -32,8 +32,8 @@ from typing import (
 )
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.formats.format import Format
 from tablewright.mapping.members import AttributeMap, Role
+from tablewright.mapping.notation import Format
 from tablewright.mapping.paths import path_format
 from tablewright.plan.reference import Comparable, Ref
 from tablewright.values import Value
@@ -51,24 +51,24 @@ MISSING: Any = object()
 
 
 class PathDelimiter:
-    """The place of a delimiter between two pieces of a path."""
+    """Marks a delimiter between two pieces of a path."""
 
     def __repr__(self) -> str:
         return "/"
 
 
-#: Which delimiter that is, the key or the table says.
+#: The only instance. The key, or else the table, declares the character.
 DELIMITER = PathDelimiter()
 
 
 class PathOf(Protocol[P_co]):
-    """For the checkers: one side of a key, a path or a piece that is a path alone."""
+    """For type checkers: a partition key or a sort key, given as a path or as one piece."""
 
     def _as_path(self) -> P_co: ...
 
 
 class _Joined:
-    """What paths are made of: `/` puts a delimiter between two of them, `+` puts nothing."""
+    """The operators of paths: `/` joins with a delimiter, `+` joins without one."""
 
     if not TYPE_CHECKING:  # the checkers follow the types of the values, in the subclasses
 
@@ -126,12 +126,12 @@ class Piece(_Joined, Generic[T]):
 
     @property
     def again(self) -> RepeatedPiece:
-        """The same value a second time in one key; a call takes it once."""
+        """The same value again in one key; calls still take it once."""
         return RepeatedPiece(self)
 
 
 class RepeatedPiece(_Joined):
-    """A piece that is already in the key."""
+    """A piece that the key contains already: it repeats its value."""
 
     def __init__(self, piece: Piece[Any]) -> None:
         self.piece = piece
@@ -183,7 +183,7 @@ class KeyPath(_Joined, Generic[*Ts]):
 
 
 class Attr(Piece[T], Comparable[Any, T]):
-    """An attribute: a piece of keys in the body, a reference on the class, a value on instances."""
+    """An attribute: a piece of keys in the class body, a reference on the class, then a value."""
 
     def __init__(
         self,
@@ -219,8 +219,8 @@ class Attr(Piece[T], Comparable[Any, T]):
         self.name = name
 
     if TYPE_CHECKING:
-        # At run time the finished class has references and an instance has its values, so that
-        # reading a value costs no descriptor call.
+        # At run time, the class has references and an instance its values in __dict__, so that
+        # reading a value needs no descriptor call.
         @overload
         def __get__(self, instance: None, owner: type[E]) -> Reference[E, T]: ...
         @overload
@@ -233,10 +233,10 @@ class Attr(Piece[T], Comparable[Any, T]):
     @overload
     def path(self, place: Callable[[T], U]) -> Formatted[U]: ...
     def path(self, place: Callable[[Any], Any]) -> Formatted[Any]:
-        """In a key: a place inside of a document, `"CITY" / address.path(lambda a: a.city)`."""
+        """Return a member of a document for a key: `"CITY" / address.path(lambda a: a.city)`."""
         return Formatted(self, path_format(place, self.name))
 
-    # Conditions on attributes in the body (`when=`) are decided in Python and never sent.
+    # Conditions in the body (`when=`) are evaluated in Python and never sent.
     @property
     def steps(self) -> tuple[str | int, ...]:
         return (self.stored or self.name,)
@@ -257,7 +257,7 @@ class Attr(Piece[T], Comparable[Any, T]):
 
 
 class Reference(Ref[E, T], Piece[T]):
-    """An attribute of a finished class, which is also a piece of the keys of its subclasses."""
+    """An attribute of a finished class. Subclasses can use it as a piece of their keys."""
 
     __slots__ = ("declared",)
 
@@ -299,7 +299,7 @@ class Formatted(Piece[T]):
 
 
 class AttributeOptions(TypedDict, total=False):
-    """The options of `attr` but the default."""
+    """The options of `attr`, except the default."""
 
     name: str | None
     pad: int | None
@@ -326,8 +326,8 @@ def attr(
 ) -> Any:
     """Declare an attribute.
 
-    `name` is its name in the item, if that is another one. `pad` is the number of digits of an int
-    inside keys, so that texts sort as numbers do. A `key_only` attribute is stored only inside
+    `name` is its name in the item, if it differs. `pad` is the number of digits of an int inside
+    keys: with leading zeros, texts sort as numbers do. A `key_only` attribute is stored only inside
     keys, and parsed from them. An `immutable` one cannot change after the entity was created.
     """
     return Attr(

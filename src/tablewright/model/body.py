@@ -3,8 +3,8 @@
     customer_id: Attr[str] = attr(name="customerId")
     note: Attr[str | None]                              an attribute without options
 
-Invariant: an annotation is that of an attribute or of a class variable, and an attribute has an
-annotation; anything else is a DeclarationError that shows the fix. Only classes that are not
+Invariant: each annotation declares an attribute or a class variable, and each attribute has an
+annotation. Anything else raises DeclarationError, which shows the fix. Only bases that are not
 entities may have other annotated variables, with values.
 """
 
@@ -36,7 +36,8 @@ class BodyAttribute(NamedTuple):
 def attributes_of(cls: type, entity: type, local: Mapping[str, Any]) -> dict[str, BodyAttribute]:
     """Return the attributes of a class and its bases, in the order of declaration.
 
-    `entity` is the class of all entities, `local` are the variables where the class is defined.
+    `entity` is the base class of all entities; `local` has the variables of the code around the
+    class.
     """
     found: dict[str, BodyAttribute] = {}
     for base in reversed(cls.__mro__):
@@ -59,7 +60,7 @@ def attributes_of(cls: type, entity: type, local: Mapping[str, Any]) -> dict[str
 def _annotated(
     cls: type, base: type, local: Mapping[str, Any], *, is_entity: bool
 ) -> dict[str, Any]:
-    """Return the types of the attributes that are annotated in the body of a base."""
+    """Return the types of the attributes that the body of `base` annotates."""
     # An attribute may have the name of a type: `date: Attr[date]`.
     body = {name: value for name, value in vars(base).items() if not isinstance(value, Attr)}
     names = {**namespace(base.__module__, local), **body, "Attr": Attr}

@@ -1,10 +1,4 @@
-"""Keys of a finished class: called with values, they return typed plans.
-
-Order.primary("C1", "O1")          Get[Order]
-Order.primary.within("C1")         Range[Order, str]: all orders of the partition
-Order.timeline("C1")               Range[Order, datetime]
-Customer.by_email("a@b.c")         GetByUnique[Customer]
-"""
+"""Keys of a finished class: called with values, they return typed plans, as `key` shows."""
 
 from __future__ import annotations
 
@@ -18,11 +12,10 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.model.attribute import KeyPath, Piece
-from tablewright.plan.reads.get import Get
-from tablewright.plan.reads.get_by_unique import GetByUnique
+from tablewright.plan.reads.get import Get, GetByUnique
+from tablewright.plan.reads.parts import all_shards
 from tablewright.plan.reads.range import Range
 from tablewright.plan.reads.scan import Scan
-from tablewright.plan.reads.shards import all_shards
 from tablewright.symbol import TRACES
 
 E = TypeVar("E")
@@ -44,10 +37,10 @@ Us = TypeVarTuple("Us")
 
 
 class _WholeKey(Generic[R_co, P, S]):
-    """What is called with all values of a key, and returns a plan of the type `R_co`.
+    """Takes all values of a key, and returns a plan of the type `R_co`.
 
-    A signature has one sequence of types of any length, and here that is the sort key's; so there
-    is an overload for each length of the partition key, up to eight parts.
+    A signature can have one variadic type, which the sort key uses here. So there is an overload
+    for each length of the partition key, up to eight parts.
     """
 
     _key: KeyMap
@@ -101,7 +94,7 @@ class _WholeKey(Generic[R_co, P, S]):
 
 
 class _Partitioned(Generic[E, P_co, S_co]):
-    """What the primary key and the places in indexes have."""
+    """The common part of primary keys and keys in indexes."""
 
     def __init__(self, entity: EntityMap, key: KeyMap) -> None:
         self._entity = entity
@@ -115,7 +108,7 @@ class _Partitioned(Generic[E, P_co, S_co]):
     ) -> Range[E, *Ts]:
         """Return the query for all shards of a partition key that ends in `shard(…)`.
 
-        It takes the parts before the number of the shard; the results are merged in order.
+        It takes the parts before the shard number, and merges the results in order.
         """
         found: Range[E, *Ts] = all_shards(self._entity, self._key, values)
         return found
@@ -140,7 +133,7 @@ class BoundKey(_WholeKey[Get[E], P, S], _Partitioned[E, P, S]):
 
 
 class BoundIndex(_Partitioned[E, P_co, S_co]):
-    """An entity's place in an index."""
+    """The key of an entity in an index."""
 
     @overload
     def __call__(
@@ -174,7 +167,7 @@ class BoundIndex(_Partitioned[E, P_co, S_co]):
 
 
 def _no_names(key: KeyMap, parts: Sequence[KeyPart]) -> DeclarationError:
-    """Return the error for values by name, which type checkers could not follow."""
+    """Return the error for keyword arguments, which type checkers could not check."""
     labels = ", ".join(part.label for part in parts)
     return DeclarationError(f"{key.name} takes its values by position: {labels}")
 
@@ -213,7 +206,7 @@ def _range(entity: EntityMap, key: KeyMap, values: tuple[Any, ...]) -> Any:
 
 
 class BoundUnique(_WholeKey[GetByUnique[E], P, S]):
-    """A unique value of an entity, by which it is found."""
+    """A unique value of an entity, which finds the entity."""
 
     def __init__(self, entity: EntityMap, unique: UniqueMap) -> None:
         self._key = unique.key

@@ -1,4 +1,4 @@
-"""Compile: make an `EntityMap` of a declaration, and check its keys against one another.
+"""Compile: make an `EntityMap` from a declaration, and check its keys against each other.
 
 Every error of a declaration is found here and in `declared`, when the class is defined. The error
 names the entity, the attribute and the fix.
@@ -17,7 +17,7 @@ from tablewright.mapping.members import AttributeMap, HistoryMap, UniqueMap
 from tablewright.mapping.paths import without_none
 from tablewright.mapping.template import Template
 from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece
-from tablewright.model.declared import EntityDeclaration
+from tablewright.model.declaration import EntityDeclaration
 from tablewright.model.exclusion import exclude_each_other
 from tablewright.model.key import RECORDED, History, IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import LSI
@@ -34,37 +34,31 @@ def compile_entity(
     is_deletable: bool,
 ) -> EntityMap:
     """Return the compiled entity; raise DeclarationError if its keys do not fit together."""
-    owner, table = declared.owner, declared.table
     primary = _primary(declared)
     indexes = tuple(
-        _index(declared, name, value, primary)
-        for name, value in declared.members.items()
-        if isinstance(value, IndexPlace)
+        _index(declared, name, value, primary) for name, value in declared.members_of(IndexPlace)
     )
     _refuse_shared_attributes(declared, primary, indexes)
     uniques = tuple(
-        _unique(declared, name, value, primary)
-        for name, value in declared.members.items()
-        if isinstance(value, Unique)
+        _unique(declared, name, value, primary) for name, value in declared.members_of(Unique)
+    )
+    histories = tuple(
+        _history(declared, name, value, primary) for name, value in declared.members_of(History)
     )
     entity = kind(
-        owner=owner,
+        owner=declared.owner,
         type_name=type_name,
-        table=table,
+        table=declared.table,
         attributes=declared.maps,
         primary=primary,
         indexes=indexes,
+        uniques=uniques,
+        histories=histories,
         is_write_once=is_write_once,
         is_deletable=is_deletable,
         inherits=_inherited(declared, (primary, *indexes, *(each.key for each in uniques))),
     )
-    entity.uniques = uniques
-    entity.histories = tuple(
-        _history(declared, name, value, primary)
-        for name, value in declared.members.items()
-        if isinstance(value, History)
-    )
-    if is_write_once and entity.histories:
+    if is_write_once and histories:
         raise DeclarationError(
             f"{entity.name} is write-once, so its history has nothing to record; leave one of them "
             "out"
@@ -75,28 +69,23 @@ def compile_entity(
 
 
 def _inherited(declared: EntityDeclaration, keys: tuple[KeyMap, ...]) -> dict[KeyMap, KeyMap]:
-    """Return the keys that a variant has from its base, each with the base's."""
+    """Return the keys that a variant inherits, each with the key of the base."""
     if declared.base is None:
         return {}
     base = declared.base.owner.__entity__  # type: ignore[attr-defined]
-    theirs = {
-        each.name.partition(".")[2]: each
-        for each in (base.primary, *base.indexes, *(unique.key for unique in base.uniques))
-    }
+    theirs = {each.name.partition(".")[2]: each for each in (*base.table_keys, *base.indexes)}
     names = [(each, each.name.partition(".")[2]) for each in keys]
     return {each: theirs[name] for each, name in names if name in theirs}
 
 
 def _primary(declared: EntityDeclaration) -> KeyMap:
-    found = {
-        name: value for name, value in declared.members.items() if isinstance(value, PrimaryKey)
-    }
+    found = declared.members_of(PrimaryKey)
     if len(found) != 1:
         raise DeclarationError(
             f"{declared.name} has {len(found) or 'no'} primary key{'s' * (len(found) > 1)}; "
             'write one: primary = key("…" / …, "…" / …)'
         )
-    ((name, value),) = found.items()
+    ((name, value),) = found
     primary = _table_key(declared, name, value.partition, value.sort, value.delimiter)
     for part in primary.parameters:
         if part.notation.can_be_none:
@@ -120,7 +109,7 @@ def _table_key(
     sort: KeyPath[Any] | None,
     delimiter: str | None,
 ) -> KeyMap:
-    """Return a key of the table: that of an entity, or of a sentinel."""
+    """Return the key of an entity, or of its sentinels, in the table."""
     first, second = declared.table.attributes
     return declared.key_map(
         name,
@@ -147,7 +136,9 @@ def _index(
             f"{declared.name}.{name}: {index.name} is {index.kind}; write {wanted}"
         )
     if value.swapped and table.attributes[1] is None:
-        raise DeclarationError(f"{declared.name}.{name}: {table.owner} has no sort key to swap")
+        raise DeclarationError(
+            f"{declared.name}.{name}: {table.owner} has no sort key to swap; write index(…)"
+        )
     sort = value.sort
     if index.sort == (table.type_attribute,):
         type_name = _type_name(declared)
@@ -178,7 +169,7 @@ def _index(
             if own is None or own.show() != template.show():
                 raise DeclarationError(
                     f"{key.name}: {attribute!r} is the table's own key, {own and own.show()}, and "
-                    f"cannot be {template.show()} in an index"
+                    f"cannot be {template.show()} in an index; write the same path"
                 )
     return key
 
@@ -200,7 +191,7 @@ def _type_name(declared: EntityDeclaration) -> str:
 def _refuse_shared_attributes(
     declared: EntityDeclaration, primary: KeyMap, indexes: tuple[KeyMap, ...]
 ) -> None:
-    """Raise DeclarationError for two places that need the same attribute of one item."""
+    """Raise DeclarationError for two places that write different values to one attribute."""
     for position, key in enumerate(indexes):
         for other in indexes[:position]:
             shared = [name for name in key.composed if name in other.composed]
@@ -221,7 +212,7 @@ def _refuse_shared_attributes(
 
 
 def _check_same_template(name: str, key: KeyMap, other: KeyMap) -> None:
-    """Raise DeclarationError if two indexes need different values of one attribute."""
+    """Raise DeclarationError if two indexes compose one attribute in different ways."""
     one, two = key.templates[name], other.templates[name]
     if _identity(one) != _identity(two):
         raise DeclarationError(
@@ -231,14 +222,14 @@ def _check_same_template(name: str, key: KeyMap, other: KeyMap) -> None:
 
 
 def _identity(template: Template) -> tuple[Any, ...]:
-    """Return what templates of one entity with equal values share."""
+    """Return a value that is equal for templates that always compose the same text."""
     codecs = [part.notation.codec for part in template.parts]
     states = [(type(each), getattr(each, "__dict__", each)) for each in codecs]
     return template.show(), template.delimiter, template.tag, states
 
 
 def _check_own_attribute(key: KeyMap, other: KeyMap) -> None:
-    """Raise DeclarationError if the `when=` of a key has no effect, because of another index."""
+    """Raise DeclarationError if another index writes a key even if its `when=` is false."""
     if key.when is None or set(key.composed) - set(other.composed):
         return
     if repr(key.when) != repr(other.when):
@@ -251,10 +242,10 @@ def _check_own_attribute(key: KeyMap, other: KeyMap) -> None:
 def _check_distinguishable(
     declared: EntityDeclaration, primary: KeyMap, key: KeyMap, other: KeyMap
 ) -> None:
-    """Raise DeclarationError if it must be known in which of two places an item is, and is not.
+    """Raise DeclarationError if an item's key does not show which of two places it is in.
 
-    A query of one place leaves out the items of the other; a value that is only in the key of one
-    place is parsed from it.
+    A query of one place must leave out the items of the other, and a value that only one place
+    contains must be parsed from the right key.
     """
     index = key.index
     assert index is not None
@@ -317,20 +308,28 @@ def _history(declared: EntityDeclaration, name: str, value: History, primary: Ke
     event = getattr(value.event, "__entity__", None)
     if not isinstance(event, EntityMap) or event.table is not declared.table:
         raise DeclarationError(
-            f"{where}: {value.event!r} is not an entity of {declared.table.name}"
+            f"{where}: {value.event!r} is not an entity of {declared.table.name}; declare it with "
+            f"table={declared.table.owner}"
         )
-    if declared.attributes.get(getattr(value.attribute, "name", "")) is not value.attribute:
+    name = getattr(value.attribute, "name", "")
+    if declared.attributes.get(name) is not value.attribute:
         raise DeclarationError(
-            f"{where}: {value.attribute!r} is not an attribute of {declared.name}"
+            f"{where}: {value.attribute!r} is not an attribute of {declared.name}; pass one of its "
+            "own attributes first"
         )
     for role, ref in value.recorded.items():
         if event.attributes.get(ref.name) is not ref.attribute:
-            raise DeclarationError(f"{where}: {role}={ref!r} is not an attribute of {event.name}")
+            raise DeclarationError(
+                f"{where}: {role}={ref!r} is not an attribute of {event.name}; pass one of its own"
+            )
     sources = {ref.name: f":{role}" for role, ref in value.recorded.items()}
     has_version = any(attribute.role == "version" for attribute in declared.maps.values())
     for role in _VERSIONS:
         if role in value.recorded and not has_version:
-            raise DeclarationError(f"{where}: {declared.name} has no version() to record")
+            raise DeclarationError(
+                f"{where}: {declared.name} has no version() to record; declare one, or leave "
+                f"{role}= out"
+            )
     by_name = _recorded_by_name(declared, value, has_version=has_version)
     for attribute in event.attributes.values():
         if attribute.name in sources:
@@ -345,19 +344,19 @@ def _history(declared: EntityDeclaration, name: str, value: History, primary: Ke
                 f"history(…) nor an attribute of {declared.name}, nor does its name say what it "
                 f"records ({', '.join(RECORDED)}, each with the type of the recorded value)"
             )
-    constant = primary.depends_on - {value.attribute.name}
+    constant = primary.depends_on - {name}
     if all(sources.get(each) in constant for each in event.primary.depends_on):
         raise DeclarationError(
             f"{where}: all events of one {declared.name} would have the same key, "
             f"{event.primary.show()}; add the version or the time to {event.primary.name}"
         )
-    return HistoryMap(value.attribute.name, event, sources, value.always)
+    return HistoryMap(name, event, sources, value.always)
 
 
 def _recorded_by_name(
     declared: EntityDeclaration, value: History, *, has_version: bool
 ) -> set[str]:
-    """Return the attributes of an event that record a value because of their names and types."""
+    """Return the attributes of an event that have the name and the type of a recorded value."""
     kind = without_none(declared.kinds[value.attribute.name])
     expected = {"old": kind, "new": kind, "at": datetime}
     if has_version:
@@ -373,7 +372,7 @@ def _recorded_by_name(
 
 
 def _check_key_only(entity: EntityMap) -> None:
-    """Raise DeclarationError for a key_only attribute that its keys do not give back."""
+    """Raise DeclarationError for a key_only attribute whose value no key keeps."""
     templates = [
         template
         for key in (entity.primary, *entity.indexes)
@@ -391,7 +390,9 @@ def _check_key_only(entity: EntityMap) -> None:
             continue
         where = f"{entity.name}.{attribute.name}"
         if attribute.role:
-            raise DeclarationError(f"{where}: a {attribute.role}() is not key_only")
+            raise DeclarationError(
+                f"{where}: a {attribute.role}() cannot be key_only; leave that out"
+            )
         if attribute.name not in parsed:
             raise DeclarationError(
                 f"{where} is key_only, and no key contains its value; write it into a key, or "
@@ -402,7 +403,7 @@ def _check_key_only(entity: EntityMap) -> None:
 
 
 def _check_kept_by_index(entity: EntityMap, attribute: AttributeMap, where: str) -> None:
-    """Raise DeclarationError if an item need not have the index key that contains an attribute."""
+    """Raise DeclarationError if an item can be in none of the indexes that store an attribute."""
     places = [
         key
         for key in entity.indexes
@@ -426,7 +427,7 @@ def _check_kept_by_index(entity: EntityMap, attribute: AttributeMap, where: str)
 
 
 def _check_ttl(entity: EntityMap) -> None:
-    """Raise DeclarationError if another entity of the table has another TTL attribute."""
+    """Raise DeclarationError if the table already has another TTL attribute."""
     if entity.ttl is None:
         return
     for other in entity.table.entities:

@@ -23,20 +23,20 @@ from pydantic_core import ErrorDetails, core_schema
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.hints import did_you_mean
-from tablewright.mapping.converters.times import NAIVE
+from tablewright.mapping.converters.scalars import NAIVE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import STAMPS
-from tablewright.mapping.schema import core_schema_of
+from tablewright.mapping.pydantic_bridge import core_schema_of
 from tablewright.mapping.tracking import NEW, note_assignment
 from tablewright.mapping.variants import VariantMap, VariantsMap
+from tablewright.model.annotations import refuse_unknown
 from tablewright.model.attribute import Attr, Reference, attr, created_at, ttl, updated_at, version
 from tablewright.model.body import MEMBERS, attributes_of
 from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.compile import compile_entity
-from tablewright.model.declared import EntityDeclaration
+from tablewright.model.declaration import EntityDeclaration
 from tablewright.model.find import find
 from tablewright.model.key import IndexPlace, PrimaryKey, Unique
-from tablewright.model.options import refuse_unknown
 from tablewright.model.table import Table
 from tablewright.model.validation import entity_model, strict
 from tablewright.plan.change import Change
@@ -45,8 +45,8 @@ from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
 from tablewright.symbol import AttributeOf, Symbol, contains_symbol, member_of_list
 
-#: What an entity keeps beside its values: a key as it was read, where it has another spelling than
-#: the values give; and what `mapping.tracking` keeps.
+#: What an entity keeps besides its values: the stored key, if its spelling differs from the usual
+#: one, and the state of `mapping.tracking`.
 _KEPT = ("_stored_key", "_assigned", "_snapshot")
 
 
@@ -83,7 +83,9 @@ class Entity:
             _refuse_additions(cls)
             return
         if base is None and not hasattr(table, "__table__"):
-            raise DeclarationError(f"{cls.__name__}: table={table!r} is not a subclass of Table")
+            raise DeclarationError(
+                f"{cls.__name__}: table={table!r} is not a subclass of Table; pass the class itself"
+            )
         attributes = attributes_of(cls, Entity, sys._getframe(1).f_locals)
         cls.__type_name__ = type_name or cls.__name__  # type: ignore[attr-defined]
         compiled = table.__table__ if base is None else base.table  # type: ignore[union-attr]
@@ -142,7 +144,7 @@ class Entity:
     def where(cls, *conditions: Condition[Self]) -> Query[Self]:
         """Return the query for the items that match the conditions.
 
-        It uses the key or the index that binds most of them, and filters by the others. Raises
+        It uses the key or the index that can apply most of them, and filters by the others. Raises
         DeclarationError, which proposes an index, if the query would be a scan.
         """
         return find(cls.__entity__, conditions)
@@ -178,7 +180,7 @@ class Entity:
     __hash__ = None  # type: ignore[assignment]  # it is mutable
 
     def __dir__(self) -> list[str]:
-        """List the attributes; keys and `where` are for the class."""
+        """List the attributes; keys and `where` belong to the class."""
         return sorted(self.__entity__.attributes)
 
     def __getstate__(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -215,7 +217,7 @@ class Entity:
 
 
 def _base_of(cls: type, table: type[Table] | None, *, variants: bool) -> EntityDeclaration | None:
-    """Return the base of which a class is a variant; None if it is not a variant."""
+    """Return the declaration of a variant's base; None if the class is not a variant."""
     for parent in cls.__mro__[1:]:
         if "__entity__" not in vars(parent):
             continue
@@ -239,7 +241,7 @@ def _base_of(cls: type, table: type[Table] | None, *, variants: bool) -> EntityD
 
 
 def _refuse_additions(cls: type) -> None:
-    """Raise DeclarationError if a class adds something to an entity that is complete."""
+    """Raise DeclarationError if a subclass of a finished entity declares attributes or keys."""
     parent = next((each for each in cls.__mro__[1:] if "__entity__" in vars(each)), None)
     added = [name for name, value in vars(cls).items() if isinstance(value, (Attr, *MEMBERS))]
     if parent is not None and added:
@@ -251,7 +253,7 @@ def _refuse_additions(cls: type) -> None:
 
 
 def _check_base(entity: VariantsMap, type_name: str | None) -> None:
-    """Raise DeclarationError if the variants of a base could not be told apart."""
+    """Raise DeclarationError if items would not show which variant of a base they are."""
     if entity.table.type_attribute is None:
         raise DeclarationError(
             f"{entity.name}: {entity.table.owner} has no type attribute, which tells variants "
@@ -292,7 +294,7 @@ def _validation_model(cls: type, declared: EntityDeclaration) -> type[pydantic.B
 
 
 def _finish(cls: type, entity: EntityMap, declared: EntityDeclaration) -> None:
-    """Replace the declarations of the class by references and bound keys."""
+    """Replace the declarations in the class with references and bound keys."""
     cls.__dataclass_fields__ = _dataclass_fields(entity)  # type: ignore[attr-defined]
     uniques = {unique.key.name: unique for unique in entity.uniques}
     indexes = {key.name: key for key in entity.indexes}
@@ -348,9 +350,9 @@ def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _traced(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of an entity that a traced pattern makes, validated where they are known.
+    """Return the values of an entity that a traced pattern creates; validate the known ones.
 
-    Raise InvalidValue for names and values that are wrong whatever the arguments are.
+    Raise InvalidValue for unknown names, and for values that are invalid with any arguments.
     """
     attributes = cls.__entity__.attributes
     problems = [_unknown(cls, name) for name in values if name not in attributes]
@@ -360,7 +362,7 @@ def _traced(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
             made[name] = _entered(cls, name, values[name], made)
         elif attribute.default is not None:
             made[name] = attribute.default()
-            # An id or a time that is made for each call is not known yet, and may be in a key.
+            # A default that differs on each call, as an id does, is not known yet.
             if name in cls.__entity__.primary.depends_on and made[name] != attribute.default():
                 member = member_of_list(values.values())
                 made[name] = Symbol(name if member is None else AttributeOf(member, name))
@@ -372,9 +374,9 @@ def _traced(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _entered(cls: type[Entity], name: str, value: Any, others: dict[str, Any]) -> Any:
-    """Return a value as pydantic validates it beside others, or as it is if it contains a symbol.
+    """Return a value as pydantic validates it, given `others`; unchanged if it contains a symbol.
 
-    Raise InvalidValue for a value that is wrong whatever the arguments of a pattern are.
+    Raise InvalidValue for a value that is invalid with any arguments of a traced pattern.
     """
     model = cls.__model__
     holder = model.model_construct(**others)

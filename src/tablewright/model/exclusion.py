@@ -1,14 +1,14 @@
-"""Exclusion: a proof that two places in one index never hold for the same entity.
+"""Exclusion: prove that an entity is never in two places of one index at once.
 
     index(Repos.by_name, "REPO" / name, …, when=parent.not_exists())
     index(Repos.by_name, "REPO" / parent, …)                          # only with a parent
 
-A place holds if all its parts have values and its condition is true. The conditions compare
-attributes with constants, so it is enough to try the constants, one value between each two of
-them, one below and one above, and None: if both places hold for no combination, they hold
-together for no entity. `begins_with` is a range from its prefix to the next one. A condition of
-another kind (`contains`, `size`, two attributes) may be true or false for any value, and is false
-for a missing one: so it excludes its own negation, and the absence of its attribute.
+An entity is in a place if all its parts have values and its condition is true. The conditions
+compare attributes with constants. So it is enough to try each constant, a value between each two
+of them, one below and one above all, and None: if no combination is in both places, no entity is.
+`begins_with` is a range from its prefix to the next one. A condition of another kind (`contains`,
+`size`, two attributes) may be true or false for any value, and is false for a missing one: so it
+excludes its own negation, and the absence of its attribute.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.members import AttributeMap
 from tablewright.plan.condition import (
     All,
-    Call,
     Compare,
     CompareAttributes,
     Condition,
     Either,
     IsNull,
-    Not,
+    Negation,
+    Predicate,
 )
 
-#: The functions whose truth depends only on how a value compares with constants.
+#: The functions whose result depends only on how a value compares with constants.
 DECIDABLE = frozenset({"attribute_exists", "attribute_not_exists", "begins_with", "BETWEEN", "IN"})
 MAX_COMBINATIONS = 10_000
 
 
 def exclude_each_other(one: KeyMap, other: KeyMap, attributes: Mapping[str, AttributeMap]) -> bool:
-    """Return whether it is proved that two places of an entity never hold together."""
+    """Return whether an entity is provably never in both places."""
     conditions = [key.when for key in (one, other) if isinstance(key.when, Condition)]
     leaves = [leaf for condition in conditions for leaf in _leaves(condition)]
     decided = [leaf for leaf in leaves if _is_decidable(leaf)]
@@ -72,11 +72,11 @@ def _holds(key: KeyMap, values: Mapping[str, Any], truths: Mapping[str, bool]) -
 def _is_true(
     condition: Condition[Any], values: Mapping[str, Any], truths: Mapping[str, bool]
 ) -> bool:
-    """Return whether a condition holds; `truths` are those of conditions that are not decided."""
+    """Return whether a condition is true; `truths` has the assumed results of undecidable ones."""
     if isinstance(condition, All):
         found = (_is_true(each, values, truths) for each in condition.conditions)
         return any(found) if isinstance(condition, Either) else all(found)
-    if isinstance(condition, Not):
+    if isinstance(condition, Negation):
         return not _is_true(condition.condition, values, truths)
     if _is_decidable(condition):
         return condition.holds(values)
@@ -89,14 +89,14 @@ def _leaves(condition: Condition[Any]) -> Iterable[Condition[Any]]:
     if isinstance(condition, All):
         for each in condition.conditions:
             yield from _leaves(each)
-    elif isinstance(condition, Not):
+    elif isinstance(condition, Negation):
         yield from _leaves(condition.condition)
     else:
         yield condition
 
 
 def _is_decidable(leaf: Condition[Any]) -> bool:
-    if isinstance(leaf, Call):
+    if isinstance(leaf, Predicate):
         return leaf.function in DECIDABLE
     return isinstance(leaf, (Compare, IsNull))
 
@@ -107,7 +107,7 @@ def _constants(leaves: Iterable[Condition[Any]], name: str) -> list[Any]:
     for leaf in leaves:
         if isinstance(leaf, Compare) and leaf.operand.name == name:
             found.append(leaf.value)
-        elif isinstance(leaf, Call) and leaf.operand.name == name:
+        elif isinstance(leaf, Predicate) and leaf.operand.name == name:
             found += leaf.values
     return found
 
@@ -141,6 +141,6 @@ def _around(kind: Any, constants: list[Any]) -> list[Any]:
 
 
 def _next(prefix: str) -> str:
-    """Return the first text after those that begin with a prefix; one of them if none is."""
+    """Return the first text after all texts with a prefix; if there is none, one with it."""
     last = ord(prefix[-1]) if prefix else sys.maxunicode
     return prefix[:-1] + chr(last + 1) if last < sys.maxunicode else prefix + chr(last)

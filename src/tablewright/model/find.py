@@ -4,8 +4,8 @@
     OrderItem.where(OrderItem.sku == s)                                 an error: it would be a scan
 
 Equality conditions bind the parts of a key from the left; one comparison may apply to the next
-part. The other conditions become a filter. Of several usable keys, the one that binds most
-conditions is chosen, and first of all one whose own attributes need no filter.
+part. The other conditions become a filter. Of several usable keys, `find` prefers those whose own
+attributes need no filter, then the one that binds most conditions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import Comparison
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.parts import KeyPart, make_part
-from tablewright.plan.condition import Call, Compare, Condition
+from tablewright.plan.condition import Compare, Condition, Predicate
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.range import Range
@@ -28,7 +28,7 @@ from tablewright.plan.reference import check_attributes
 
 
 class WouldScan(DeclarationError):
-    """A query that no key serves: why not, and the declaration of an index that would."""
+    """A query would be a scan: the reason, and the declaration of an index for it."""
 
     def __init__(self, message: str, reason: str, proposal: str) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class WouldScan(DeclarationError):
 
 
 class Match(Struct):
-    """The conditions that a key can bind."""
+    """The conditions that a key condition on one key can express."""
 
     key: KeyMap
     arguments: tuple[Any, ...]
@@ -56,7 +56,9 @@ def find(entity: EntityMap, given: Sequence[Condition[Any]]) -> Query[Any]:
     pinned = [condition.operand.name for condition in conditions if _is_equal(condition)]
     for name in pinned:
         if pinned.count(name) > 1:
-            raise DeclarationError(f"{entity.name}.where(): {name} cannot equal two values at once")
+            raise DeclarationError(
+                f"{entity.name}.where(): {name} cannot equal two values at once; remove a condition"
+            )
     found = [_match(entity, key, conditions) for key in (entity.primary, *entity.indexes)]
     matches = [match for match in found if match is not None and match.used]
     if not matches:
@@ -106,7 +108,7 @@ def _match(entity: EntityMap, key: KeyMap, conditions: Sequence[Condition[Any]])
 
 
 def _can_filter_rest(entity: EntityMap, match: Match, conditions: Sequence[Condition[Any]]) -> bool:
-    """Return whether no other condition is on a key attribute, which DynamoDB does not filter."""
+    """Return whether DynamoDB can filter by all other conditions: it cannot by key attributes."""
     return not any(
         entity.attributes[name].stored in match.key.attributes
         for condition in conditions
@@ -128,7 +130,7 @@ def _comparison(
     if isinstance(condition, Compare) and condition.operand.name == attribute:
         if condition.comparator in ("<", "<=", ">", ">="):
             return condition.comparator, (condition.value,)  # type: ignore[return-value]
-    elif isinstance(condition, Call) and condition.operand.name == attribute:
+    elif isinstance(condition, Predicate) and condition.operand.name == attribute:
         if condition.function == "BETWEEN":
             return "between", condition.values
         if condition.function == "begins_with":

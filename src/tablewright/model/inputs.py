@@ -10,8 +10,8 @@
     Order.changes_from(patch)           [Order.status.set(…), …]
 
 `Input[Order]` has a field for each attribute, `Patch[Order]` for each attribute that an update can
-change. Neither has the version, the stamps and the computed fields, which a client cannot set. The
-class body may declare a field again, to use it by name in typed code. That of an `Input` may add
+change. Neither has the version, the timestamps and the computed fields, which a client cannot set.
+The class body may redeclare a field, to use it by name in typed code. An `Input` may have further
 fields, which do not go into the entity.
 
 Invariants: a field has the type, the constraints, the validators and the description of its
@@ -32,18 +32,18 @@ from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import STAMPS, AttributeMap
 from tablewright.mapping.variants import VariantsMap
+from tablewright.model.annotations import refuse_unknown
 from tablewright.model.attribute import MISSING
-from tablewright.model.declared import EntityDeclaration
+from tablewright.model.declaration import EntityDeclaration
 from tablewright.model.entity import Entity
-from tablewright.model.options import refuse_unknown
 from tablewright.model.validation import CONFIG, field_validators, strict
 from tablewright.plan.writes.write import refuse_write_once
 from tablewright.symbol import AttributeOf, Expression, Symbol
 
 E = TypeVar("E", bound=Entity)
 
-#: Whether pydantic takes a method of its own, such as `schema`, for the default of the field with
-#: its name in a subclass of a model, unless the model has an attribute with this name.
+#: Whether pydantic uses its own method, such as `schema`, as the default of a field of that name in
+#: a subclass, unless the model has an attribute of that name.
 METHODS_ARE_DEFAULTS = tuple(map(int, pydantic.VERSION.split(".")[:2])) < (2, 12)
 
 
@@ -93,7 +93,7 @@ class EntityModel(pydantic.BaseModel, Generic[E]):
 
     @classmethod
     def _symbolic(cls, owner: Expression) -> Self:
-        """Return a model of symbols, for the trace of a pattern; `owner` is the parameter."""
+        """Return a model of symbols, for tracing a pattern; `owner` is the parameter."""
         symbols = vars(cls.__entity_type__.__entity__.symbolic(owner))
         fields = {
             field: symbols.get(field, Symbol(AttributeOf(owner, field)))

@@ -37,14 +37,14 @@ T = TypeVar("T")
 P = TypeVar("P")
 S = TypeVar("S")
 V = TypeVar("V")
-#: Of places in an index, which may be tuples of subclasses of Piece.
+#: For places in an index, which may be tuples of subclasses of Piece.
 P_co = TypeVar("P_co", covariant=True)
 S_co = TypeVar("S_co", covariant=True)
 
 
-#: A key without values: a text, a number, or a value that the key has already.
+#: A key without arguments: a text, a number, or a repeated value.
 LiteralSide: TypeAlias = str | int | RepeatedPiece
-#: The attributes of a key that has several.
+#: The attributes of a key with several attributes.
 Pn = TypeVar("Pn", bound=tuple[Piece[Any], ...])
 Sn = TypeVar("Sn", bound=tuple[Piece[Any], ...])
 
@@ -146,7 +146,7 @@ class PrimaryKey(Generic[P, S]):
         )
 
     def swapped(self, index: GSI, /) -> IndexPlace[S, P]:
-        """Declare a place in an index with the keys of the table, the sort key first."""
+        """Declare a place in an index that swaps partition key and sort key of the table."""
         sort = self.sort or KeyPath(())
         if any(isinstance(piece, RepeatedPiece) for piece in sort.pieces):
             raise DeclarationError(
@@ -174,17 +174,14 @@ class Unique(Struct, Generic[P, S], eq=False):
 RECORDED = ("old", "new", "version", "old_version", "at", "by", "reason")
 
 
-class History:
+class History(Struct, eq=False):
     """Events that record the changes of an attribute, declared in the body of an entity."""
 
-    def __init__(
-        self, attribute: Attr[Any], event: Any, recorded: dict[str, Ref[Any, Any]], *, always: bool
-    ) -> None:
-        self.attribute = attribute
-        self.event = event
-        #: The attribute of the event for each recorded value: "old", "new", …
-        self.recorded = recorded
-        self.always = always
+    attribute: Any
+    event: Any
+    #: The attribute of the event for each recorded value: "old", "new", …
+    recorded: dict[str, Ref[Any, Any]]
+    always: bool
 
 
 @overload
@@ -266,16 +263,13 @@ def index(
     under those names: `index(Shop.by_region, (tenant_id, region), (status, created_at))`.
     The entity is in the index while every part has a value and `when` is true.
     """
-    _check_index(index, when)
-    return IndexPlace(index, _paths(partition), _paths(sort), when, delimiter=delimiter)
-
-
-def _check_index(index: object, when: object) -> None:
-    if not isinstance(index, (GSI, LSI)):  # an LSI is refused with its own message
+    given: object = index
+    if not isinstance(given, (GSI, LSI)):  # an LSI is refused with its own message
         raise DeclarationError(
             f"index() takes a GSI of the table first, such as Shop.orders, not {index!r}"
         )
     _check_when(when, "index")
+    return IndexPlace(index, _paths(partition), _paths(sort), when, delimiter=delimiter)
 
 
 def _check_when(when: object, function: str) -> None:
@@ -309,8 +303,8 @@ def unique(
 ) -> Any:
     """Declare a unique value: a sentinel item with this key exists while an entity has the value.
 
-    Without a sort key, the sort key of the sentinel is the same text. `keep` are the attributes
-    that the sentinel contains; by default those of the primary key, by which the entity is found.
+    Without a sort key, the sort key of the sentinel is the same text. `keep` lists the attributes
+    that the sentinel contains; by default those of the primary key, which find the entity.
     """
     path = None if sort is None else _path(sort)
     return Unique(_path(partition), path, keep, type_name, delimiter)
@@ -331,12 +325,12 @@ def history(
 ) -> History:
     """Declare a history: each change of the attribute writes an event in the same transaction.
 
-    The named attributes of the event get the old and the new value, the versions, the time, and the
-    values of `audit(by=…, reason=…)`. The others are copied from the attributes of the entity with
-    the same names; those that the entity does not have are recorded by their own names: `old`,
-    `new`, `at`, …. With `always`, each write of the attribute of a stored entity writes an event,
-    also if the value is the same.
+    The attributes given here get the old and the new value, the versions, the time, and the values
+    of `audit(by=…, reason=…)`. Other attributes of the event are copied from attributes of the
+    entity with the same names; the rest record what their names say: `old`, `new`, `at`, …. With
+    `always`, each write of the attribute of a stored entity writes an event, even with the same
+    value.
     """
     named = zip(RECORDED, (old, new, version, old_version, at, by, reason), strict=True)
     given = {role: ref for role, ref in named if ref is not None}
-    return History(attribute, event, given, always=always)
+    return History(attribute, event, given, always)

@@ -1,4 +1,4 @@
-"""Partitions: a set of partition keys, as typed values, that one tenant may access.
+"""Partitions: the set of partition keys that one tenant may access.
 
 The set holds single keys, and all texts that begin with one of some prefixes:
 
@@ -8,7 +8,7 @@ The set holds single keys, and all texts that begin with one of some prefixes:
     >>> str(own)
     'ORG#a, ORG#a#*'
 
-Invariant: what is not the value of a key is in no set; values are compared with their types.
+Invariant: a value that cannot be a key is in no set. Values are compared with their types.
 
 This module must not know tenants, declarations or requests.
 """
@@ -26,7 +26,7 @@ from tablewright.errors import ValidationException
 from tablewright.mapping.key_condition import SortCondition
 from tablewright.values import Value
 
-#: The type tag of a key value and its content, in a form in which equal values are equal.
+#: The type tag of a key value and its content, normalized so that equal values compare equal.
 KeyValue: TypeAlias = tuple[str, str | bytes]
 
 
@@ -65,7 +65,7 @@ class Partitions(Struct, frozen=True):
 
     @classmethod
     def of(cls, values: Iterable[tuple[Value, bool]]) -> Partitions:
-        """Return the set of some values, each with whether it is a prefix."""
+        """Return the set of these keys; with True, of all keys that begin with the value."""
         keys: dict[KeyValue, Value] = {}
         prefixes: list[str] = []
         for value, is_prefix in values:
@@ -83,7 +83,7 @@ class Partitions(Struct, frozen=True):
         )
 
     def covers(self, condition: SortCondition) -> bool:
-        """Whether every key that meets a condition is in the set."""
+        """Return whether every key that matches a condition is in the set."""
         if condition.comparison == "=":
             return condition.values[0] in self
         if condition.comparison not in ("begins_with", "between"):

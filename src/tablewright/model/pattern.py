@@ -22,12 +22,19 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from enum import Enum
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, overload
 
+import pydantic
 from msgspec import Struct
 
-from tablewright.errors import DeclarationError, TablewrightError, is_internal, location_of
+from tablewright.errors import (
+    DeclarationError,
+    InvalidValue,
+    TablewrightError,
+    is_internal,
+    location_of,
+)
 from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.annotations import namespace, resolve
@@ -38,7 +45,7 @@ from tablewright.plan.plan import Plan
 from tablewright.plan.shape import Shape
 from tablewright.symbol import TRACES, Argument, Expression, MemberOf, Parameter, Symbol
 
-#: The messages of Python for arguments that do not fit the parameters of a function.
+#: Matches the messages of Python for a call with wrong arguments.
 _is_wrong_call = re.compile(r"\S+\(\) (takes |missing \d|got an unexpected |got multiple )").match
 
 Ps = ParamSpec("Ps")
@@ -62,18 +69,17 @@ class AccessPattern(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Return the name with its module: `shop.patterns.orders_by_status`."""
+        """The name with its module: `shop.patterns.orders_by_status`."""
         return f"{self.function.__module__}.{self.function.__qualname__}"
 
     @property
     def location(self) -> str:
-        """Return where it is defined, as `file:line`."""
-        code = inspect.unwrap(self.function).__code__
-        return f"{code.co_filename}:{code.co_firstlineno}"
+        """Where it is defined, as `file:line`."""
+        return _line_of(self.function)
 
     @property
     def shape(self) -> Shape:
-        """Return the shape, given all entities that are declared in its table so far."""
+        """The shape, given all entities that its table has so far."""
         return self.plan._shape()
 
     @property
@@ -96,7 +102,7 @@ def access_pattern(
     role: str = "",
     rate: float | None = None,
 ) -> Callable[Ps, T] | Callable[[Callable[Ps, T]], Callable[Ps, T]]:
-    """Declare an access pattern: trace the function once, and return it unchanged to callers.
+    """Declare an access pattern: trace the function once; calls run it unchanged.
 
     A parameter with the name of one part of a key must not be passed for another part, except those
     in `rebinds`. `role` names the programs that run the pattern: `tablewright publish iam` writes a
@@ -178,7 +184,7 @@ def access_patterns(table: type[Table]) -> list[AccessPattern]:
 
 
 def why_scan(function: Callable[..., Any]) -> WouldScan:
-    """Return the error of a query that no key serves; raise DeclarationError if one does."""
+    """Return the error of a query that would be a scan; raise DeclarationError if it is not."""
     hints = _hints(function, {})
     try:
         function(**{name: symbolic(Argument(name), hint) for name, hint in hints.items()})
@@ -231,7 +237,7 @@ def _line_of(function: Callable[..., Any]) -> str:
 
 
 def _hint(error: Exception) -> str:
-    """Return how to fix an exception in the code of a pattern, as the end of a message."""
+    """Return the end of a message: how to fix an exception in the code of a pattern."""
     if isinstance(error, AttributeError):  # symbols have every attribute
         return did_you_mean(error.name or "", dir(error.obj)) if error.obj is not None else ""
     if isinstance(error, NameError) or _is_wrong_call(str(error)) or _is_ours(error):
@@ -243,7 +249,7 @@ def _hint(error: Exception) -> str:
 
 
 def _is_ours(error: Exception) -> bool:
-    """Return whether this package raised the exception, with a message that says what to do."""
+    """Return whether this package raised the exception; then its message names the fix."""
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
@@ -251,7 +257,7 @@ def _is_ours(error: Exception) -> bool:
 
 
 def alternatives(name: str, hint: Any) -> list[Any]:
-    """Return values that code can distinguish without reading a symbol: None, members, lengths."""
+    """Return further arguments to trace: None, flags, enum members, lists of other lengths."""
     if get_origin(hint) in (Union, UnionType):
         kinds = [kind for kind in get_args(hint) if kind is not type(None)]
         inside = [value for kind in kinds for value in alternatives(name, kind)]
@@ -271,44 +277,34 @@ def alternatives(name: str, hint: Any) -> list[Any]:
 def _refuse_dependence(
     function: Callable[..., Any], arguments: dict[str, Any], parameter: str, shape: Shape
 ) -> None:
-    """Raise DeclarationError if the argument for a parameter leads to another shape."""
+    """Raise DeclarationError if these arguments give the pattern another shape."""
     try:
         _, other = _trace(function, arguments)
     except Exception:
         return  # the function does not accept that value, although its annotation does
-    is_empty = arguments[parameter] == []
-    if not _is_same(shape, other) and not (is_empty and _is_part(shape, other)):
+    is_empty = arguments[parameter] == []  # an empty list may need fewer requests
+    is_same = (shape.operation, shape.order) == (other.operation, other.order) and all(
+        part == whole or (is_empty and part < whole)
+        for part, whole in zip(_parts(other), _parts(shape), strict=True)
+    )
+    if not is_same:
+        one, two = (
+            " ".join(filter(None, [each.operation, each.index, each.order]))
+            for each in (shape, other)
+        )
         raise DeclarationError(
-            f"pattern {function.__name__}: its shape depends on {parameter!r}: {_summary(shape)}, "
-            f"or {_summary(other)} for {arguments[parameter]!r}; write one pattern for each"
+            f"pattern {function.__name__}: its shape depends on {parameter!r}: {one}, or {two} for "
+            f"{arguments[parameter]!r}; write one pattern for each"
         )
 
 
-def _is_same(shape: Shape, other: Shape) -> bool:
-    """Return whether two calls of a pattern have one shape."""
-    return (shape.operation, shape.order) == (other.operation, other.order) and (
-        _names(shape) == _names(other)
-    )
-
-
-def _is_part(shape: Shape, other: Shape) -> bool:
-    """Return whether another shape asks for nothing that a shape does not."""
-    return (shape.operation, shape.order) == (other.operation, other.order) and all(
-        part <= whole for part, whole in zip(_names(other), _names(shape), strict=True)
-    )
-
-
-def _names(shape: Shape) -> list[set[int]]:
-    """Return what tells the tables, the entities and the indexes of a shape from others."""
+def _parts(shape: Shape) -> list[set[int]]:
+    """Return the tables, the entities and the indexes of a shape, by identity."""
     return [set(map(id, each)) for each in (shape.tables, shape.targets, shape.indexes)]
 
 
-def _summary(shape: Shape) -> str:
-    return " ".join(filter(None, [shape.operation, shape.index, shape.order]))
-
-
 def _hints(function: Callable[..., Any], local: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the types of the parameters; `local` are the variables where it is defined."""
+    """Return the types of the parameters; `local` has the variables of the code around it."""
     names = namespace(function.__module__, local)
     hints = {}
     for parameter in inspect.signature(function).parameters.values():
@@ -321,7 +317,7 @@ def _hints(function: Callable[..., Any], local: Mapping[str, Any]) -> dict[str, 
 
 
 def _symbols(hints: dict[str, Any], rebinds: tuple[str, ...]) -> dict[str, Any]:
-    """Return what each parameter is traced with."""
+    """Return the symbolic argument for each parameter."""
     symbols = {name: symbolic(Argument(name), hint) for name, hint in hints.items()}
     return {
         name: Parameter(name) if type(each) is Symbol and name not in rebinds else each
@@ -351,3 +347,78 @@ def _is_collection(origin: Any) -> bool:
         and issubclass(origin, collections.abc.Iterable)
         and not issubclass(origin, collections.abc.Mapping)
     )
+
+
+# -- arguments as texts ---------------------------------------------------------------------------
+#
+# Those of a command line or a form. Pydantic validates each text with the type of its parameter: a
+# text as it is; numbers, times and enums from their usual spelling; entities, lists and anything
+# else from JSON. A parameter whose type allows None may be left out, even without a default.
+
+#: The number of problems of one value that a message lists.
+MAX_PROBLEMS = 3
+
+
+def signature_of(pattern: AccessPattern) -> str:
+    """Return the name and the parameters as the source has them: `orders(status: str)`."""
+    parameters = []
+    for parameter in _parameters(pattern):
+        annotation = parameter.annotation
+        kind = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+        parameters.append(f"{parameter.name}: {kind}{default}")
+    return f"{pattern.name}({', '.join(parameters)})"
+
+
+def plan_of(pattern: AccessPattern, texts: Mapping[str, str]) -> Plan[Any]:
+    """Return the plan of a pattern for these arguments; raise InvalidValue if they do not fit."""
+    parameters = {parameter.name: parameter for parameter in _parameters(pattern)}
+    for name in texts:
+        if name not in parameters:
+            hint = did_you_mean(name, parameters) or f": {signature_of(pattern)}"
+            raise InvalidValue(f"{pattern.name} has no argument {name!r}{hint}")
+    values: dict[str, Any] = {}
+    missing = []
+    for name, parameter in parameters.items():
+        if name in texts:
+            values[name] = parse_argument(pattern, name, texts[name])
+        elif parameter.default is parameter.empty:
+            if NoneType in get_args(pattern.types[name]):
+                values[name] = None
+            else:
+                missing.append(name)
+    if missing:
+        raise InvalidValue(
+            f"{pattern.name} needs {' and '.join(f'{name}=…' for name in missing)}: "
+            f"{signature_of(pattern)}"
+        )
+    plan: Plan[Any] = pattern.function(**values)
+    return plan
+
+
+def parse_argument(pattern: AccessPattern, name: str, text: str) -> Any:
+    """Return the value of a text; raise InvalidValue if it does not fit the parameter's type."""
+    adapter: pydantic.TypeAdapter[Any] = pydantic.TypeAdapter(pattern.types[name])
+    try:
+        return adapter.validate_python(text)
+    except pydantic.ValidationError as error:
+        failure = error
+    try:
+        return adapter.validate_json(text)
+    except pydantic.ValidationError as error:
+        is_json = error.errors(include_url=False)[0]["type"] != "json_invalid"
+        if is_json or text.lstrip().startswith(("{", "[")):
+            failure = error
+    found = failure.errors(include_url=False)
+    problems = []
+    for problem in found[:MAX_PROBLEMS]:
+        where = ".".join(map(str, problem["loc"]))
+        problems.append(f"{where}: {problem['msg']}" if where else problem["msg"])
+    if len(found) > MAX_PROBLEMS:
+        problems.append(f"and {len(found) - MAX_PROBLEMS} more")
+    raise InvalidValue(f"{pattern.name}: {name}={text}: {'; '.join(problems)}")
+
+
+def _parameters(pattern: AccessPattern) -> list[inspect.Parameter]:
+    signature = inspect.signature(pattern.function)
+    return [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]

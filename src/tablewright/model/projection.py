@@ -18,11 +18,10 @@ from typing import Any, Generic, Never, TypeVar, dataclass_transform, get_args, 
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
-from tablewright.mapping.constraints import unannotated
 from tablewright.mapping.paths import without_none
-from tablewright.model.annotations import hints_of
-from tablewright.model.declared import EntityDeclaration
-from tablewright.model.options import refuse_unknown
+from tablewright.mapping.pydantic_bridge import unannotated
+from tablewright.model.annotations import hints_of, refuse_unknown
+from tablewright.model.declaration import EntityDeclaration
 from tablewright.plan.reads.projection import ProjectionMap, ProjectionRow
 
 E = TypeVar("E")

@@ -11,9 +11,9 @@ table's entities:
     natural, user_id: Attr[str] is the key itself  x#y        {"S": "x#y"}
     natural, user_id: Attr[int]                    7          {"N": "7"}
 
-Invariant: no partition belongs to two tenants. So the shards of a declaration must not be able to
-collide, an id that stands differently in two keys is an error, and so is an id that makes the shard
-equal to a partition which belongs to no tenant (a sentinel's, for example).
+Invariant: no partition belongs to two tenants. So declared shards must not be able to collide, an
+id that two keys write differently is an error, and so is an id whose shard is a partition that
+belongs to no tenant (that of a sentinel, for example).
 
 For prefixes this follows from the text of an id, which never contains the delimiter: it is escaped,
 or refused if the table does not escape, and a format whose texts contain it is an error. In
@@ -33,7 +33,6 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.limits import MAX_PARTITION_KEY_SIZE
-from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.language import (
     ANY_CHARACTER,
@@ -45,7 +44,7 @@ from tablewright.mapping.language import (
     literal,
     sequence,
 )
-from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.parts import Delimiter, KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.model.partitions import key_value
@@ -55,29 +54,29 @@ from tablewright.values import Value, tag_of
 STAR = "*"
 
 
-class Shard(Struct, frozen=True):
-    """Partitions of each tenant: the literals around the tenant's id."""
+class TenantShard(Struct, frozen=True):
+    """A declared shard: the text around the tenant's id in the partition key."""
 
     tenant: str
-    #: What stands before the id and behind it, with the delimiters.
+    #: The texts before and after the id, with the delimiters.
     prefix: str
     suffix: str
-    #: The shard is every partition that begins with this text.
+    #: Whether the shard is every partition that begins with this text.
     is_prefix: bool = False
     delimiter: Delimiter = Delimiter.DEFAULT
 
     @classmethod
-    def parse(cls, tenant: str, text: str) -> Shard:
-        """Read a declared shard; raise DeclarationError if the id is not in it once."""
+    def parse(cls, tenant: str, text: str) -> TenantShard:
+        """Parse a declared shard; raise DeclarationError unless it contains the id once."""
         prefix, found, suffix = text.partition(f"{{{tenant}}}")
         if not found or _BRACES(prefix + suffix):
             raise DeclarationError(
-                f"Tenancy({tenant!r}): the shard {text!r} must hold {{{tenant}}} once, and "
+                f"Tenancy({tenant!r}): the shard {text!r} must contain {{{tenant}}} once, and "
                 "nothing else in braces"
             )
         return cls(tenant, prefix, suffix.removesuffix(STAR), suffix.endswith(STAR))
 
-    def bind(self, delimiter: Delimiter) -> Shard:
+    def bind(self, delimiter: Delimiter) -> TenantShard:
         """Return the shard with a delimiter; raise DeclarationError if it does not fit."""
         if (self.prefix and not self.prefix.endswith(delimiter.text)) or (
             self.suffix and not self.suffix.startswith(delimiter.text)
@@ -87,28 +86,28 @@ class Shard(Struct, frozen=True):
                 f"a whole part, between two {delimiter.text!r}"
             )
         _check_star(self.tenant, str(self), delimiter)
-        return Shard(self.tenant, self.prefix, self.suffix, self.is_prefix, delimiter)
+        return TenantShard(self.tenant, self.prefix, self.suffix, self.is_prefix, delimiter)
 
     def __str__(self) -> str:
         return f"{self.prefix}{{{self.tenant}}}{self.suffix}{STAR if self.is_prefix else ''}"
 
     @property
     def is_whole_key(self) -> bool:
-        """The id is the whole key."""
+        """Whether the id is the whole key."""
         return not self.prefix and not self.suffix
 
     @property
     def following(self) -> Language:
-        """What may stand behind the text of the shard."""
+        """The texts that may follow the text of the shard."""
         return ANYTHING if self.is_prefix else EMPTY
 
     def language(self) -> Language:
-        """Return the key values of all tenants."""
+        """Return the partition keys of the shard for all tenants."""
         ids = self.delimiter.language(Repeat(ANY_CHARACTER, 1, None))
         return sequence(literal(self.prefix), ids, literal(self.suffix), self.following)
 
     def part_in(self, template: Template) -> KeyPart | None:
-        """Return the part of a composed key that holds the id; None if the key is another."""
+        """Return the part of a composed key that is the id; None if the key has another form."""
         behind = sequence(literal(self.suffix), self.following)
         found = [
             piece
@@ -121,14 +120,14 @@ class Shard(Struct, frozen=True):
 
 
 class SharedPartition(Struct, frozen=True):
-    """A partition, or all that begin with a text, that every tenant may read."""
+    """A partition that every tenant may read, or all partitions with a prefix."""
 
     text: str
     is_prefix: bool = False
 
     @classmethod
     def parse(cls, tenant: str, text: str, delimiter: Delimiter) -> SharedPartition:
-        """Read a declared partition; raise DeclarationError if it is not a plain text."""
+        """Parse a declared partition; raise DeclarationError if it is not a plain text."""
         if not text or _BRACES(text):
             raise DeclarationError(
                 f"Tenancy({tenant!r}): shared={text!r} must be the text of a partition key, "
@@ -149,27 +148,29 @@ _BRACES = re.compile(r"\{.*?\}").search
 
 
 def _check_star(tenant: str, text: str, delimiter: Delimiter) -> None:
-    """Raise DeclarationError for a star that does not stand alone behind the last delimiter."""
+    """Raise DeclarationError for a star that is not the last part of the key."""
     if STAR in text.removesuffix(delimiter.text + STAR):
         raise DeclarationError(
-            f"Tenancy({tenant!r}): in {text!r}, {STAR} must be the last part, behind "
+            f"Tenancy({tenant!r}): in {text!r}, {STAR} must be the last part, after "
             f"{delimiter.text!r}: it is everything that begins with the text before it"
         )
 
 
-def refuse_collisions(shards: Sequence[Shard], shared: Sequence[SharedPartition]) -> None:
-    """Raise DeclarationError if two tenants can have the same partition, as with A#{id} and {id}#B,
-    or if a shared partition can be a tenant's."""
+def refuse_collisions(shards: Sequence[TenantShard], shared: Sequence[SharedPartition]) -> None:
+    """Raise DeclarationError if two tenants, or a tenant and all, can have the same partition.
+
+    `A#{id}` and `{id}#B` can both be `A#B`.
+    """
     for position, shard in enumerate(shards):
         for other in shards[:position]:
-            # With the same text before it, the id is the same in both.
+            # After the same prefix, the id is the same in both.
             if shard.prefix != other.prefix and intersects(shard.language(), other.language()):
                 raise DeclarationError(
                     f"Tenancy({shard.tenant!r}): the shards {str(shard)!r} and {str(other)!r} can "
                     "be the same partition for two tenants; begin each with a literal of its own"
                 )
         for partition in shared:
-            # An id that is the whole key is refused when it is given.
+            # An id that is the whole key is checked in `shard_value`.
             if not shard.is_whole_key and intersects(shard.language(), partition.language()):
                 raise DeclarationError(
                     f"Tenancy({shard.tenant!r}): the shared partition {str(partition)!r} can be "
@@ -178,12 +179,15 @@ def refuse_collisions(shards: Sequence[Shard], shared: Sequence[SharedPartition]
 
 
 def shard_value(
-    shard: Shard, others: Sequence[Shard | SharedPartition], table: TableMap, tenant: object
+    shard: TenantShard,
+    others: Sequence[TenantShard | SharedPartition],
+    table: TableMap,
+    tenant: object,
 ) -> Value:
-    """Return the key value of a tenant's shard, or the text with which its partitions begin.
+    """Return the partition key of a tenant's shard, or the prefix of its partition keys.
 
-    Raise InvalidValue if the keys cannot hold the id, or if the shard would be a partition that
-    is not the tenant's.
+    Raise InvalidValue if the keys cannot contain the id, or if the shard would be a partition that
+    does not belong to the tenant.
     """
     where = f"for_tenant({shard.tenant}={tenant!r})"
     try:
@@ -193,7 +197,7 @@ def shard_value(
     if len(found) > 1:
         shown = " and ".join(repr(value) for value in found.values())
         raise InvalidValue(
-            f"{where}: the keys of {table.owner} hold this id in different forms, {shown}; give "
+            f"{where}: the keys of {table.owner} contain this id in different forms, {shown}; give "
             f"the attribute one type, and the key {str(shard)!r} one form"
         )
     value = next(iter(found.values()))
@@ -207,8 +211,8 @@ def shard_value(
     return value
 
 
-def _values(shard: Shard, table: TableMap, tenant: object) -> Iterator[Value]:
-    """The values that the shard has in those keys of the table that hold the id."""
+def _values(shard: TenantShard, table: TableMap, tenant: object) -> Iterator[Value]:
+    """Yield the value of the shard in each key of the table that contains the id."""
     is_declared = False
     for key in _keys(table):
         template = key.partition
@@ -228,25 +232,26 @@ def _values(shard: Shard, table: TableMap, tenant: object) -> Iterator[Value]:
         yield {"S": shard.prefix + shard.delimiter.write(text) + shard.suffix}
 
 
-def _part_text(shard: Shard, key: KeyMap, part: KeyPart, tenant: object) -> str:
+def _part_text(shard: TenantShard, key: KeyMap, part: KeyPart, tenant: object) -> str:
     if part.notation.derive is not None and part.attribute == shard.tenant:
         raise DeclarationError(
             f"{key.name}: several values of {shard.tenant!r} have the same {part.label}, so the "
-            f"partition {str(shard)!r} belongs to no single tenant"
+            f"partition {str(shard)!r} belongs to no single tenant; use {shard.tenant} without a "
+            "format"
         )
     _check_end_of_id(shard, key, part)
     try:
         return part.text(tenant)
     except InvalidValue:
-        # An id may be given as its text, and a number or a UUID for a text.
+        # An id may be passed as its text, and a number or a UUID for a text.
         text = _plain_text(tenant) if part.is_free_text or isinstance(tenant, str) else None
         if text is None:
             raise
         return shard.delimiter.write(text)
 
 
-def _check_end_of_id(shard: Shard, key: KeyMap, part: KeyPart) -> None:
-    """Raise DeclarationError if an id can contain the delimiter that ends it in a prefix."""
+def _check_end_of_id(shard: TenantShard, key: KeyMap, part: KeyPart) -> None:
+    """Raise DeclarationError if an id in a prefix can contain the delimiter that ends it."""
     end = literal(shard.delimiter.text)
     earlier = sequence(ANYTHING, end, ANY_CHARACTER, ANYTHING)
     if shard.is_prefix and intersects(sequence(part.language, end), earlier):
@@ -258,7 +263,7 @@ def _check_end_of_id(shard: Shard, key: KeyMap, part: KeyPart) -> None:
 
 
 def _plain_text(tenant: object) -> str | None:
-    """The text of an id; None for objects whose text could be mistaken for another id."""
+    """Return the text of an id; None for types whose text could equal that of another id."""
     if isinstance(tenant, str):
         return str.__str__(tenant)
     if isinstance(tenant, (int, UUID)) and not isinstance(tenant, bool):
@@ -267,13 +272,13 @@ def _plain_text(tenant: object) -> str | None:
 
 
 def _refuse_foreign(
-    shard: Shard,
-    others: Sequence[Shard | SharedPartition],
+    shard: TenantShard,
+    others: Sequence[TenantShard | SharedPartition],
     table: TableMap,
     value: Value,
     where: str,
 ) -> None:
-    """Raise InvalidValue for an id that makes the shard contain another key's partition."""
+    """Raise InvalidValue for an id whose shard would contain a partition of other keys."""
     text = value.get("S")
     if text is None:
         return
@@ -281,7 +286,7 @@ def _refuse_foreign(
     if size > MAX_PARTITION_KEY_SIZE:  # comparing it with the keys below would take seconds
         raise InvalidValue(
             f"for_tenant({shard.tenant}=…): the id makes a partition key of {size:,} bytes; the "
-            f"maximum is {MAX_PARTITION_KEY_SIZE:,}"
+            f"maximum is {MAX_PARTITION_KEY_SIZE:,}: use a shorter id"
         )
     if shard.is_prefix:
         _refuse_natural(shard, table)
@@ -301,8 +306,8 @@ def _refuse_foreign(
             )
 
 
-def _refuse_natural(shard: Shard, table: TableMap) -> None:
-    """Raise DeclarationError if a key that is an attribute itself can begin like a tenant's."""
+def _refuse_natural(shard: TenantShard, table: TableMap) -> None:
+    """Raise DeclarationError if a key that is not composed can begin with a tenant's prefix."""
     for key in _keys(table):
         if key.partition.natural is not None and intersects(
             key.partition.language(), shard.language()
@@ -313,9 +318,6 @@ def _refuse_natural(shard: Shard, table: TableMap) -> None:
             )
 
 
-def _keys(table: TableMap) -> Iterator[KeyMap]:
-    """Every key that an item of the table can have."""
-    for entity in table.entities:
-        yield entity.primary
-        for unique in entity.uniques:
-            yield unique.key
+def _keys(table: TableMap) -> list[KeyMap]:
+    """Return every key that an item of the table can have."""
+    return [key for entity in table.entities for key in entity.table_keys]

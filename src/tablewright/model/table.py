@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Literal, Never, TypeAlias, get_args
 
 from tablewright.errors import DeclarationError
 from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES
-from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.keys import IndexMap
+from tablewright.mapping.parts import Delimiter
 from tablewright.mapping.settings import (
     MAX_RECOVERY_DAYS,
     Provisioned,
@@ -26,7 +26,7 @@ from tablewright.mapping.settings import (
     check_billing,
 )
 from tablewright.mapping.table import TableMap, TypeForm
-from tablewright.model.options import refuse_unknown
+from tablewright.model.annotations import refuse_unknown
 from tablewright.model.tenancy import Tenancy
 
 _NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}").fullmatch
@@ -35,10 +35,10 @@ Project: TypeAlias = Literal["ALL", "KEYS_ONLY"] | tuple[str, ...]
 
 
 class GSI:
-    """A global secondary index: any partition key, and a sort key if there is one.
+    """A global secondary index: a partition key of its own, and a sort key if needed.
 
-    Each of them is an attribute, or a tuple of up to four attributes. `billing` is the capacity of
-    the index, if that of its table is provisioned, too; by default it is that of the table.
+    Each is an attribute, or a tuple of up to four attributes. In a table with provisioned capacity,
+    `billing` is that of the index; by default it is the same as the table's.
     """
 
     def __init__(
@@ -98,7 +98,8 @@ class LSI:
     def compile(self, table: TableMap) -> IndexMap:
         if table.attributes[1] is None:
             raise DeclarationError(
-                f"{table.owner}.{self.name}: a table without a sort key has no local indexes"
+                f"{table.owner}.{self.name}: a table without a sort key has no local indexes; "
+                "declare sk=…, or use a GSI"
             )
         _check_project(self.project, f"{table.owner}.{self.name}")
         return IndexMap(str(self.name), "local", table.attributes[:1], (self.sk,), self.project)
@@ -107,33 +108,12 @@ class LSI:
 def _check_project(project: object, where: str) -> None:
     if project in ("ALL", "KEYS_ONLY"):
         return
-    if not (isinstance(project, tuple) and project and all(map(_is_str, project))):
+    names = project if isinstance(project, tuple) else ()
+    if not names or not all(isinstance(name, str) for name in names):
         raise DeclarationError(
             f"{where}: project={project!r} is not 'ALL', 'KEYS_ONLY' or a tuple of stored names, "
             "such as ('name', 'price')"
         )
-
-
-def _is_str(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_gsi(value: Any) -> bool:
-    return isinstance(value, GSI)
-
-
-def _check_tenancy(tenancy: Tenancy, table: TableMap, indexes: set[Any]) -> None:
-    for index in tenancy.filtered:
-        if index not in indexes:
-            raise DeclarationError(
-                f"{table.owner}: Tenancy(filtered=…) takes global indexes of the table, not "
-                f"{index!r}"
-            )
-        if table.attributes[0] in (*index.pk, *index.sk):
-            raise DeclarationError(
-                f"{table.owner}: the table's partition key is a key of {index.name}, and DynamoDB "
-                "does not filter by keys; query it with the partition: ….eq(…)"
-            )
 
 
 class Table:
@@ -167,72 +147,110 @@ class Table:
     ) -> None:
         refuse_unknown(cls, Table, unknown)
         super().__init_subclass__()
-        separator = Delimiter(delimiter, escapes=escape)
-        separator.check(cls.__name__)
-        table = TableMap(
-            cls.__name__, name or cls.__name__, (pk, sk), type_attribute, {}, separator, type_form
-        )
         days = MAX_RECOVERY_DAYS if point_in_time_recovery is True else point_in_time_recovery
-        table.settings = TableSettings(
-            stream=stream,
-            recovery_days=None if days is False else days,
-            deletion_protection=deletion_protection,
-            tags=tuple((tags or {}).items()),
-            billing=billing,
+        table = TableMap(
+            cls.__name__,
+            name or cls.__name__,
+            (pk, sk),
+            type_attribute,
+            {},
+            Delimiter(delimiter, escapes=escape),
+            type_form,
+            TableSettings(
+                stream=stream,
+                recovery_days=None if days is False else days,
+                deletion_protection=deletion_protection,
+                tags=tuple((tags or {}).items()),
+                billing=billing,
+            ),
         )
+        table.delimiter.check(cls.__name__)
         table.settings.check(cls.__name__)
-        for attribute, value in list(vars(cls).items()):
-            if isinstance(value, (GSI, LSI)):
-                index = value.compile(table)
-                if index.name in table.indexes:
-                    raise DeclarationError(
-                        f"{table.name}: two indexes have the name {index.name!r}"
-                    )
-                table.indexes[index.name] = index
-            elif isinstance(value, Tenancy):
-                value.compile(separator)
-                cls.__tenancy__ = value
-            elif not attribute.startswith("_") and not callable(value):
-                raise DeclarationError(
-                    f"{cls.__name__}.{attribute} is {value!r}; a table holds GSI(…), LSI(…) and "
-                    "Tenancy(…)"
-                )
-        if cls.__tenancy__ is not None:
-            _check_tenancy(cls.__tenancy__, table, {v for v in vars(cls).values() if _is_gsi(v)})
-            table.filters_for_tenants = partial(cls.__tenancy__.filters, pk)
-        if sk == pk:
-            raise DeclarationError(
-                f"{cls.__name__}: the partition key and the sort key are both {pk!r}"
-            )
-        if type_attribute == "":
-            raise DeclarationError(
-                f"{cls.__name__}: type_attribute='' is not the name of an attribute; write None "
-                "for a table without one"
-            )
-        if type_attribute is not None and type_attribute in (pk, sk):
-            raise DeclarationError(
-                f"{cls.__name__}: type_attribute={type_attribute!r} is a key; choose another name"
-            )
-        if type_form not in get_args(TypeForm):
-            raise DeclarationError(
-                f"{cls.__name__}: type_form={type_form!r} is not one of "
-                f"{', '.join(map(repr, get_args(TypeForm)))}"
-            )
-        for index in table.indexes.values():
-            if type_form != "text" and type_attribute in index.attributes:
-                raise DeclarationError(
-                    f"{cls.__name__}: {type_attribute!r} is a key of {index.name}, which cannot be "
-                    f"a {type_form}; leave type_form out"
-                )
-        for kind, given in (("a table", table.name), *(("an index", n) for n in table.indexes)):
-            if not _NAME(given):
-                raise DeclarationError(
-                    f"{cls.__name__}: {given!r} is not a valid name for {kind}; write name=… with "
-                    "3 to 255 letters, digits, '_', '-' and '.'"
-                )
+        _add_members(cls, table)
+        _check_attributes(table)
+        _check_names(table)
         cls.__table__ = table
 
     def __new__(cls, *_: Any, **__: Any) -> Any:
         raise TypeError(
             f"{cls.__name__} cannot be instantiated; open it with connect(target, {cls.__name__})"
         )
+
+
+def _add_members(cls: type[Table], table: TableMap) -> None:
+    """Add the indexes and the tenancy in the body of a table."""
+    indexes: set[GSI] = set()
+    for name, value in list(vars(cls).items()):
+        if isinstance(value, (GSI, LSI)):
+            index = value.compile(table)
+            if index.name in table.indexes:
+                raise DeclarationError(
+                    f"{table.owner}.{name}: two indexes have the name {index.name!r}; give "
+                    "one of them another name=…"
+                )
+            table.indexes[index.name] = index
+            indexes |= {value} if isinstance(value, GSI) else set()
+        elif isinstance(value, Tenancy):
+            value.compile(table.delimiter)
+            cls.__tenancy__ = value
+        elif not name.startswith("_") and not callable(value):
+            raise DeclarationError(
+                f"{table.owner}.{name} is {value!r}; a table holds GSI(…), LSI(…) and Tenancy(…)"
+            )
+    if cls.__tenancy__ is not None:
+        _check_tenancy(cls.__tenancy__, table, indexes)
+        table.filters_for_tenants = partial(cls.__tenancy__.filters, table.attributes[0])
+
+
+def _check_tenancy(tenancy: Tenancy, table: TableMap, indexes: set[GSI]) -> None:
+    """Raise DeclarationError for an index that a tenant's queries cannot filter."""
+    for index in tenancy.filtered:
+        if index not in indexes:
+            raise DeclarationError(
+                f"{table.owner}: Tenancy(filtered=…) takes global indexes of the table, not "
+                f"{index!r}"
+            )
+        if table.attributes[0] in (*index.pk, *index.sk):
+            raise DeclarationError(
+                f"{table.owner}: the table's partition key is a key of {index.name}, and DynamoDB "
+                "does not filter by keys; query it with the partition: ….eq(…)"
+            )
+
+
+def _check_attributes(table: TableMap) -> None:
+    """Raise DeclarationError if the key attributes and the type attribute do not fit together."""
+    (partition, sort), name, form = table.attributes, table.type_attribute, table.type_form
+    if partition == sort:
+        raise DeclarationError(
+            f"{table.owner}: the partition key and the sort key are both {partition!r}; rename one"
+        )
+    if name == "":
+        raise DeclarationError(
+            f"{table.owner}: type_attribute='' is not the name of an attribute; write None for a "
+            "table without one"
+        )
+    if name is not None and name in table.attributes:
+        raise DeclarationError(
+            f"{table.owner}: type_attribute={name!r} is a key; choose another name"
+        )
+    if form not in get_args(TypeForm):
+        raise DeclarationError(
+            f"{table.owner}: type_form={form!r} is not one of "
+            f"{', '.join(map(repr, get_args(TypeForm)))}"
+        )
+    for index in table.indexes.values():
+        if form != "text" and name in index.attributes:
+            raise DeclarationError(
+                f"{table.owner}: {name!r} is a key of {index.name}, which cannot be a {form}; "
+                "leave type_form out"
+            )
+
+
+def _check_names(table: TableMap) -> None:
+    """Raise DeclarationError for names of tables and indexes that DynamoDB does not take."""
+    for kind, given in (("a table", table.name), *(("an index", name) for name in table.indexes)):
+        if not _NAME(given):
+            raise DeclarationError(
+                f"{table.owner}: {given!r} is not a valid name for {kind}; write name=… with 3 to "
+                "255 letters, digits, '_', '-' and '.'"
+            )

@@ -23,91 +23,84 @@ reads, the shared partitions:
     Query of an index                           a filter on the table's partition key, added here
     any other operation, any other shape        nothing: it is refused
 
-Only the table's partition key decides whose an item is. So a query of an index passes without a
-filter only if the partition key is fixed, `Order.by_system_key(order_id).eq(user_id)`, or bounded
-by a prefix of the tenant. It gets a filter if the index is named in `filtered`, or if the partition
-of the index (one of its attributes) equals a shard of the tenant; every other one is refused.
+Only the table's partition key decides which tenant owns an item. So a query of an index passes
+without a filter only if the partition key is fixed, `Order.by_system_key(order_id).eq(user_id)`, or
+bounded by a prefix of the tenant. It gets a filter if the index is named in `filtered`, or if an
+attribute of its partition key equals a shard of the tenant. Any other query is refused.
 
 Invariants: keys are compared as typed values (see `partitions`). Expressions are never parsed: a
 Query is checked by the values of its QueryRequest, from which the expressions are rendered
-afterwards; one that carries expressions of its own is refused. A start key must be in the tenant's
-shards, unless it is the end of the page before: a filtered page may end at an item that was left
-out, and its cursor is encrypted and bound to the tenant. The classes of conditions and filters are
-trusted: they render themselves.
+afterwards; one with expressions of its own is refused. A start key must be in the tenant's shards,
+unless it is the end of the previous page: a filtered page may end at an item that was left out, and
+its cursor is encrypted and bound to the tenant. The classes of conditions and filters are trusted:
+they render themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation, ValidationException
-from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.language import intersects
+from tablewright.mapping.parts import Delimiter
 from tablewright.mapping.table import TableMap
 from tablewright.model.partitions import Partitions
-from tablewright.model.shards import Shard, SharedPartition, refuse_collisions, shard_value
+from tablewright.model.shards import SharedPartition, TenantShard, refuse_collisions, shard_value
+from tablewright.plan.expressions import OneOf, QueryRequest
 from tablewright.plan.plan import AnyRequest
-from tablewright.plan.reads.query_request import OneOf, QueryRequest
 from tablewright.values import Item, Value
 from tablewright.wire.operations import touches
 from tablewright.wire.touches import AccessKind, Named, Unclear
 
 
+@dataclass(eq=False, repr=False)
 class Tenancy:
     """The shards of a tenant: those it may write, and those it may only read.
 
     The partitions in `shared` may be read by every tenant and written by none.
     """
 
-    def __init__(
-        self,
-        tenant: str,
-        *,
-        write: tuple[str, ...] = (),
-        read: tuple[str, ...] = (),
-        shared: tuple[str, ...] = (),
-        filtered: tuple[Any, ...] = (),
-    ) -> None:
-        given: dict[str, Any] = {"write": write, "read": read, "shared": shared}
-        for name, shards in given.items():
+    tenant: str
+    _: KW_ONLY
+    write: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    filtered: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        where = f"Tenancy({self.tenant!r})"
+        for name in ("write", "read", "shared"):
+            shards = getattr(self, name)
             if isinstance(shards, str):
-                raise DeclarationError(f"Tenancy({tenant!r}): {name}= takes a tuple: ({shards!r},)")
-        if not isinstance(filtered, tuple):
-            raise DeclarationError(
-                f"Tenancy({tenant!r}): filtered= takes a tuple of global indexes: (by_day,)"
-            )
-        self.tenant = tenant
-        self.write = write
-        self.read = read
-        self.shared = shared
-        self.filtered = filtered
-        if not write and not read:
-            raise DeclarationError(f"Tenancy({tenant!r}) has no shards; name them in write=, read=")
-        self.writable_shards = [Shard.parse(tenant, text) for text in write]
-        self.readable_shards = [
-            *self.writable_shards,
-            *(Shard.parse(tenant, text) for text in read),
-        ]
+                raise DeclarationError(f"{where}: {name}= takes a tuple: ({shards!r},)")
+        if not isinstance(self.filtered, tuple):
+            raise DeclarationError(f"{where}: filtered= takes a tuple of global indexes: (by_day,)")
+        if not self.write and not self.read:
+            raise DeclarationError(f"{where} has no shards; name them in write=, read=")
+        parsed = [TenantShard.parse(self.tenant, text) for text in (*self.write, *self.read)]
+        self.readable_shards = parsed
+        self.writable_shards = parsed[: len(self.write)]
         self.shared_partitions: list[SharedPartition] = []
 
     def compile(self, delimiter: Delimiter) -> None:
-        """Take the delimiter of the table; raise DeclarationError if a shard does not fit it."""
-        self.writable_shards = [shard.bind(delimiter) for shard in self.writable_shards]
+        """Apply the delimiter of the table; raise DeclarationError if a shard does not fit it."""
         self.readable_shards = [shard.bind(delimiter) for shard in self.readable_shards]
+        self.writable_shards = self.readable_shards[: len(self.write)]
         self.shared_partitions = [
             SharedPartition.parse(self.tenant, text, delimiter) for text in self.shared
         ]
         refuse_collisions(self.readable_shards, self.shared_partitions)
 
     def filters(self, partition: str, key: KeyMap) -> bool:
-        """Return whether a tenant's query of a key is filtered by the table's partition key.
+        """Return whether a tenant's query of a key can be filtered by the table's partition key.
 
-        It may be, if the index is in `filtered`, or if its partition can be a shard.
+        That is so if the index is in `filtered`, or if its partition key can be a shard.
         """
         index = key.index
         if index is None or partition in index.attributes:
@@ -127,7 +120,10 @@ class Tenancy:
             raise InvalidValue(
                 f"for_tenant({self.tenant}={tenant!r}): the id of the tenant is empty"
             )
-        others: list[Shard | SharedPartition] = [*self.readable_shards, *self.shared_partitions]
+        others: list[TenantShard | SharedPartition] = [
+            *self.readable_shards,
+            *self.shared_partitions,
+        ]
         values = {
             shard: shard_value(shard, others, table, tenant) for shard in self.readable_shards
         }
@@ -135,7 +131,7 @@ class Tenancy:
         if self.shared_partitions and tag != "S":
             raise DeclarationError(
                 f"Tenancy({self.tenant!r}): shared={self.shared!r} are texts, and "
-                f"{table.attributes[0]!r} is a key of type {tag}"
+                f"{table.attributes[0]!r} is a key of type {tag}; leave shared= out"
             )
         own = {shard: (values[shard], shard.is_prefix) for shard in self.readable_shards}
         shared: list[tuple[Value, bool]] = [
@@ -152,10 +148,10 @@ class Tenancy:
         )
 
 
-#: The most characters of a refused value that a message repeats.
+#: How many characters of a refused value a message shows.
 MAX_SHOWN = 200
 
-#: The members of a QueryRequest: any other one could widen what it selects.
+#: The allowed members of a QueryRequest; others could select more items.
 _QUERY_MEMBERS = frozenset(
     {
         "TableName",
@@ -171,7 +167,7 @@ _QUERY_MEMBERS = frozenset(
 
 
 class TenantGuard(Struct, eq=False):
-    """Checks each request of a scoped database before it is sent."""
+    """Checks each request of a tenant's database before it is sent."""
 
     table: TableMap
     #: The name of the table, and of its partition key.
@@ -184,9 +180,9 @@ class TenantGuard(Struct, eq=False):
     filtered: set[str]
 
     def __call__(self, request: AnyRequest) -> AnyRequest:
-        """Return the request, perhaps with a filter.
+        """Return the request, with a filter by tenant if it needs one.
 
-        Raises TenantViolation if it may reach items of others.
+        Raise TenantViolation if it may reach items of others.
         """
         if isinstance(request, QueryRequest):
             return self._checked_query(request)
@@ -195,7 +191,7 @@ class TenantGuard(Struct, eq=False):
                 if not isinstance(touch.what, Named):
                     raise Unclear
                 self._check_table(touch.table)
-                # The condition of a check shows what the item contains.
+                # The result of a condition check reveals what the item contains.
                 access = "read" if touch.access == "check" else touch.access
                 self._check_item(access, touch.what.item)
         except (Unclear, ValidationException):  # a statement that is not valid
@@ -262,7 +258,7 @@ class TenantGuard(Struct, eq=False):
         return QueryRequest("Query", members, selection, request.continues)
 
     def _is_inside(self, condition: KeyCondition) -> bool:
-        """Whether the condition fixes the table's partition key, or bounds it, to own ones."""
+        """Return whether a condition allows only partition keys of the tenant."""
         if self.partition in condition.equal:
             return condition.equal[self.partition] in self.readable
         sort = condition.sort
@@ -273,8 +269,8 @@ class TenantGuard(Struct, eq=False):
             self._check_item("read", members["ExclusiveStartKey"])
 
     def _is_filterable(self, index: IndexMap, fixed: Item) -> bool:
-        """Whether the query may be sent with a filter by tenant."""
-        # DynamoDB filters by no key attribute of the index.
+        """Return whether a query of an index may be sent with a filter by tenant."""
+        # DynamoDB does not filter by key attributes of the index.
         return self.partition not in index.attributes and (
             index.name in self.filtered
             or any(fixed.get(name) in self.readable for name in index.partition)
@@ -282,12 +278,12 @@ class TenantGuard(Struct, eq=False):
 
 
 def _content(value: object) -> object:
-    """The content of a typed value; anything else as it is."""
+    """Return the content of a typed value; any other object unchanged."""
     return next(iter(value.values())) if type(value) is dict and len(value) == 1 else value
 
 
 def _shown(value: object) -> str:
-    """The value as messages show it: requests may hold anything, of any size."""
+    """Return a value for a message; requests may contain anything, of any size."""
     text = repr(value)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
 

@@ -20,7 +20,7 @@ from typing import Annotated, Any, get_args
 
 import pydantic
 
-# What a decorator leaves in the body of a class; pydantic has no public name for it.
+# The type of decorated methods in a class body; pydantic has no public name for it.
 from pydantic._internal._decorators import (
     FieldSerializerDecoratorInfo,
     FieldValidatorDecoratorInfo,
@@ -30,7 +30,7 @@ from pydantic.fields import ComputedFieldInfo
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
-from tablewright.mapping.constraints import Check, checked_by
+from tablewright.mapping.pydantic_bridge import Check, checked_by
 
 #: The configuration of the models of entities.
 CONFIG = pydantic.ConfigDict(
@@ -46,7 +46,7 @@ _ALLOWED = (ComputedFieldInfo, FieldSerializerDecoratorInfo, FieldValidatorDecor
 
 
 def decorators_of(owner: type) -> dict[str, Any]:
-    """Return pydantic's decorators in the bodies of a class and its bases, by method."""
+    """Return the pydantic decorators of a class and its bases, by method name."""
     found: dict[str, Any] = {}
     for base in reversed(owner.__mro__):
         for name, value in vars(base).items():
@@ -64,7 +64,7 @@ def decorators_of(owner: type) -> dict[str, Any]:
 
 
 def check_fields(owner: type, decorators: Mapping[str, Any], attributes: Mapping[str, Any]) -> None:
-    """Raise DeclarationError for a decorator of an attribute that the entity does not have."""
+    """Raise DeclarationError for a decorator that names an unknown attribute."""
     for name, value in decorators.items():
         for field in getattr(value.decorator_info, "fields", ()):
             if field != "*" and field not in attributes:
@@ -87,7 +87,7 @@ def attribute_check(
 
 
 def field_validators(names: Collection[str], decorators: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the field validators of these attributes, for another model that has them."""
+    """Return the field validators of these attributes, for a model that has only these."""
     found = {}
     for method, value in decorators.items():
         info = value.decorator_info
@@ -135,7 +135,7 @@ def _make(
 
 
 def _methods(owner: type) -> dict[str, Any]:
-    """Return the methods and properties in the bodies of an entity and its abstract bases."""
+    """Return the methods and properties of an entity and its abstract bases."""
     return {
         name: value
         for base in reversed(owner.__mro__)
@@ -147,7 +147,7 @@ def _methods(owner: type) -> dict[str, Any]:
 
 
 def strict(kind: Any) -> Any:
-    """Return the type, but moments must have a time zone and numbers must not be rounded."""
+    """Return a stricter type: moments need a time zone, and floats must be exact."""
     if kind is datetime:
         return pydantic.AwareDatetime
     if kind is float:
@@ -162,7 +162,7 @@ def _exact(value: Any) -> Any:
     """Return the number; raise ValueError if no float is exactly equal to it."""
     if isinstance(value, (int, Decimal)) and not isinstance(value, bool):
         near = float(value)
-        # A decimal with the digits that Python prints for the float stands for that float.
+        # A decimal with the digits that Python prints for the float counts as that float.
         meant = isinstance(value, Decimal) and Decimal(repr(near)) == value
         if not math.isfinite(near) or (Decimal(near) != value and not meant):
             raise ValueError("no float is exactly that number")

@@ -18,26 +18,26 @@ from __future__ import annotations
 
 from tablewright.partiql.parser import parse
 from tablewright.partiql.tree import (
-    Delete,
-    Exists,
-    Insert,
+    DeleteStatement,
+    ExistsStatement,
+    InsertStatement,
     OrderTerm,
     ParsedStatement,
-    Select,
+    SelectStatement,
     Source,
     Statement,
-    Update,
+    UpdateStatement,
 )
 
 __all__ = [
-    "Delete",
-    "Exists",
-    "Insert",
+    "DeleteStatement",
+    "ExistsStatement",
+    "InsertStatement",
     "OrderTerm",
     "ParsedStatement",
-    "Select",
+    "SelectStatement",
     "Source",
     "Statement",
-    "Update",
+    "UpdateStatement",
     "parse",
 ]

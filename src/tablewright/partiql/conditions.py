@@ -14,17 +14,16 @@ from typing import Final
 
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
+from tablewright.expression.rules import COMPARATORS, TESTS
 from tablewright.partiql.operands import (
     SET_FUNCTIONS,
-    TESTS,
     Expression,
-    OperandParser,
+    StatementOperandParser,
     require_operand,
 )
 from tablewright.partiql.tokens import malformed
 from tablewright.partiql.tree import Literal
 
-_COMPARATORS: Final = frozenset(("=", "<>", "<", "<=", ">", ">="))
 NO_CONDITION: Final = "WHERE clause must contain an expression that resolves to a boolean"
 #: The types of `IS`, and the types of DynamoDB.
 TYPES: Final = {
@@ -48,7 +47,7 @@ UNSUPPORTED_TYPES: Final = {
 }
 
 
-class ConditionParser(OperandParser):
+class ConditionParser(StatementOperandParser):
     """Parses conditions; the base of the parser of statements."""
 
     def parse_condition(self) -> tree.Condition:
@@ -85,7 +84,7 @@ class ConditionParser(OperandParser):
         kind = self.token.kind
         if kind == "IS":
             return self.parse_type_test(left)
-        if kind in _COMPARATORS:
+        if kind in COMPARATORS:
             self.advance()
             right = self.parse_right(self.parse_operand)
             return tree.Comparison(kind, require_plain(left), require_plain(right))

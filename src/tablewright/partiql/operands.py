@@ -18,18 +18,16 @@ from typing import Final, TypeAlias, TypeVar
 from tablewright.encoding.numbers import normalise_number
 from tablewright.errors import ValidationException
 from tablewright.expression import tree
+from tablewright.expression.rules import COMPARATORS, TESTS
 from tablewright.limits import MAX_LIST_INDEX
-from tablewright.partiql.tokens import Token, malformed, tokenize
-from tablewright.partiql.tree import Constant, ListOf, Literal, MapOf, Parameter, SetOf
+from tablewright.partiql.tokens import StatementToken, malformed, tokenize
+from tablewright.partiql.tree import Constant, ListOf, Literal, MapOf, PositionalParameter, SetOf
 from tablewright.values import tag_of
 
 #: Open parentheses, NOTs and nested literals; also the terms of a sum. (An item has at most 32
 #: levels.)
 MAX_DEPTH: Final = 64
-#: Functions that are conditions, and functions of SET; `size` is an operand of conditions.
-TESTS: Final = frozenset(
-    ("attribute_exists", "attribute_not_exists", "attribute_type", "begins_with", "contains")
-)
+#: Functions of SET; `TESTS` are conditions, and `size` is an operand of conditions.
 SET_FUNCTIONS: Final = frozenset(("if_not_exists", "list_append", "set_add", "set_delete"))
 FUNCTIONS: Final = TESTS | SET_FUNCTIONS | {"size"}
 
@@ -38,9 +36,7 @@ NO_SET: Final = (
 )
 #: What a parenthesis can contain.
 Expression: TypeAlias = tree.Operand | tree.Condition
-_OPERATORS: Final = frozenset(
-    ("=", "<>", "<", "<=", ">", ">=", "AND", "OR", "NOT", "BETWEEN", "IN", "IS", "LIKE", "+", "-")
-)
+_OPERATORS: Final = COMPARATORS | {"AND", "OR", "NOT", "BETWEEN", "IN", "IS", "LIKE", "+", "-"}
 CONSTANTS: Final = frozenset(
     ("?", "string", "number", "+", "-", "TRUE", "FALSE", "NULL", "[", "{", "<<")
 )
@@ -48,7 +44,7 @@ _WORDS: Final = {"TRUE": {"BOOL": True}, "FALSE": {"BOOL": False}, "NULL": {"NUL
 _Part = TypeVar("_Part")
 
 
-class OperandParser:
+class StatementOperandParser:
     """Parses the operands of one statement; the base of the parser of conditions."""
 
     def __init__(self, text: str) -> None:
@@ -63,10 +59,10 @@ class OperandParser:
     # -- tokens
 
     @property
-    def token(self) -> Token:
+    def token(self) -> StatementToken:
         return self.tokens[self.at]
 
-    def advance(self) -> Token:
+    def advance(self) -> StatementToken:
         token = self.token
         self.at += 1
         return token
@@ -78,7 +74,7 @@ class OperandParser:
         self.at += 1
         return True
 
-    def expect(self, kind: str) -> Token:
+    def expect(self, kind: str) -> StatementToken:
         if self.token.kind != kind:
             raise self.unexpected()
         return self.advance()
@@ -106,7 +102,7 @@ class OperandParser:
             return malformed("Unexpected operator")
         return malformed("Unexpected keyword" if kind.isupper() else "Unexpected term")
 
-    def locate(self, token: Token) -> str:
+    def locate(self, token: StatementToken) -> str:
         """Return line, column and length of a token, as in DynamoDB's messages: `1:8:5`."""
         before = self.text[: token.start]
         column = token.start - (before.rfind("\n") + 1) + 1
@@ -171,7 +167,9 @@ class OperandParser:
                 return tree.Path(tuple(parts))
 
     def parse_name(self) -> str:
-        name = self.expect("name").text
+        return self.check_name(self.expect("name").text)
+
+    def check_name(self, name: str) -> str:
         if not name:
             raise empty_component()
         if name[0] == "#":
@@ -181,12 +179,7 @@ class OperandParser:
     def parse_subscript(self) -> str | int:
         """Parse a position in a list, or a name in a map: `a[0]`, `a['b']`."""
         if self.token.kind == "string":
-            name = self.advance().text
-            if not name:
-                raise empty_component()
-            if name[0] == "#":
-                self.hash_names.add(name)
-            return name
+            return self.check_name(self.advance().text)
         digits = self.expect("number").text
         if not digits.isdigit():
             raise malformed("Unexpected term")
@@ -227,7 +220,7 @@ class OperandParser:
         match token.kind:
             case "?":
                 self.parameter_count += 1
-                return Parameter(self.parameter_count - 1)
+                return PositionalParameter(self.parameter_count - 1)
             case "string":
                 return Literal({"S": token.text})
             case "number":
@@ -261,7 +254,7 @@ class OperandParser:
             is_negative ^= self.advance().kind == "-"
         return parse_number(("-" if is_negative else "") + self.expect("number").text, where)
 
-    def parse_set(self, start: Token, where: str) -> SetOf:
+    def parse_set(self, start: StatementToken, where: str) -> SetOf:
         if self.token.kind == ">>":
             raise ValidationException(f"Empty bags are not supported at {self.locate(start)}")
         members = self.parse_list(lambda: self.parse_member(where))

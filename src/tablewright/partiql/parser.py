@@ -24,23 +24,23 @@ from tablewright.partiql.conditions import ConditionParser
 from tablewright.partiql.operands import (
     CONSTANTS,
     SET_FUNCTIONS,
-    OperandParser,
+    StatementOperandParser,
     empty_component,
     require_operand,
     unsupported,
 )
 from tablewright.partiql.tokens import malformed
 from tablewright.partiql.tree import (
-    Delete,
-    Exists,
-    Insert,
+    DeleteStatement,
+    ExistsStatement,
+    InsertStatement,
     MapOf,
     OrderTerm,
     ParsedStatement,
-    Select,
+    SelectStatement,
     Source,
     Statement,
-    Update,
+    UpdateStatement,
     build,
     has_parameters,
 )
@@ -65,7 +65,7 @@ def parse_value(text: str) -> Value:
     >>> parse_value("[1, 'a']")
     {'L': [{'N': '1'}, {'S': 'a'}]}
     """
-    parser = OperandParser(text)
+    parser = StatementOperandParser(text)
     constant = parser.parse_constant()
     if parser.token.kind != "end" or has_parameters(constant):
         raise malformed("Unexpected token after expression")
@@ -106,7 +106,7 @@ class _StatementParser(ConditionParser):
 
     # -- statements
 
-    def parse_select(self) -> Select:
+    def parse_select(self) -> SelectStatement:
         self.advance()
         paths: tuple[tree.Path, ...] = ()
         if self.accept_word("DISTINCT"):
@@ -131,7 +131,7 @@ class _StatementParser(ConditionParser):
             raise ValidationException("Unsupported clause: GROUP BY")
         if self.accept("LIMIT"):
             raise ValidationException(f"Unsupported clause: LIMIT at {self.locate(self.token)}")
-        return Select(source, paths, where, order)
+        return SelectStatement(source, paths, where, order)
 
     def parse_selected(self) -> tree.Path:
         token = self.token
@@ -149,7 +149,7 @@ class _StatementParser(ConditionParser):
             self.accept("ASC")
         return OrderTerm(name, descending)
 
-    def parse_insert(self) -> Insert:
+    def parse_insert(self) -> InsertStatement:
         self.advance()
         self.expect("INTO")
         source = self.parse_target()
@@ -164,40 +164,40 @@ class _StatementParser(ConditionParser):
             )
         if self.token.kind == "RETURNING":
             raise ValidationException("RETURNING is not supported in INSERT")
-        return Insert(source, self.add_constant(item))
+        return InsertStatement(source, self.add_constant(item))
 
-    def parse_update(self) -> Update:
+    def parse_update(self) -> UpdateStatement:
         self.advance()
         source = self.parse_target()
         if any(token.kind in ("SET", "REMOVE") for token in self.tokens[self.at + 1 : self.at + 3]):
             self.refuse_alias()
         actions = self.parse_actions()
         where = self.parse_where()
-        return Update(source, actions, where, self.parse_returning())
+        return UpdateStatement(source, actions, where, self.parse_returning())
 
-    def parse_from_update(self) -> Update:
+    def parse_from_update(self) -> UpdateStatement:
         self.advance()
         source = self.parse_target()
         self.refuse_alias()
         where = self.parse_where()
-        return Update(source, self.parse_actions(), where, self.parse_returning())
+        return UpdateStatement(source, self.parse_actions(), where, self.parse_returning())
 
-    def parse_delete(self) -> Delete:
+    def parse_delete(self) -> DeleteStatement:
         self.advance()
         self.expect("FROM")
         source = self.parse_target()
         self.refuse_alias()
         where = self.parse_where()
-        return Delete(source, where, self.parse_returning())
+        return DeleteStatement(source, where, self.parse_returning())
 
-    def parse_exists(self) -> Exists:
+    def parse_exists(self) -> ExistsStatement:
         self.advance()
         self.expect("(")
         if self.token.kind != "SELECT":
             raise self.unexpected()
         select = self.parse_select()
         self.expect(")")
-        return Exists(select)
+        return ExistsStatement(select)
 
     # -- parts
 
@@ -243,7 +243,7 @@ class _StatementParser(ConditionParser):
             if self.accept("SET"):
                 actions += self.parse_list(self.parse_assignment)
             elif self.accept("REMOVE"):
-                actions.append(tree.Remove(self.parse_path()))  # one path, unlike SET
+                actions.append(tree.RemoveAction(self.parse_path()))  # one path, unlike SET
             elif actions:
                 return tuple(actions)
             else:
@@ -255,10 +255,10 @@ class _StatementParser(ConditionParser):
         start = self.token
         operand = self.parse_right(self.parse_operand)
         if not isinstance(operand, tree.Call):
-            return tree.Set(path, require_operand(operand))
+            return tree.SetAction(path, require_operand(operand))
         name = operand.function
         if name in ("if_not_exists", "list_append"):
-            return tree.Set(path, operand)
+            return tree.SetAction(path, operand)
         if name not in SET_FUNCTIONS:
             raise ValidationException(
                 f"The function is not allowed in an update expression; function: {name}"
@@ -277,4 +277,6 @@ class _StatementParser(ConditionParser):
             raise ValidationException(
                 f"The second argument to {function} must be a value with type SET"
             )
-        return tree.Add(path, value) if function == "SET_ADD" else tree.Delete(path, value)
+        return (
+            tree.AddAction(path, value) if function == "SET_ADD" else tree.DeleteAction(path, value)
+        )

@@ -10,9 +10,12 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from tablewright.expression import tree
+from tablewright.expression.printing import NESTED, Dialect
 from tablewright.partiql.tokens import RESERVED
-from tablewright.partiql.tree import Constant, ListOf, Literal, MapOf, Parameter, SetOf
+from tablewright.partiql.tree import Constant, ListOf, Literal, MapOf, PositionalParameter, SetOf
 from tablewright.values import SET_MEMBER, Value
 
 #: Prints the value of a reference such as `:0`.
@@ -32,10 +35,7 @@ def format_name(name: str) -> str:
 
 
 def format_path(path: tree.Path) -> str:
-    first, *others = path.parts
-    return format_name(str(first)) + "".join(
-        f"[{part}]" if isinstance(part, int) else f".{format_name(part)}" for part in others
-    )
+    return _PARTIQL.path(path.parts)
 
 
 def format_text(text: str) -> str:
@@ -74,7 +74,7 @@ def format_constant(constant: Constant) -> str:
     match constant:
         case Literal(value):
             return format_value(value)
-        case Parameter():
+        case PositionalParameter():
             return "?"
         case ListOf(parts):
             return f"[{', '.join(map(format_constant, parts))}]"
@@ -87,41 +87,13 @@ def format_constant(constant: Constant) -> str:
 
 def format_condition(condition: tree.Condition, show: Show) -> str:
     """Return a condition; `show` prints its values."""
+    return replace(_PARTIQL, value=show).condition(condition)
 
-    def operand(found: tree.Operand) -> str:
-        match found:
-            case tree.Path():
-                return format_path(found)
-            case tree.Value(name):
-                return show(name)
-            case tree.Call(function, arguments):
-                return f"{function}({', '.join(map(operand, arguments))})"
-            case tree.Arithmetic(operator, left, right):
-                return f"{operand(left)} {operator} {operand(right)}"
 
-    def term(found: tree.Condition) -> str:
-        match found:
-            case tree.And(conditions):
-                return " AND ".join(map(nested, conditions))
-            case tree.Or(conditions):
-                return " OR ".join(map(nested, conditions))
-            case tree.Not(tree.Call("attribute_not_exists", (path,))):
-                return f"{operand(path)} IS NOT MISSING"
-            case tree.Not(inner):
-                return f"NOT {nested(inner)}"
-            case tree.Comparison(operator, left, right):
-                return f"{operand(left)} {operator} {operand(right)}"
-            case tree.Between(middle, low, high):
-                return f"{operand(middle)} BETWEEN {operand(low)} AND {operand(high)}"
-            case tree.In(member, options):
-                return f"{operand(member)} IN [{', '.join(map(operand, options))}]"
-            case tree.Call("attribute_not_exists", (path,)):
-                return f"{operand(path)} IS MISSING"
-            case tree.Call():
-                return operand(found)
-
-    def nested(found: tree.Condition) -> str:
-        text = term(found)
-        return f"({text})" if isinstance(found, tree.And | tree.Or) else text
-
-    return term(condition)
+_PARTIQL = Dialect(
+    name=format_name,
+    grouping=NESTED,
+    negation="NOT {}",
+    options="[{}]",
+    tests={"attribute_not_exists": ("{} IS MISSING", "{} IS NOT MISSING")},
+)

@@ -41,7 +41,7 @@ _TOKEN = re.compile(
 )
 
 
-class Token(NamedTuple):
+class StatementToken(NamedTuple):
     kind: str
     text: str
     start: int
@@ -49,13 +49,13 @@ class Token(NamedTuple):
     quoted: bool = False
 
 
-def tokenize(text: str) -> list[Token]:
+def tokenize(text: str) -> list[StatementToken]:
     """Split a statement into tokens; the last one is `end`.
 
     >>> [token.kind for token in tokenize('select * from "my-table" where n >= 1.5')]
     ['SELECT', '*', 'FROM', 'name', 'WHERE', 'name', '>=', 'number', 'end']
     """
-    tokens: list[Token] = []
+    tokens: list[StatementToken] = []
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -67,18 +67,20 @@ def tokenize(text: str) -> list[Token]:
             kind = "number"
         if kind == "name":
             upper = word.upper()
-            tokens.append(Token(upper if upper in RESERVED else kind, word, *place))
+            tokens.append(StatementToken(upper if upper in RESERVED else kind, word, *place))
         elif kind == "quoted":
-            tokens.append(Token("name", word[1:-1].replace('""', '"'), *place, quoted=True))
+            tokens.append(
+                StatementToken("name", word[1:-1].replace('""', '"'), *place, quoted=True)
+            )
         elif kind == "string":
-            tokens.append(Token(kind, word[1:-1].replace("''", "'"), *place))
+            tokens.append(StatementToken(kind, word[1:-1].replace("''", "'"), *place))
         elif kind == "number":
             _check_exponent(match["power"])
-            tokens.append(Token(kind, word, *place))
+            tokens.append(StatementToken(kind, word, *place))
         elif kind == "symbol":
-            tokens.append(Token("<>" if word == "!=" else word, word, *place))
+            tokens.append(StatementToken("<>" if word == "!=" else word, word, *place))
         position = match.end()
-    tokens.append(Token("end", "", len(text), 0))
+    tokens.append(StatementToken("end", "", len(text), 0))
     return tokens
 
 

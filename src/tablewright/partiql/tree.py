@@ -30,7 +30,7 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class PositionalParameter:
     """A `?`, by its position among all of them."""
 
     position: int
@@ -53,19 +53,19 @@ class MapOf:
     members: tuple[tuple[str, Constant], ...]
 
 
-Constant: TypeAlias = Literal | Parameter | ListOf | SetOf | MapOf
+Constant: TypeAlias = Literal | PositionalParameter | ListOf | SetOf | MapOf
 
 
 def build(constant: Constant, parameters: Sequence[Value]) -> Value:
     """Return the value of a constant; it is not in normal form.
 
-    >>> build(ListOf((Literal({"S": "a"}), Parameter(0))), [{"N": "1"}])
+    >>> build(ListOf((Literal({"S": "a"}), PositionalParameter(0))), [{"N": "1"}])
     {'L': [{'S': 'a'}, {'N': '1'}]}
     """
     match constant:
         case Literal(value):
             return value
-        case Parameter(position):
+        case PositionalParameter(position):
             return parameters[position]
         case ListOf(parts):
             return {"L": [build(part, parameters) for part in parts]}
@@ -81,7 +81,7 @@ def has_parameters(constant: Constant) -> bool:
     match constant:
         case Literal() | SetOf():
             return False
-        case Parameter():
+        case PositionalParameter():
             return True
         case ListOf(parts):
             return any(map(has_parameters, parts))
@@ -114,7 +114,7 @@ class OrderTerm:
 
 
 @dataclass(frozen=True, slots=True)
-class Select:
+class SelectStatement:
     source: Source
     paths: tuple[tree.Path, ...]  # empty: all attributes
     where: tree.Condition | None
@@ -122,13 +122,13 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True)
-class Insert:
+class InsertStatement:
     source: Source
     item: tree.Value
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
+class UpdateStatement:
     source: Source
     actions: tuple[tree.Action, ...]
     where: tree.Condition | None
@@ -136,24 +136,26 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
-class Delete:
+class DeleteStatement:
     source: Source
     where: tree.Condition | None
     returning: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Exists:
+class ExistsStatement:
     """A condition of a transaction: `select` finds an item."""
 
-    select: Select
+    select: SelectStatement
 
     @property
     def source(self) -> Source:
         return self.select.source
 
 
-Statement: TypeAlias = Select | Insert | Update | Delete | Exists
+Statement: TypeAlias = (
+    SelectStatement | InsertStatement | UpdateStatement | DeleteStatement | ExistsStatement
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +174,12 @@ class ParsedStatement:
     _depth: int = field(init=False)
 
     def __post_init__(self) -> None:
-        depth = -1 if isinstance(self.statement, Insert) else 0
+        depth = -1 if isinstance(self.statement, InsertStatement) else 0
         literals: dict[str, Value] = {}
         parameters: list[tuple[str, int]] = []
         composed: list[tuple[str, Constant]] = []
         for name, constant in self.constants.items():
-            if isinstance(constant, Parameter):
+            if isinstance(constant, PositionalParameter):
                 parameters.append((name, constant.position))
             elif has_parameters(constant):
                 composed.append((name, constant))

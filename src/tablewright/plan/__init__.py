@@ -7,7 +7,7 @@ The way of one call, from the top to the bottom:
                                 change.py        a change, rendered or applied to an item
     Order.primary("C1", "O1")   reads/           one file for each read: get, query, aggregate, …
       .update(…)                writes/          one file for each write: put, update, delete, …
-    transact(…)                 writes/transaction.py
+    transact(…)                 writes/several.py
     explain(plan)               shape.py         what a plan will ask, without running it
     db.run(plan)                plan.py          Plan, Context, and the two drivers
       Request("UpdateItem", …)  expressions.py   the placeholders of the expressions of a request
@@ -20,5 +20,6 @@ A read yields requests and decodes their answers. A write goes through four stag
     commit           ──▶ Request        one PutItem, UpdateItem, DeleteItem or TransactWriteItems
                      ──▶ result         or an error, or all of it again if an item has changed
 
-`reads/__init__.py` and `writes/__init__.py` name the files of each, in the order of a call.
+`reads/__init__.py` and `writes/__init__.py` name the files of each, in the order of a call. Beside
+them, `backfill/` gives stored items keys that were declared later, and `streams/` reads changes.
 """

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from tablewright.expression import update as stored_update
 from tablewright.mapping.members import AttributeMap
-from tablewright.plan.condition import Call, Condition, Not, Operand
+from tablewright.plan.condition import Condition, Negation, Operand, Predicate
 from tablewright.plan.expressions import UpdateExpression
 from tablewright.values import Item, Value
 
@@ -36,6 +36,10 @@ class Change(Generic[E]):
 
     #: Whether the new value does not depend on the old one.
     overwrites: ClassVar[bool] = False
+    #: The clause of an update expression, and its text: `start` is what a missing value counts as.
+    _clause: ClassVar[str] = "SET"
+    _text: ClassVar[str] = "{path} = {value}"
+    _start: ClassVar[Value | None] = None
     #: How `explain` shows it.
     _form: ClassVar[str] = "{path} = {value}"
 
@@ -56,7 +60,10 @@ class Change(Generic[E]):
 
     def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
         """Add the clause for this change to an update expression."""
-        raise NotImplementedError
+        marks = update.marks
+        start = "" if self._start is None else marks.value(self._start)
+        text = self._text.format(path=path, start=start, value=marks.value(stored))
+        update.clauses[self._clause].append(text)
 
     def apply(self, old: Value | None, stored: Any) -> Value | None:
         """Return the value after the change; None is a missing value, before and after."""
@@ -82,7 +89,7 @@ class Set(Change[E]):
         if stored is None:
             update.remove(path)
         else:
-            update.set(path, update.marks.value(stored))
+            super().render(path, stored, update)
 
     def apply(self, old: Value | None, stored: Any) -> Value | None:
         result: Value | None = stored
@@ -97,10 +104,8 @@ class Remove(Set[E]):
 
 
 class SetIfAbsent(Change[E]):
+    _text = "{path} = if_not_exists({path}, {value})"
     _form = "{path} = {value}, if it is missing"
-
-    def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
-        update.set(path, f"if_not_exists({path}, {update.marks.value(stored)})")
 
     def apply(self, old: Value | None, stored: Any) -> Value | None:
         return stored if old is None else old
@@ -109,11 +114,9 @@ class SetIfAbsent(Change[E]):
 class Increment(Change[E]):
     """Adds to a number; a missing number counts from 0."""
 
+    _text = "{path} = if_not_exists({path}, {start}) + {value}"
+    _start = ZERO
     _form = "{path} = {path} + {value}"
-
-    def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
-        zero, amount = update.marks.value(ZERO), update.marks.value(stored)
-        update.set(path, f"if_not_exists({path}, {zero}) + {amount}")
 
     def apply(self, old: Value | None, stored: Any) -> Value | None:
         return stored_update.add_value(old, stored)
@@ -122,10 +125,8 @@ class Increment(Change[E]):
 class AddToSet(Change[E]):
     """Adds members to a set."""
 
+    _clause, _text = "ADD", "{path} {value}"
     _form = "add {value} to {path}"
-
-    def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
-        update.add(path, update.marks.value(stored))
 
     def apply(self, old: Value | None, stored: Any) -> Value | None:
         return stored_update.add_value(old, stored)
@@ -134,10 +135,8 @@ class AddToSet(Change[E]):
 class RemoveFromSet(Change[E]):
     """Removes members from a set."""
 
+    _clause, _text = "DELETE", "{path} {value}"
     _form = "remove {value} from {path}"
-
-    def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
-        update.delete(path, update.marks.value(stored))
 
     def apply(self, old: Value | None, stored: Any) -> Value | None:
         return stored_update.delete_value(old, stored)
@@ -146,11 +145,9 @@ class RemoveFromSet(Change[E]):
 class Append(Change[E]):
     """Adds elements at the end of a list; a missing list counts as empty."""
 
+    _text = "{path} = list_append(if_not_exists({path}, {start}), {value})"
+    _start = EMPTY_LIST
     _form = "append {value} to {path}"
-
-    def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
-        empty, items = update.marks.value(EMPTY_LIST), update.marks.value(stored)
-        update.set(path, f"list_append(if_not_exists({path}, {empty}), {items})")
 
     def apply(self, old: Value | None, stored: Any) -> Value | None:
         return stored_update.add_value(EMPTY_LIST if old is None else old, stored)
@@ -159,11 +156,9 @@ class Append(Change[E]):
 class Prepend(Change[E]):
     """Adds elements at the beginning of a list."""
 
+    _text = "{path} = list_append({value}, if_not_exists({path}, {start}))"
+    _start = EMPTY_LIST
     _form = "prepend {value} to {path}"
-
-    def render(self, path: str, stored: Any, update: UpdateExpression) -> None:
-        empty, items = update.marks.value(EMPTY_LIST), update.marks.value(stored)
-        update.set(path, f"list_append({items}, if_not_exists({path}, {empty}))")
 
     def apply(self, old: Value | None, stored: Any) -> Value | None:
         return stored_update.add_value(stored, EMPTY_LIST if old is None else old)
@@ -175,8 +170,8 @@ class AppendIfAbsent(Append[E]):
     @property
     def condition(self) -> Condition[E]:
         member = self.value[0]
-        return Not(
-            Call("contains", self.operand, lambda current: member in (current or ()), member)
+        return Negation(
+            Predicate("contains", self.operand, lambda current: member in (current or ()), member)
         )
 
 

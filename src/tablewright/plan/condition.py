@@ -2,10 +2,11 @@
 
     (Order.status == OrderStatus.PAID) & (Order.total > 100)      -> #0 = :0 AND #1 > :1
 
-A condition has three forms. `text` renders it for a request. `holds` evaluates it for the values
-of an entity, which decides membership in a sparse index (`when=`). `matches` evaluates it for a
-stored item, with the engine's own evaluation, which explains why DynamoDB rejected a write. All
-follow DynamoDB: a comparison with a missing attribute is false, and `<>` is true.
+`to_tree` returns a condition as a tree of `expression`, whose leaves the caller makes. From it
+`factor` prints the condition for a request, `show` prints it for people, and `matches` evaluates it
+for a stored item, with the engine's own evaluation, which explains why DynamoDB rejected a write.
+`holds` evaluates it for the values of an entity, which decides membership in a sparse index
+(`when=`). All follow DynamoDB: a comparison with a missing attribute is false, and `<>` is true.
 """
 
 from __future__ import annotations
@@ -13,17 +14,22 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, Generic, NoReturn, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, NoReturn, Protocol, TypeAlias, TypeVar
 
 from tablewright.errors import InvalidValue
 from tablewright.expression import tree
 from tablewright.expression.evaluate import compile_condition
+from tablewright.expression.printing import EXPRESSION, Dialect
 from tablewright.plan.expressions import Placeholders
 from tablewright.values import Item, Value
 
 E = TypeVar("E")
-#: Returns a value as a text shows it.
-ShowValue: TypeAlias = Callable[[Any], str]
+#: How an operand encodes a value: the method of `Operand`.
+Encode: TypeAlias = Literal["encode", "encode_bound", "encode_member"]
+#: As documents write conditions: OR is always in parentheses.
+_SHOWN = Dialect(
+    grouping=frozenset((around, tree.Or) for around in (None, tree.And, tree.Or, tree.Not))
+)
 
 
 class Operand(Protocol):
@@ -41,14 +47,68 @@ class Operand(Protocol):
     def encode_or_leave(self, value: Any) -> Value | None: ...
 
 
-class TreeValues(dict[str, Value]):
-    """The stored values that a tree refers to."""
+class Leaves(Protocol):
+    """Makes the leaves of the tree of a condition."""
 
-    def add(self, value: Value) -> tree.Value:
-        """Return the node that refers to a value."""
-        name = str(len(self))
-        self[name] = value
-        return tree.Value(name)
+    def path(self, operand: Operand) -> tree.Path:
+        """Return the path of an operand."""
+        ...
+
+    def value(self, operand: Operand, encode: Encode, value: Any) -> tree.Value:
+        """Return a reference to a value that an operand is compared with."""
+        ...
+
+    def constant(self, value: Value, shown: object) -> tree.Value:
+        """Return a reference to a stored value, which is `shown` to people."""
+        ...
+
+
+class _Marked:
+    """Leaves for a request: names and values are placeholders."""
+
+    __slots__ = ("_marks",)
+
+    def __init__(self, marks: Placeholders) -> None:
+        self._marks = marks
+
+    def path(self, operand: Operand) -> tree.Path:
+        steps, name = operand.steps, self._marks.name
+        if len(steps) == 1:  # a tenth of the time
+            return tree.Path((name(steps[0]),))  # type: ignore[arg-type]  # a path begins with a name
+        return tree.Path(tuple(name(step) if isinstance(step, str) else step for step in steps))
+
+    def value(self, operand: Operand, encode: Encode, value: Any) -> tree.Value:
+        return tree.Value(self._marks.value(getattr(operand, encode)(value)))
+
+    def constant(self, value: Value, shown: object) -> tree.Value:
+        return tree.Value(self._marks.value(value))
+
+
+class _Stored(_Marked):
+    """Leaves for an evaluation: names are those of stored items."""
+
+    __slots__ = ()
+
+    def path(self, operand: Operand) -> tree.Path:
+        return tree.Path(tuple(operand.steps))
+
+
+class ShownLeaves:
+    """Leaves for people: names and values are texts; `name` gives the name of an operand."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: Callable[[Operand], str]) -> None:
+        self._name = name
+
+    def path(self, operand: Operand) -> tree.Path:
+        return tree.Path((self._name(operand),))
+
+    def value(self, operand: Operand, encode: Encode, value: Any) -> tree.Value:
+        return tree.Value(show_value(value))
+
+    def constant(self, value: Value, shown: object) -> tree.Value:
+        return tree.Value(show_value(shown))
 
 
 class Condition(Generic[E]):
@@ -65,7 +125,7 @@ class Condition(Generic[E]):
     @property
     def attributes(self) -> frozenset[str]:
         """The names of the attributes that the condition reads."""
-        return frozenset(operand.name for operand in self.operands())
+        return frozenset([operand.name for operand in self.operands()])
 
     @property
     def compared_values(self) -> tuple[Any, ...]:
@@ -76,19 +136,15 @@ class Condition(Generic[E]):
     def names(self) -> frozenset[str]:
         """The names of the stored attributes, and of those inside of them, that it reads."""
         steps = [step for operand in self.operands() for step in operand.steps]
-        return frozenset(step for step in steps if isinstance(step, str))
+        return frozenset([step for step in steps if isinstance(step, str)])
 
-    def text(self, marks: Placeholders) -> str:
-        """Render the condition as an expression."""
+    def to_tree(self, leaves: Leaves) -> tree.Condition:
+        """Return the condition as a syntax tree."""
         raise NotImplementedError
 
     def factor(self, marks: Placeholders) -> str:
         """Render the condition so that it can be joined to others by AND."""
-        return self.text(marks)
-
-    def to_tree(self, values: TreeValues) -> tree.Condition:
-        """Return the condition as a syntax tree; its stored operands are added to `values`."""
-        raise NotImplementedError
+        return EXPRESSION.condition(self.to_tree(_Marked(marks)), tree.And)
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         """Return whether the condition holds for an entity with these values."""
@@ -96,19 +152,16 @@ class Condition(Generic[E]):
 
     def matches(self, item: Item) -> bool:
         """Return whether the condition holds for a stored item; `{}` is a missing one."""
-        values = TreeValues()
-        return compile_condition(self.to_tree(values))(item, values, None)
+        marks = Placeholders()
+        test = compile_condition(self.to_tree(_Stored(marks)))
+        return test(item, marks.values, None)
 
     def parts(self) -> tuple[Condition[E], ...]:
         """Return the conditions that must all hold."""
         return (self,)
 
-    def show(self, name: Callable[[Operand], str]) -> str:
-        """Return the condition as documents write it; `name` gives the name of an operand."""
-        raise NotImplementedError
-
     def __repr__(self) -> str:
-        return self.show(lambda operand: operand.label)
+        return show(self.to_tree(ShownLeaves(lambda operand: operand.label)))
 
     def __and__(self, other: Condition[E]) -> Condition[E]:
         return All((*self.parts(), *other.parts()))
@@ -117,7 +170,7 @@ class Condition(Generic[E]):
         return Either((self, other))
 
     def __invert__(self) -> Condition[E]:
-        return Not(self)
+        return Negation(self)
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
@@ -152,27 +205,17 @@ class Compare(Condition[E]):
     def compared_values(self) -> tuple[Any, ...]:
         return (self.value,)
 
-    def _encoded(self) -> Value:
-        if self.comparator in ("=", "<>"):
-            return self.operand.encode(self.value)
-        return self.operand.encode_bound(self.value)
-
-    def text(self, marks: Placeholders) -> str:
-        path = marks.path(self.operand.steps)
-        return f"{path} {self.comparator} {marks.value(self._encoded())}"
-
-    def to_tree(self, values: TreeValues) -> tree.Condition:
-        value = values.add(self._encoded())
-        return tree.Comparison(self.comparator, _path(self.operand), value)
+    def to_tree(self, leaves: Leaves) -> tree.Condition:
+        operand = self.operand
+        encode: Encode = "encode" if self.comparator in ("=", "<>") else "encode_bound"
+        value = leaves.value(operand, encode, self.value)
+        return tree.Comparison(self.comparator, leaves.path(operand), value)
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         value = values[self.operand.name]
         if self.comparator == "<>":
             return bool(value != self.value)
         return value is not None and _COMPARE[self.comparator](value, self.value)
-
-    def show(self, name: Callable[[Operand], str], value: ShowValue | None = None) -> str:
-        return f"{name(self.operand)} {self.comparator} {(value or show_value)(self.value)}"
 
 
 class CompareAttributes(Condition[E]):
@@ -186,12 +229,8 @@ class CompareAttributes(Condition[E]):
     def operands(self) -> tuple[Operand, ...]:
         return (self.operand, self.other)
 
-    def text(self, marks: Placeholders) -> str:
-        left, right = marks.path(self.operand.steps), marks.path(self.other.steps)
-        return f"{left} {self.comparator} {right}"
-
-    def to_tree(self, values: TreeValues) -> tree.Condition:
-        return tree.Comparison(self.comparator, _path(self.operand), _path(self.other))
+    def to_tree(self, leaves: Leaves) -> tree.Condition:
+        return tree.Comparison(self.comparator, leaves.path(self.operand), leaves.path(self.other))
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         left, right = values[self.operand.name], values[self.other.name]
@@ -199,9 +238,6 @@ class CompareAttributes(Condition[E]):
         if self.comparator == "<>":
             return missing or bool(left != right)
         return not missing and _COMPARE[self.comparator](left, right)
-
-    def show(self, name: Callable[[Operand], str]) -> str:
-        return f"{name(self.operand)} {self.comparator} {name(self.other)}"
 
 
 class CompareSize(Condition[E]):
@@ -217,13 +253,10 @@ class CompareSize(Condition[E]):
     def operands(self) -> tuple[Operand, ...]:
         return (self.operand,)
 
-    def text(self, marks: Placeholders) -> str:
-        number = marks.value({"N": str(self.size)})
-        return f"size({marks.path(self.operand.steps)}) {self.comparator} {number}"
-
-    def to_tree(self, values: TreeValues) -> tree.Condition:
-        size = tree.Call("size", (_path(self.operand),))
-        return tree.Comparison(self.comparator, size, values.add({"N": str(self.size)}))
+    def to_tree(self, leaves: Leaves) -> tree.Condition:
+        size = tree.Call("size", (leaves.path(self.operand),))
+        number = leaves.constant({"N": str(self.size)}, self.size)
+        return tree.Comparison(self.comparator, size, number)
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         value = values[self.operand.name]
@@ -233,11 +266,15 @@ class CompareSize(Condition[E]):
             return len(value) != self.size
         return _COMPARE[self.comparator](len(value), self.size)
 
-    def show(self, name: Callable[[Operand], str]) -> str:
-        return f"size({name(self.operand)}) {self.comparator} {self.size}"
+
+_ENCODE: dict[str, Encode] = {
+    "contains": "encode_member",
+    "begins_with": "encode_member",
+    "BETWEEN": "encode_bound",
+}
 
 
-class Call(Condition[E]):
+class Predicate(Condition[E]):
     """A function of DynamoDB: `attribute_exists(path)`, `begins_with(path, value)`, …"""
 
     def __init__(
@@ -255,24 +292,10 @@ class Call(Condition[E]):
     def compared_values(self) -> tuple[Any, ...]:
         return self.values
 
-    def _encoded(self) -> list[Value]:
-        encode = self.operand.encode
-        if self.function in ("contains", "begins_with"):
-            encode = self.operand.encode_member
-        elif self.function == "BETWEEN":
-            encode = self.operand.encode_bound
-        return [encode(value) for value in self.values]
-
-    def text(self, marks: Placeholders) -> str:
-        arguments = [marks.path(self.operand.steps), *map(marks.value, self._encoded())]
-        if self.function == "IN":
-            return f"{arguments[0]} IN ({', '.join(arguments[1:])})"
-        if self.function == "BETWEEN":
-            return f"{arguments[0]} BETWEEN {arguments[1]} AND {arguments[2]}"
-        return f"{self.function}({', '.join(arguments)})"
-
-    def to_tree(self, values: TreeValues) -> tree.Condition:
-        path, operands = _path(self.operand), tuple(map(values.add, self._encoded()))
+    def to_tree(self, leaves: Leaves) -> tree.Condition:
+        path = leaves.path(self.operand)
+        encode = _ENCODE.get(self.function, "encode")
+        operands = tuple([leaves.value(self.operand, encode, each) for each in self.values])
         if self.function == "IN":
             return tree.In(path, operands)
         if self.function == "BETWEEN":
@@ -282,17 +305,10 @@ class Call(Condition[E]):
     def holds(self, values: Mapping[str, Any]) -> bool:
         return self.check(values[self.operand.name])
 
-    def show(self, name: Callable[[Operand], str], value: ShowValue | None = None) -> str:
-        operand, shown = name(self.operand), list(map(value or show_value, self.values))
-        if self.function == "BETWEEN":
-            return f"{operand} BETWEEN {shown[0]} AND {shown[1]}"
-        if self.function == "IN":
-            return f"{operand} IN ({', '.join(shown)})"
-        return f"{self.function}({', '.join([operand, *shown])})"
 
-
-def _path(operand: Operand) -> tree.Path:
-    return tree.Path(tuple(operand.steps))
+def show(condition: tree.Condition) -> str:
+    """Return a condition as documents write it; its leaves are texts."""
+    return _SHOWN.condition(condition)
 
 
 def show_value(value: Any) -> str:
@@ -311,17 +327,13 @@ class IsNull(Condition[E]):
     def operands(self) -> tuple[Operand, ...]:
         return (self.operand,)
 
-    def text(self, marks: Placeholders) -> str:
-        return f"{marks.path(self.operand.steps)} = {marks.value({'NULL': True})}"
-
-    def to_tree(self, values: TreeValues) -> tree.Condition:
-        return tree.Comparison("=", _path(self.operand), values.add({"NULL": True}))
+    def to_tree(self, leaves: Leaves) -> tree.Condition:
+        return tree.Comparison(
+            "=", leaves.path(self.operand), leaves.constant({"NULL": True}, None)
+        )
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         return values[self.operand.name] is None
-
-    def show(self, name: Callable[[Operand], str]) -> str:
-        return f"{name(self.operand)} = None"
 
 
 class All(Condition[E]):
@@ -331,7 +343,7 @@ class All(Condition[E]):
         self.conditions = conditions
 
     def operands(self) -> tuple[Operand, ...]:
-        return tuple(operand for each in self.conditions for operand in each.operands())
+        return tuple([operand for each in self.conditions for operand in each.operands()])
 
     @property
     def compared_values(self) -> tuple[Any, ...]:
@@ -340,17 +352,11 @@ class All(Condition[E]):
     def parts(self) -> tuple[Condition[E], ...]:
         return self.conditions
 
-    def text(self, marks: Placeholders) -> str:
-        return " AND ".join(condition.factor(marks) for condition in self.conditions)
-
-    def to_tree(self, values: TreeValues) -> tree.Condition:
-        return tree.And(tuple(condition.to_tree(values) for condition in self.conditions))
+    def to_tree(self, leaves: Leaves) -> tree.Condition:
+        return tree.And(tuple([condition.to_tree(leaves) for condition in self.conditions]))
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         return all(condition.holds(values) for condition in self.conditions)
-
-    def show(self, name: Callable[[Operand], str]) -> str:
-        return " AND ".join(each.show(name) for each in self.conditions)
 
 
 class Either(All[E]):
@@ -359,23 +365,14 @@ class Either(All[E]):
     def parts(self) -> tuple[Condition[E], ...]:
         return (self,)
 
-    def text(self, marks: Placeholders) -> str:
-        return " OR ".join(condition.text(marks) for condition in self.conditions)
-
-    def factor(self, marks: Placeholders) -> str:
-        return f"({self.text(marks)})"
-
-    def to_tree(self, values: TreeValues) -> tree.Condition:
-        return tree.Or(tuple(condition.to_tree(values) for condition in self.conditions))
+    def to_tree(self, leaves: Leaves) -> tree.Condition:
+        return tree.Or(tuple([condition.to_tree(leaves) for condition in self.conditions]))
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         return any(condition.holds(values) for condition in self.conditions)
 
-    def show(self, name: Callable[[Operand], str]) -> str:
-        return f"({' OR '.join(each.show(name) for each in self.conditions)})"
 
-
-class Not(Condition[E]):
+class Negation(Condition[E]):
     """The condition does not hold."""
 
     def __init__(self, condition: Condition[E]) -> None:
@@ -388,14 +385,8 @@ class Not(Condition[E]):
     def compared_values(self) -> tuple[Any, ...]:
         return self.condition.compared_values
 
-    def text(self, marks: Placeholders) -> str:
-        return f"NOT ({self.condition.text(marks)})"
-
-    def to_tree(self, values: TreeValues) -> tree.Condition:
-        return tree.Not(self.condition.to_tree(values))
+    def to_tree(self, leaves: Leaves) -> tree.Condition:
+        return tree.Not(self.condition.to_tree(leaves))
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         return not self.condition.holds(values)
-
-    def show(self, name: Callable[[Operand], str]) -> str:
-        return f"NOT ({self.condition.show(name)})"

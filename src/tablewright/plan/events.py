@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 from msgspec import Struct
 
 from tablewright.errors import DynamoDBError, TablewrightError
-from tablewright.transport.faults import RetriesExhausted
-from tablewright.transport.transport import Response
+from tablewright.transport.transport import Response, RetriesExhausted
 from tablewright.wire.operations import OPERATIONS
 
 
@@ -49,36 +48,43 @@ def add_capacity(operation: str, body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "ReturnConsumedCapacity": "TOTAL"}
 
 
-class RequestTimer:
-    """Measures one request, and reports it to the observer."""
+class RequestTimer(Struct):
+    """Measures one request, and reports it to the observer when its block ends."""
 
-    def __init__(
-        self, observer: Observer, operation: str, body: dict[str, Any], pattern: str
-    ) -> None:
-        self.observer = observer
-        self.operation = operation
-        self.body = body
-        self.pattern = pattern
+    observer: Observer
+    operation: str
+    body: dict[str, Any]
+    pattern: str
+    #: The response, which the block sets if it gets one.
+    response: Response | None = None
+    started: float = 0.0
+
+    def __enter__(self) -> Self:
         self.started = time.perf_counter()
+        return self
 
-    def report(self, response: Response) -> None:
-        self._report(units=consumed_units(response.body), attempts=response.attempts)
-
-    def report_failure(self, error: Exception) -> None:
-        code = error.code if isinstance(error, (DynamoDBError, RetriesExhausted)) else ""
-        attempts = error.attempts if isinstance(error, TablewrightError) else 1
-        self._report(error=code or type(error).__name__, attempts=attempts)
-
-    def _report(self, **outcome: Any) -> None:
-        event = RequestEvent(
-            operation=self.operation,
-            table=table_names(self.body),
-            index=self.body.get("IndexName", ""),
-            pattern=self.pattern,
-            seconds=time.perf_counter() - self.started,
-            **outcome,
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        units, attempts, code = 0.0, 1, ""
+        if self.response is not None:
+            units, attempts = consumed_units(self.response.body), self.response.attempts
+        elif isinstance(error, Exception):
+            code = error.code if isinstance(error, (DynamoDBError, RetriesExhausted)) else ""
+            code = code or type(error).__name__
+            attempts = error.attempts if isinstance(error, TablewrightError) else 1
+        else:
+            return  # an exit of the program, or a cancelled task
+        self.observer(
+            RequestEvent(
+                operation=self.operation,
+                table=table_names(self.body),
+                index=self.body.get("IndexName", ""),
+                pattern=self.pattern,
+                units=units,
+                attempts=attempts,
+                seconds=time.perf_counter() - self.started,
+                error=code,
+            )
         )
-        self.observer(event)
 
 
 class _Consumed(Struct, rename="pascal"):

@@ -16,33 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tablewright.mapping.keys import IndexKeys, KeyMap, places_of
+from tablewright.mapping.keys import KeyMap, places_of
 from tablewright.mapping.members import UniqueMap
+from tablewright.plan import facts
 from tablewright.plan.change import Change
-from tablewright.plan.condition import Condition
-from tablewright.plan.facts import (
-    Absent,
-    Actions,
-    AllPages,
-    Assignment,
-    Batches,
-    EveryAttribute,
-    Everything,
-    Exists,
-    Extent,
-    InShards,
-    Key,
-    OfTypes,
-    OfVersion,
-    Paging,
-    Requirement,
-    RootAndRows,
-    Stamped,
-    Target,
-    Unchanged,
-    WrittenEvent,
-)
-from tablewright.plan.units import NOTHING
 from tablewright.symbol import Expression
 from tablewright.values import Item, Value
 
@@ -71,9 +48,9 @@ def item_key(key: Item, separator: str = " AND ") -> str:
     return separator.join(f"{name}={content(value)}" for name, value in key.items())
 
 
-def key_text(key: Key) -> str:
+def key_text(key: facts.ShapeKey) -> str:
     """Render what a request asks of keys: `PK="USER" AND begins_with(SK, "USER#")`."""
-    if isinstance(key, Everything):
+    if isinstance(key, facts.WholeScan):
         return key.reason
     text, sort = item_key(key.equal), key.sort
     if sort is None:
@@ -86,15 +63,10 @@ def key_text(key: Key) -> str:
     return f"{text} AND {sort.attribute}{sort.comparison}{values[0]}"
 
 
-def condition(shape: Shape) -> str:
-    text = "; ".join(map(key_text, shape.keys))
-    return text if shape.parts is None else f"{text}, {parts_text(shape)}"
-
-
 def parts_text(shape: Shape) -> str:
     """Return in which parts a range is read: `the first of 4 shards`."""
     assert shape.parts is not None
-    is_first = not isinstance(shape.keys[0], Everything)
+    is_first = not isinstance(shape.keys[0], facts.WholeScan)
     how = "the first of" if is_first else "in"
     return f"{how} {shape.parts.count} {shape.parts.name}s"
 
@@ -104,105 +76,93 @@ def all_conditions(shape: Shape) -> str:
     return shape.condition or "; ".join(dict.fromkeys(step.condition for step in shape.steps))
 
 
-def target(described: Target) -> str:
+def target(described: facts.Target) -> str:
     """Return the name of an entity, or of the sentinels of a unique value."""
     return described.type_name if isinstance(described, UniqueMap) else described.name
 
 
-def page(shape: Shape) -> str:
-    text = "" if shape.extent is None else _extent(shape.extent)
-    return text if shape.parts is None else f"{text} of each {shape.parts.name}"
-
-
-def _extent(extent: Extent) -> str:
+def extent_text(extent: facts.Extent) -> str:
+    """Render how much a read returns, or how many actions a write has."""
     match extent:
-        case AllPages():
+        case facts.AllPages():
             return "all pages"
-        case Batches(size):
+        case facts.Batches(size):
             return f"{size} in a request"
-        case Paging(size, total, requests):
+        case facts.Paging(size, total, requests):
             text = "1 MB" if size is None else shown(size)
             if requests > 1 and size is not None:
                 text += f", read until it is full, in up to {requests} requests"
             return text if total is None else f"{text}; at most {shown(total)} in all"
-        case RootAndRows(size, has_lists, is_continued):
+        case facts.RootAndRows(size, has_lists, is_continued):
             text = "1 MB" if size is None else f"1 + {shown(size)}"
             text += ", and all rows of the other members" if has_lists else ""
             return f"{text}; the root is read again for later pages" if is_continued else text
-        case Actions(count, repeats, below):
+        case facts.Actions(count, repeats, below):
             names = ", ".join(each.name for each in below)
             text = f"{'' if count is None else count} {repeats.value}".strip()
             return f"{text}, with {names} below it" if names else text
 
 
-def filter_text(shape: Shape) -> str:
-    return " AND ".join(map(_filter, shape.filters))
-
-
-def _filter(each: Condition[Any] | OfTypes | InShards) -> str:
+def filter_text(each: facts.ShapeFilter) -> str:
+    """Render a filter of a read, or a condition of the caller of a write."""
     match each:
-        case OfTypes(attribute, types):
+        case facts.OfTypes(attribute, types):
             names = " or ".join(f'"{name}"' for name in types)
             return f"{attribute}={names}"
-        case InShards(attribute):
+        case facts.InShards(attribute):
             return f"{attribute} in the tenant's shards (in a database for a tenant)"
     return repr(each)
 
 
-def assignment(each: Assignment) -> str:
+def assignment(each: facts.Assignment) -> str:
     """Render what a write sets: `status = {status}`."""
     match each:
         case Change():
             return each.describe()
-        case EveryAttribute():
+        case facts.EveryAttribute():
             return "every attribute"
-        case Stamped(name, value):
+        case facts.Stamped(name, value):
             return f"{name} = {value}"
-        case WrittenEvent(history, more):
+        case facts.WrittenEvent(history, more):
             when = "replaces an item" if history.always else f"changes {history.attribute}"
             return (
                 f"{history.event.name}, in a transaction, if it {when} "
                 f"(about {more:g} write units more)"
             )
-    return _index_keys(each)
-
-
-def _index_keys(keys: IndexKeys) -> str:
-    """Render index keys: `GSI1PK="STATUS#{status}", GSI1SK="ORDER#{id}"`."""
-    return " or ".join(map(_place, places_of([keys])))
+    return " or ".join(map(_place, places_of([each])))
 
 
 def _place(key: KeyMap) -> str:
+    """Render the keys of an index: `GSI1PK="STATUS#{status}", GSI1SK="ORDER#{id}"`."""
     text = item_key(key.symbolic().equal, ", ")
     return text if key.when is None else f"{text} (if {key.when!r})"
 
 
-def requirement(each: Requirement) -> str:
+def requirement(each: facts.Requirement) -> str:
     """Render what must hold for a write: `the item exists`, `version = {order.version}`."""
     match each:
-        case Exists():
+        case facts.Exists():
             return "the item exists"
-        case Absent(owner):
+        case facts.Absent(owner):
             unless = "" if owner is None else f", unless this {owner.name} has reserved it before"
             return f"the item does not exist{unless}"
-        case Unchanged("attributes", names):
+        case facts.Unchanged("attributes", names):
             return f"{', '.join(names)} unchanged since the read"
-        case Unchanged(what, names):
+        case facts.Unchanged(what, names):
             return f"{names[0] if what == 'version' else what} is unchanged since the read"
-        case OfVersion(name, version):
+        case facts.OfVersion(name, version):
             return f"{name} = {shown(version)}"
     return repr(each)
 
 
 # -- whole shapes --------------------------------------------------------------------------------
 
-
-def units(shape: Shape, label: str, reads: float, writes: float) -> str:
-    """Return units as text: `1 read, 7 write (LABEL); at most 100 read, 6,400 write`."""
-    both = ((reads, "read", shape.read_range), (writes, "write", shape.write_range))
-    amounts = [f"{round(amount, 2):g} {kind}" for amount, kind, _ in both if amount]
-    most = [whole.most(kind) for _, kind, whole in both if whole != NOTHING]
-    return f"{', '.join(amounts) or 'none'} ({label}); at most {', '.join(most)}"
+#: The members of a shape as JSON, in their order.
+_MEMBERS = (
+    *("operation", "table", "entity", "index", "condition", "order", "page", "filter"),
+    *("attributes", "read_units", "write_units", "read_range", "write_range"),
+    *("steps", "branches", "sets", "requires"),
+)
 
 
 def lines(shape: Shape) -> Iterator[str]:
@@ -211,8 +171,8 @@ def lines(shape: Shape) -> Iterator[str]:
     yield f"{shape.operation} on {where}: {shape.condition}".rstrip(": ")
     for label, value in (
         ("order", shape.order),
-        ("actions" if shape.writes else "page", shape.page),
-        ("filter", "" if shape.writes else shape.filter),
+        ("actions" if shape.is_write else "page", shape.page),
+        ("filter", "" if shape.is_write else shape.filter),
         ("sets", "" if shape.steps else "; ".join(shape.sets)),
         ("requires", "" if shape.steps else "; ".join(shape.requires)),
         ("units", shape.units),
@@ -228,22 +188,9 @@ def lines(shape: Shape) -> Iterator[str]:
 
 def members(shape: Shape) -> dict[str, Any]:
     """Return a shape as members of JSON."""
-    return {
-        "operation": shape.operation,
-        "table": shape.table,
-        "entity": shape.entity,
-        "index": shape.index,
-        "condition": shape.condition,
-        "order": shape.order,
-        "page": shape.page,
-        "filter": shape.filter,
-        "attributes": shape.attributes,
-        "read_units": shape.read_units,
-        "write_units": shape.write_units,
-        "read_range": msgspec.to_builtins(shape.read_range),
-        "write_range": msgspec.to_builtins(shape.write_range),
-        "steps": [members(step) for step in shape.steps],
-        "branches": [members(branch) for branch in shape.branches],
-        "sets": shape.sets,
-        "requires": shape.requires,
-    }
+    found: dict[str, Any] = {name: getattr(shape, name) for name in _MEMBERS}
+    for name in ("read_range", "write_range"):
+        found[name] = msgspec.to_builtins(found[name])
+    for name in ("steps", "branches"):
+        found[name] = [members(each) for each in found[name]]
+    return found

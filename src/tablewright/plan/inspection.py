@@ -1,8 +1,8 @@
-"""What a plan says about itself, for the packages above: its name, its entities, its writes.
+"""Inspection: the name, the entities and the writes of a plan, for the packages above.
 
-Plans are values of users' programs, so these are functions, and no methods beside those that make
-further plans. What a plan asks of DynamoDB is its shape: see `tablewright.explain`. What a shape
-does not say is how a plan was declared:
+These are functions, so that the methods of a plan are only those that users call. What a plan asks
+of DynamoDB is its shape: see `tablewright.explain`. What a shape does not say is how a plan was
+declared:
 
     plans_in       the plans that a plan is made of
     ranges_in      the parts of keys by which its queries and aggregates select items
@@ -27,12 +27,11 @@ from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.members import AggregateMap
 from tablewright.plan.reads.pages import Pages
-from tablewright.plan.reads.query import Query
-from tablewright.plan.reads.results import Count, First
+from tablewright.plan.reads.query import Count, First, Query
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.reads.single import Then
 from tablewright.plan.shape import Shape
-from tablewright.plan.writes.transaction import Transaction
+from tablewright.plan.writes.several import Transaction
 from tablewright.plan.writes.write import Write
 from tablewright.symbol import Argument, AttributeOf, contains_symbol, expressions_in
 
@@ -92,7 +91,7 @@ def _parts(plan: Plan[Any]) -> Iterator[Plan[Any]]:
 # -- ranges --------------------------------------------------------------------------------------
 
 
-class KeyRange(Struct, frozen=True, eq=False):
+class SelectedRange(Struct, frozen=True, eq=False):
     """The items that a query, a scan or an aggregate selects, by the parts of a key.
 
     The shape has the same range as a condition on key attributes, in which parts are one text.
@@ -135,9 +134,9 @@ class KeyRange(Struct, frozen=True, eq=False):
         return next((each for each in self.shape.filters if isinstance(each, Condition)), None)
 
 
-def range_of(plan: Pages[Any] | Load[Any], result: Result = "rows") -> KeyRange:
+def range_of(plan: Pages[Any] | Load[Any], result: Result = "rows") -> SelectedRange:
     """Return the items that a query, a scan or an aggregate selects."""
-    return KeyRange(
+    return SelectedRange(
         plan._entity,
         plan._key,
         () if isinstance(plan, Scan) else plan._arguments,
@@ -148,7 +147,7 @@ def range_of(plan: Pages[Any] | Load[Any], result: Result = "rows") -> KeyRange:
     )
 
 
-def ranges_in(plan: Plan[Any], result: Result = "rows") -> Iterator[KeyRange]:
+def ranges_in(plan: Plan[Any], result: Result = "rows") -> Iterator[SelectedRange]:
     """Yield the items that a plan, and every plan that it is made of, selects by a key."""
     if isinstance(plan, First | Count):
         result = "first" if isinstance(plan, First) else "count"

@@ -8,6 +8,9 @@ same plans.
     Order.primary("C1", "O1")  ──steps──▶  Request("GetItem", {…})
                                ◀──answer──  b'{"Item": {…}}'
                                ──returns──▶ Order(…) | None
+
+`Context` is what plans know about the database that runs them, and `Unready` what it cannot read
+yet; `model/provision.py` finds out what that is.
 """
 
 from __future__ import annotations
@@ -17,22 +20,19 @@ import time
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import Any, Generic, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from tablewright.errors import DeclarationError, DynamoDBError
+from tablewright.errors import DeclarationError, DynamoDBError, IndexNotReady, UniqueNotReady
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.events import Observer, RequestTimer, add_capacity
-from tablewright.plan.reads.query_request import QueryRequest
+from tablewright.plan.expressions import QueryRequest
 from tablewright.plan.shape import Shape
-from tablewright.plan.unready import Unready
-from tablewright.transport.faults import RetriesExhausted
-from tablewright.transport.steps import Request, Wait
-from tablewright.transport.transport import Response
+from tablewright.transport.transport import Request, Response, RetriesExhausted, Wait
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
@@ -56,6 +56,58 @@ AnyRequest: TypeAlias = Request | QueryRequest
 #: Checks a request before it is sent: returns it, perhaps with another filter, or raises.
 RequestGuard: TypeAlias = Callable[[AnyRequest], AnyRequest]
 Steps: TypeAlias = "Generator[AnyRequest | Wait | Together[Any], bytes, T]"
+Send: TypeAlias = Callable[[str, dict[str, Any]], Response]
+SendAsync: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Response]]
+
+
+class Unready(Struct, frozen=True):
+    """The indexes and unique values of one table that are not ready to be used."""
+
+    #: Why an index cannot be read at all, by its name: "does not exist", "is CREATING".
+    indexes: Mapping[str, str]
+    #: Indexes whose keys stored items may lack, each with the type of the items.
+    places: frozenset[tuple[str, str]]
+    #: Unique values that stored items may not have reserved: the type of the sentinels, and the
+    #: type of the items.
+    uniques: frozenset[tuple[str, str]] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.indexes or self.places or self.uniques)
+
+    def require_ready(self, key: KeyMap, entity: EntityMap, table: str) -> None:
+        """Raise IndexNotReady if the items of an entity cannot be read from the index of a key."""
+        assert key.index is not None
+        index = key.index.name
+        where = f"{key.name}: the index {index!r} of the table {table!r}"
+        if index in self.indexes:
+            raise IndexNotReady(
+                f"{where} {self.indexes[index]}; it is added by connect(…, update=True), or by "
+                "the template of the table"
+            )
+        if any((index, name) in self.places for name in entity.type_names):
+            raise IndexNotReady(
+                f"{where} may lack items of {entity.name}: items that were stored before "
+                f"{key.name} was declared or changed do not have its keys yet. Run: "
+                f"{_backfill(entity)}"
+            )
+
+    def require_reserved(self, unique: UniqueMap, entity: EntityMap, table: str) -> None:
+        """Raise UniqueNotReady if stored items of an entity may not have reserved a value."""
+        # Variants share the values, so the items of all of them must have reserved theirs.
+        if any(each == unique.type_name for each, _ in self.uniques):
+            raise UniqueNotReady(
+                f"{unique.key.name}: items of {entity.name} that were stored in the table "
+                f"{table!r} before this unique value was declared may not have reserved their "
+                f"values. Run: {_backfill(entity)}"
+            )
+
+
+READY = Unready({}, frozenset())
+
+
+def _backfill(entity: EntityMap) -> str:
+    design = entity.type.__module__.removeprefix("design ")
+    return f"tablewright backfill {design} TARGET (TARGET: where the table is)"
 
 
 class Context(Struct, frozen=True):
@@ -112,27 +164,29 @@ class _DeclaredNames(dict[TableMap, str]):
         return table.name
 
 
-#: The context of plans that are only asked for their requests.
+#: The context for plans whose requests are made, but not sent.
 DECLARED = Context(_DeclaredNames(), b"")
 
 
 class Plan(Generic[T_co]):
     """What a database can run; `db.run(plan)` returns its result."""
 
+    #: The name of the type of plan, as callers know it.
+    _type_name: ClassVar[str]
     #: The pattern that made this plan, if one did.
     _pattern: str = ""
     #: The entity that it reads or writes.
     _entity: EntityMap
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "_type_name" not in vars(cls):
+            cls._type_name = cls.__name__
+
     @property
     def _name(self) -> str:
         """The name of the pattern, or of the type of plan."""
         return self._pattern.rpartition(".")[2] or self._type_name
-
-    @property
-    def _type_name(self) -> str:
-        """The name of the type of plan, as callers know it."""
-        return type(self).__name__
 
     def _entities(self) -> tuple[EntityMap, ...]:
         """Return every entity that the plan reads or writes."""
@@ -172,8 +226,7 @@ class Together(Generic[T]):
         self.results: list[T] = []
 
 
-Send: TypeAlias = Callable[[str, dict[str, Any]], Response]
-SendAsync: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Response]]
+# -- drivers --------------------------------------------------------------------------------------
 
 
 def run(plan: Plan[T], context: Context, send: Send, whole: Plan[Any] | None = None) -> T:
@@ -215,13 +268,9 @@ def _perform(
     request = step if context.guard is None else context.guard(step)  # without a call: quicker
     if context.observe is None:
         return send(request.operation, request.body).body
-    timer = RequestTimer(context.observe, request.operation, request.body, whole._name)
-    try:
-        response = send(request.operation, add_capacity(request.operation, request.body))
-    except Exception as error:
-        timer.report_failure(error)
-        raise
-    timer.report(response)
+    with RequestTimer(context.observe, request.operation, request.body, whole._name) as timer:
+        asking = add_capacity(request.operation, request.body)
+        timer.response = response = send(request.operation, asking)
     return response.body
 
 
@@ -262,11 +311,7 @@ async def _perform_async(
     request = step if context.guard is None else context.guard(step)  # without a call: quicker
     if context.observe is None:
         return (await send(request.operation, request.body)).body
-    timer = RequestTimer(context.observe, request.operation, request.body, whole._name)
-    try:
-        response = await send(request.operation, add_capacity(request.operation, request.body))
-    except Exception as error:
-        timer.report_failure(error)
-        raise
-    timer.report(response)
+    with RequestTimer(context.observe, request.operation, request.body, whole._name) as timer:
+        asking = add_capacity(request.operation, request.body)
+        timer.response = response = await send(request.operation, asking)
     return response.body

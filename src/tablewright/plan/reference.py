@@ -14,7 +14,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.constraints import Check, constraint_check, field_check, member_check
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import AttributeMap
@@ -25,6 +24,7 @@ from tablewright.mapping.paths import (
     step_into,
     without_none,
 )
+from tablewright.mapping.pydantic_bridge import Check, constraint_check, field_check, member_check
 from tablewright.plan import change, condition
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
@@ -39,8 +39,11 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Held(Generic[E, T_co]):
-    """Something of an entity that holds a T. A method for texts, or for lists, says so with its
-    `self: Held[E, str | None]`: it is there for subclasses and for what may be missing, too."""
+    """An attribute, or a path inside one, with values of type T.
+
+    A method for texts, or for lists, has a `self` of the type `Held[E, str | None]`: so it is
+    available for subclasses and for optional attributes, too.
+    """
 
     __slots__ = ()
 
@@ -156,41 +159,21 @@ def _compare(held: Any, comparator: str, value: Any) -> Condition[Any]:
 def _call(
     held: Held[E, Any], function: str, check: Callable[[Any], bool], *values: Any
 ) -> Condition[E]:
-    return condition.Call(function, held, check, *values)  # type: ignore[arg-type]
-
-
-#: The names of a reference that plans use; completion leaves them out.
-_INTERNAL = frozenset(
-    [
-        "again",
-        "attribute",
-        "check",
-        "check_member",
-        "converter",
-        "declared",
-        "encode",
-        "encode_bound",
-        "encode_member",
-        "encode_or_leave",
-        "formats",
-        "label",
-        "name",
-        "read",
-        "removable",
-        "steps",
-        "where",
-    ]
-)
+    return condition.Predicate(function, held, check, *values)  # type: ignore[arg-type]
 
 
 class Ref(Comparable[E, T]):
     """An attribute of an entity, or a path inside it."""
 
     __slots__ = ("attribute", "check", "check_member", "converter", "removable", "steps", "where")
+    #: Further names that plans use, and subclasses have.
+    _INTERNAL = ("again", "declared", "formats", "label", "name", "read")
 
     def __dir__(self) -> list[str]:
         """List what users call."""
-        return [name for name in super().__dir__() if name not in _INTERNAL]
+        internal = (*Ref.__slots__, *Ref._INTERNAL)
+        names = [name for name in super().__dir__() if name not in internal]
+        return [name for name in names if not name.startswith("encode")]
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ the request that its plan makes (see `read_shape`), with expressions where a val
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress
 from typing import Any, Literal, TypeVar
 
@@ -19,23 +19,11 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
-from tablewright.plan import explanation
+from tablewright.plan import explanation, facts
 from tablewright.plan.change import Change
-from tablewright.plan.facts import (
-    Assignment,
-    Extent,
-    Key,
-    Parts,
-    Requirement,
-    ShapeFilter,
-    Stamped,
-    Target,
-    values_of,
-)
-from tablewright.plan.reads.query_request import QueryRequest
-from tablewright.plan.units import NOTHING, UnitRange
+from tablewright.plan.expressions import QueryRequest
 from tablewright.symbol import Expression, expressions_in, member_of_list
-from tablewright.transport.steps import Request
+from tablewright.transport.transport import Request
 from tablewright.wire.operations import READS
 
 #: The assumed size of a value of each type in bytes, for estimates.
@@ -52,33 +40,33 @@ class Shape(Struct, frozen=True):
     operation: str
     tables: tuple[TableMap, ...]
     #: The entities, and the unique values whose sentinels are read or written.
-    targets: tuple[Target, ...]
+    targets: tuple[facts.Target, ...]
     #: The indexes that a read uses, and those whose keys a write sets; none for the table itself.
     indexes: tuple[IndexMap, ...] = ()
     #: The condition on the key; several, if there are several requests or keys.
-    keys: tuple[Key, ...] = ()
+    keys: tuple[facts.ShapeKey, ...] = ()
     order: Order = ""
     #: How much a read returns, or how many actions a write has.
-    extent: Extent | None = None
+    extent: facts.Extent | None = None
     #: The parts in which a range is read at the same time, as steps.
-    parts: Parts | None = None
-    #: What is left out after it was read; of a write, the conditions of the caller.
-    filters: tuple[ShapeFilter, ...] = ()
+    parts: facts.Parts | None = None
+    #: The filters of a read; of a write, the conditions of the caller.
+    filters: tuple[facts.ShapeFilter, ...] = ()
     #: The attributes that a read with a projection names; empty if it reads whole items.
     attributes: tuple[str, ...] = ()
     #: The units for items of typical size, and the lowest and highest possible.
     read_units: float = 0
     write_units: float = 0
-    read_range: UnitRange = NOTHING
-    write_range: UnitRange = NOTHING
+    read_range: facts.UnitRange = facts.NOTHING
+    write_range: facts.UnitRange = facts.NOTHING
     #: The requests of a plan with several, and the actions of a transaction.
     steps: tuple[Shape, ...] = ()
     #: What is sent instead, where that depends on what is stored or has changed.
     branches: tuple[Shape, ...] = ()
     #: What a write sets, with the index keys that follow.
-    assignments: tuple[Assignment, ...] = ()
+    assignments: tuple[facts.Assignment, ...] = ()
     #: What must hold for a write to be applied.
-    requirements: tuple[Requirement, ...] = ()
+    requirements: tuple[facts.Requirement, ...] = ()
 
     # -- as text -----------------------------------------------------------------------------
 
@@ -100,17 +88,19 @@ class Shape(Struct, frozen=True):
     @property
     def condition(self) -> str:
         """The condition on the key: `PK="USER" AND SK="USER#{id}"`."""
-        return explanation.condition(self)
+        text = "; ".join(map(explanation.key_text, self.keys))
+        return text if self.parts is None else f"{text}, {explanation.parts_text(self)}"
 
     @property
     def page(self) -> str:
         """How much a read returns, or how many actions a write has, as text."""
-        return explanation.page(self)
+        text = "" if self.extent is None else explanation.extent_text(self.extent)
+        return text if self.parts is None else f"{text} of each {self.parts.name}"
 
     @property
     def filter(self) -> str:
         """The filters of a read, or the conditions of the caller of a write, as text."""
-        return explanation.filter_text(self)
+        return " AND ".join(map(explanation.filter_text, self.filters))
 
     @property
     def sets(self) -> tuple[str, ...]:
@@ -129,7 +119,10 @@ class Shape(Struct, frozen=True):
 
     def show_units(self, label: str, reads: float, writes: float) -> str:
         """Return units as text: `1 read, 7 write (LABEL); at most 100 read, 6,400 write`."""
-        return explanation.units(self, label, reads, writes)
+        both = ((reads, "read", self.read_range), (writes, "write", self.write_range))
+        amounts = [f"{round(amount, 2):g} {kind}" for amount, kind, _ in both if amount]
+        most = [whole.most(kind) for _, kind, whole in both if whole != facts.NOTHING]
+        return f"{', '.join(amounts) or 'none'} ({label}); at most {', '.join(most)}"
 
     def __str__(self) -> str:
         return "\n".join(explanation.lines(self))
@@ -154,7 +147,7 @@ class Shape(Struct, frozen=True):
             before += requests[:first]
             after += compress(requests[first:], is_read[first:])
         actions = [action for step in self.steps for action in step._actions()]
-        own = replace(self, steps=tuple(actions), read_units=0, read_range=NOTHING)
+        own = replace(self, steps=tuple(actions), read_units=0, read_range=facts.NOTHING)
         return (*before, own, *after)
 
     def _actions(self) -> list[Shape]:
@@ -173,7 +166,7 @@ class Shape(Struct, frozen=True):
                     replace(e, operation=action_name(e.operation)) for e in self.branches
                 ),
                 read_units=0,
-                read_range=NOTHING,
+                read_range=facts.NOTHING,
                 write_units=self.write_units * TRANSACTION_FACTOR,
                 write_range=self.write_range * TRANSACTION_FACTOR,
                 steps=(),
@@ -181,9 +174,9 @@ class Shape(Struct, frozen=True):
         ]
 
     @property
-    def writes(self) -> bool:
+    def is_write(self) -> bool:
         """Whether the plan writes anything."""
-        return self.write_range != NOTHING
+        return self.write_range != facts.NOTHING
 
     @property
     def changes(self) -> tuple[Change[Any], ...]:
@@ -194,7 +187,7 @@ class Shape(Struct, frozen=True):
     def changed_names(self) -> frozenset[str]:
         """The attributes that an update changes, with those that the library sets."""
         return frozenset(
-            each.name for each in self.assignments if isinstance(each, Change | Stamped)
+            each.name for each in self.assignments if isinstance(each, Change | facts.Stamped)
         )
 
     @property
@@ -205,21 +198,21 @@ class Shape(Struct, frozen=True):
         return 1 if is_in_one else TRANSACTION_FACTOR
 
     @property
-    def in_transaction(self) -> UnitRange:
+    def in_transaction(self) -> facts.UnitRange:
         """The units of a write in a transaction."""
         return self.write_range * self.transaction_factor
 
     def expressions(self) -> Iterator[Expression]:
-        """Yield what stands for values that are not known yet, and all that it is made of."""
+        """Yield the expressions that stand for values that are not known yet, and their parts."""
         yield from expressions_in([*self.key_values])
         for fact in (self.extent, *self.filters, *self.assignments, *self.requirements):
-            yield from expressions_in(values_of(fact))
+            yield from expressions_in(facts.values_of(fact))
         for step in (*self.steps, *self.branches):
             yield from step.expressions()
 
     @property
     def is_for_each(self) -> bool:
-        """Whether it stands for any number: its key is made of a member of a list argument."""
+        """Whether it stands for any number of requests, one for each member of a list argument."""
         return member_of_list(self.key_values) is not None
 
     @property
@@ -232,13 +225,13 @@ class Shape(Struct, frozen=True):
 
 
 def read_shape(
-    request: Request | QueryRequest, targets: Iterable[Target], tables: Iterable[TableMap]
+    request: Request | QueryRequest, targets: Iterable[facts.Target], tables: Iterable[TableMap]
 ) -> Shape:
     """Return the shape of a request that reads; the units are those of no items."""
     members = request.members if isinstance(request, QueryRequest) else request.body
     order: Order = ""
     names: tuple[str, ...] = ()
-    keys: tuple[Key, ...] = ()
+    keys: tuple[facts.ShapeKey, ...] = ()
     if isinstance(request, QueryRequest):
         condition, names = request.selection.condition, request.selection.named_attributes()
         keys = () if condition is None else (condition,)
@@ -256,6 +249,37 @@ def read_shape(
         keys,
         order,
         attributes=names,
+    )
+
+
+def shape_of(steps: Sequence[Shape], **members: Any) -> Shape:
+    """Return the shape of several steps: the sum of theirs, with these members."""
+    found: dict[str, Any] = {
+        "operation": " + ".join(step.operation for step in steps),
+        "tables": distinct(table for step in steps for table in step.tables),
+        "targets": distinct(target for step in steps for target in step.targets),
+        "read_units": sum(step.read_units for step in steps),
+        "write_units": sum(step.write_units for step in steps),
+        "read_range": facts.total(step.read_range for step in steps),
+        "write_range": facts.total(step.write_range for step in steps),
+        "steps": tuple(steps),
+    }
+    return Shape(**(found | members))
+
+
+def in_turn(first: Shape, *following: Shape) -> Shape:
+    """Return the shape of requests that are made one after the other."""
+    steps = (first, *following)
+    whole = shape_of(
+        steps,
+        indexes=tuple(index for step in steps for index in step.indexes),
+        keys=tuple(key for step in steps for key in step.keys),
+    )
+    # The first request may find nothing.
+    return replace(
+        whole,
+        read_range=replace(whole.read_range, low=first.read_range.low),
+        write_range=replace(whole.write_range, low=first.write_range.low),
     )
 
 

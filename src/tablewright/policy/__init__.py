@@ -3,14 +3,13 @@
     JSON -> Policy; policies and a user -> Principal; Principal and AccessRequest -> Decision
 
     pattern     wildcards and policy variables
-    operators   StringLike, NumericLessThan, ...
-    condition   ForAllValues, IfExists, Null: one operator and key of a Condition
+    condition   one operator (StringLike, ...) and key of a Condition; ForAllValues, IfExists, Null
     document    statements and policies
     resource    policies of a table, which name their users
     principal   a user with policies: decides about access requests
 
 This package does not know tables, requests or HTTP. The engine derives the action, the resource and
-the condition keys from a request (`tablewright.engine.authorization`).
+the condition keys from a request (`tablewright.engine.access.authorization`).
 """
 
 from __future__ import annotations

@@ -28,8 +28,7 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue
 from tablewright.hints import did_you_mean
-from tablewright.policy.condition import Effect, PolicyCondition, build_condition
-from tablewright.policy.keys import DYNAMODB_KEYS
+from tablewright.policy.condition import DYNAMODB_KEYS, Effect, PolicyCondition, build_condition
 from tablewright.policy.pattern import (
     NO_KEYS,
     ConditionKeys,

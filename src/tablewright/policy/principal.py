@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from tablewright.errors import AccessDeniedException, InvalidValue
+from tablewright.policy.condition import CURRENT_TIME, EPOCH_TIME, PRINCIPAL_TAG
 from tablewright.policy.document import (
     AccessRequest,
     Decision,
@@ -25,7 +26,6 @@ from tablewright.policy.document import (
     decide,
     parse_policy,
 )
-from tablewright.policy.keys import CURRENT_TIME, EPOCH_TIME, PRINCIPAL_TAG
 from tablewright.policy.pattern import ConditionKeys
 from tablewright.policy.resource import ResourcePolicy
 

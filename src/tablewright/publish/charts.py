@@ -9,35 +9,48 @@ from typing import Any
 
 from tablewright.cost import PatternUnits
 from tablewright.ids import KSUID, ULID
-from tablewright.mapping.delimiter import Delimiter
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.language import width_of
 from tablewright.mapping.members import AttributeMap
-from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.parts import Delimiter, KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.model.pattern import AccessPattern, why_scan
-from tablewright.plan.explanation import all_conditions
 from tablewright.plan.inspection import entities_of, range_of
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.shape import Shape
-from tablewright.publish.blocks import Chart, Code, Plain
+from tablewright.presentation.blocks import (
+    Cell,
+    Chart,
+    Code,
+    ConditionCell,
+    EntityCell,
+    PatternCell,
+    Plain,
+)
+from tablewright.presentation.values import content
 from tablewright.publish.reasons import why_efficient
 from tablewright.values import Item
 from tablewright.wire.operations import READS
 
 #: The most characters of an item's attributes in the chart of items.
 MAX_ATTRIBUTES = 110
+#: The columns of the access patterns.
+PATTERN_HEADER = (
+    *("Entity", "Access pattern", "Pattern", "Operation", "Table/Index", "Key condition"),
+    *("Cost", "Notes", "Why efficient"),
+)
 
 
 def entity_chart(table: TableMap) -> Chart:
     """Show the primary key of each entity, and the key of the sentinel of each unique value."""
-    rows: list[list[str]] = []
+    rows: list[list[Cell]] = []
     for entity in table.entities:
-        rows.append([entity.name, *_key_templates(entity.primary, entity)])
+        named = EntityCell(entity.name, (entity,))
+        rows.append([named, *_key_templates(entity.primary, entity)])
         rows += [
             [f"{entity.name}, unique", *_key_templates(unique.key, entity)]
             for unique in entity.uniques
@@ -48,8 +61,12 @@ def entity_chart(table: TableMap) -> Chart:
 def index_chart(table: TableMap, name: str) -> Chart:
     """Show the entities in an index, with their index keys."""
     index = table.indexes[name]
-    rows = [
-        [entity.name, *_key_templates(key, entity), "" if key.when is None else repr(key.when)]
+    rows: list[list[Cell]] = [
+        [
+            EntityCell(entity.name, (entity,)),
+            *_key_templates(key, entity),
+            "" if key.when is None else repr(key.when),
+        ]
         for entity in table.entities
         for key in entity.indexes
         if key.index == index
@@ -171,14 +188,12 @@ def _template(text: str, entity: EntityMap) -> Code:
     return Code(text)
 
 
-def pattern_chart(
-    patterns: list[AccessPattern], table: TableMap, units: Mapping[str, PatternUnits]
-) -> Chart:
+def pattern_chart(patterns: Iterable[AccessPattern], units: Mapping[str, PatternUnits]) -> Chart:
     """Show each access pattern with its requests, index, key condition, units and order.
 
     `units` are those of one call, by the labels of the patterns.
     """
-    rows = []
+    rows: list[list[Cell]] = []
     for found in patterns:
         shape = found.shape
         order = [_order_by(found.plan), shape.order if shape.order == "descending" else ""]
@@ -187,19 +202,18 @@ def pattern_chart(
             notes.append(f"{'only' if _is_read(shape) else 'if'} {shape.filter}")
         rows.append(
             [
-                shape.entity,
+                EntityCell(shape.entity, tuple(dict.fromkeys(found.entities))),
                 found.doc.partition("\n")[0],
-                Code(found.name),
+                PatternCell(found.name, found.label),
                 _operations(shape),
                 shape.index or _indexes(shape) or "table",
-                Code(all_conditions(shape)),
+                ConditionCell(shape, tuple(found.entities)),
                 units[found.label].show(shape),
                 "; ".join(notes),
-                why_efficient(shape, table),
+                why_efficient(shape, found.entities[0].table),
             ]
         )
-    header = ["Entity", "Access pattern", "Pattern", "Operation", "Table/Index", "Key condition"]
-    return Chart("Access patterns", [*header, "Cost", "Notes", "Why efficient"], rows)
+    return Chart("Access patterns", PATTERN_HEADER, rows)
 
 
 def _operations(shape: Shape) -> str:
@@ -253,12 +267,12 @@ def item_collections(table: TableMap, items: list[Item], limit: int) -> Chart:
     partition, *sort = _present(table.attributes)
     groups: dict[str, list[Item]] = {}
     for item in items:
-        groups.setdefault(_content(item[partition]), []).append(item)
+        groups.setdefault(content(item[partition]), []).append(item)
     rows: list[list[str]] = []
     for text, members in list(groups.items())[:limit]:
         for position, item in enumerate(members[:limit]):
             others = _others(table, item)
-            sort_key = [Code(_content(item[name])) for name in sort]
+            sort_key = [Code(content(item[name])) for name in sort]
             shown = Code(text) if position == 0 else ""
             rows.append([shown, *sort_key, Plain(others)])
         if len(members) > limit:
@@ -284,19 +298,10 @@ def _others(table: TableMap, item: Item) -> str:
 
 
 def _assignments(item: Item, names: Iterable[str]) -> str:
-    return ", ".join(f"{name}={_content(item[name])}" for name in names)
+    return ", ".join(f"{name}={content(item[name])}" for name in names)
 
 
 def _composed(table: TableMap, item: Item) -> set[str]:
     """Return the attributes of an item that the library composes for indexes."""
     entity = table.identify(item).stored
     return set() if entity is None else {name for key in entity.indexes for name in key.composed}
-
-
-def _content(value: dict[str, Any]) -> str:
-    ((tag, content),) = value.items()
-    if tag == "M":
-        return f"{{{', '.join(f'{name}: {_content(inner)}' for name, inner in content.items())}}}"
-    if tag == "L":
-        return f"[{', '.join(map(_content, content))}]"
-    return str(content)

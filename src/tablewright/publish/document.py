@@ -9,28 +9,31 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 
-from tablewright.cost import PatternUnits, measure_units
-from tablewright.model.database import connect
+from tablewright.cost import PatternUnits, load_prices, load_rates, measure_units, price_trace
+from tablewright.errors import TablewrightError
+from tablewright.model.databases.connecting import connect
 from tablewright.model.table import Table
 from tablewright.model.tenancy import Tenancy
-from tablewright.publish import charts
-from tablewright.publish.blocks import (
+from tablewright.presentation.blocks import (
     Block,
     Chart,
     Code,
     ErdDiagram,
     Heading,
     KeyMapDiagram,
+    Plain,
     Prose,
     docstring_blocks,
     markdown,
 )
-from tablewright.publish.erd import erd
-from tablewright.publish.html.page import page
+from tablewright.presentation.erd import erd
+from tablewright.presentation.page import page
+from tablewright.publish import charts
+from tablewright.publish.advice import advise
 from tablewright.values import Item
 from tablewright.verify.design import Design
 from tablewright.verify.run import verify
-from tablewright.verify.trace import trace
+from tablewright.verify.trace import Trace, trace
 
 #: The number of partitions, and of items in each, that the document shows.
 MAX_SAMPLES = 8
@@ -47,15 +50,19 @@ def document(design: Design) -> str:
 
 
 def html_document(design: Design) -> str:
-    """Return the document of a design as one HTML page, which loads nothing."""
-    return page(list(blocks(design)))
+    """Return the document of a design as one HTML page, which loads nothing.
+
+    It also has the findings of the design, and the cost of patterns with declared rates.
+    """
+    traced = trace(design)
+    return page([*blocks(design, traced), *_findings(design, traced), *_costs(design, traced)])
 
 
-def blocks(design: Design) -> Iterator[Block]:
-    """Return the document of a design."""
+def blocks(design: Design, traced: Trace | None = None) -> Iterator[Block]:
+    """Return the document of a design; without a trace, its checks are run."""
     yield Heading(1, design.name)
     yield from docstring_blocks(design.doc)
-    traced = trace(design)
+    traced = traced or trace(design)
     units = measure_units(design, traced)
     for table in design.tables:
         yield from _table_blocks(table, design, traced.sample[table.__table__], units)
@@ -64,6 +71,36 @@ def blocks(design: Design) -> Iterator[Block]:
         yield charts.inefficient_chart(design.inefficient)
     if design.sample is not None and design.compare is not None:
         yield from _comparison(design)
+
+
+def _findings(design: Design, traced: Trace) -> Iterator[Block]:
+    """Return what `advise` reports of the design, without what its source allows."""
+    found = [each for each in advise(design, traced=traced) if not each.allowed]
+    if not found:
+        return
+    yield Heading(2, "Findings")
+    rows = [
+        [Code(each.subject), f"{each.severity}: `{each.rule}`", Plain(each.reason), Code(each.fix)]
+        for each in found
+    ]
+    yield Chart("Findings", ["Declaration", "Rule", "Reason", "Fix"], rows)
+
+
+def _costs(design: Design, traced: Trace) -> Iterator[Block]:
+    """Return the cost of a month on demand, of the patterns whose calls are declared."""
+    try:
+        found = price_trace(design, traced, rates=load_rates(design), prices=load_prices(None))
+    except TablewrightError:  # a check fails, so the units are not known
+        return
+    priced = [each for each in found.patterns if each.month is not None]
+    if not priced:
+        return
+    yield Heading(2, "Cost a month")
+    yield Prose(f"Prices on demand: {found.prices.title}, {found.prices.on_demand.date}.")
+    rows = [[Code(each.label.rpartition(".")[2]), f"{each.rate:g}", f"${each.month:,.2f}"]
+            for each in priced]  # fmt: skip
+    rows.append(["All patterns", "", f"${found.on_demand_month:,.2f}"])
+    yield Chart("Cost a month", ["Pattern", "Calls a second", "A month"], rows, numbers=2)
 
 
 def _comparison(design: Design) -> Iterator[Block]:
@@ -106,7 +143,7 @@ def _table_blocks(
     if patterns:
         yield Heading(level, "Access patterns")
         yield Prose(PATTERN_NOTE)
-        yield charts.pattern_chart(patterns, table, units)
+        yield charts.pattern_chart(patterns, units)
     if table.indexes:
         yield Heading(level, "Indexes")
         for name, index in table.indexes.items():

@@ -26,14 +26,14 @@ from typing import Any
 from msgspec import structs
 
 from tablewright.engine import Engine, LongStep, ReadStep, Step, WriteStep
-from tablewright.engine.key_counts import Contributors
+from tablewright.engine.access.key_counts import Contributors
+from tablewright.engine.access.scope import AccountScope, ScopedEngine
 from tablewright.engine.realism import Realism
-from tablewright.engine.scope import Scope, ScopedEngine
 from tablewright.errors import InvalidValue, LimitExceededException, ValidationException
 from tablewright.policy import Principal
-from tablewright.server.authentication import find_header
-from tablewright.server.canonical import query_parameters
-from tablewright.server.credentials_file import Caller
+from tablewright.server.access.authentication import find_header
+from tablewright.server.access.credentials import Caller
+from tablewright.sigv4 import query_parameters
 
 #: The number of regions and accounts of one server.
 MAX_SCOPES = 100
@@ -77,10 +77,10 @@ class IsolatedEngines:
         self._path = str(path)
         self._settings = settings
         self._realism: Realism | None = None
-        self._members: dict[Scope, ScopedPreparer] = {}
+        self._members: dict[AccountScope, ScopedPreparer] = {}
         #: The scopes of credentials that were seen: of their access key ids and regions.
-        self._seen: dict[tuple[bytes, bytes], Scope] = {}
-        self.default = self.find_engine(Scope())
+        self._seen: dict[tuple[bytes, bytes], AccountScope] = {}
+        self.default = self.find_engine(AccountScope())
 
     def find(
         self, url: bytes | bytearray, headers: Mapping[bytes, bytes], caller: Caller | None
@@ -91,7 +91,7 @@ class IsolatedEngines:
         if scope is None or caller is not None:
             account = caller.account if caller is not None else None
             try:
-                scope = Scope(region.decode("latin-1"), account or account_of(key_id))
+                scope = AccountScope(region.decode("latin-1"), account or account_of(key_id))
             except InvalidValue as error:
                 raise ValidationException(str(error)) from None
             if len(self._seen) >= MAX_SCOPES * 10:
@@ -100,7 +100,7 @@ class IsolatedEngines:
         self.find_engine(scope)
         return self._members[scope]
 
-    def find_engine(self, scope: Scope) -> ScopedEngine:
+    def find_engine(self, scope: AccountScope) -> ScopedEngine:
         """Return the engine of a region and an account; open it with the first call."""
         member = self._members.get(scope)
         if member is None:
@@ -115,8 +115,8 @@ class IsolatedEngines:
             member = self._members[scope] = ScopedPreparer(engine)
         return member.engine
 
-    def _path_of(self, scope: Scope) -> str:
-        if self._path == ":memory:" or scope == Scope():
+    def _path_of(self, scope: AccountScope) -> str:
+        if self._path == ":memory:" or scope == AccountScope():
             return self._path
         path = Path(self._path)
         return str(path.with_name(f"{path.stem}.{scope.region}.{scope.account}{path.suffix}"))
@@ -209,4 +209,4 @@ def account_of(access_key_id: bytes) -> str:
             account = (bits >> 7) & 0xFF_FFFF_FFFF
             if account < 10**12:
                 return f"{account:012}"
-    return Scope().account
+    return AccountScope().account

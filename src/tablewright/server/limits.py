@@ -8,9 +8,16 @@ Every buffer that a client can fill has a limit here, so the memory of a server 
 The declared length of a large body is reserved before more of it is read, so an admitted body can
 always be completed. A body that does not fit waits, while nothing is read from its connection; it
 is refused with 503 after `admission_seconds`.
+
+`Budget` is the memory for all clients together. Invariants:
+- `used` never exceeds `total`.
+- Reservations are granted in the order in which they were made, so a large body never starves.
 """
 
 from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
 
 import msgspec
 
@@ -79,3 +86,66 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
             self.linger_seconds,
         )
         return min(1.0, *(seconds / 4 for seconds in times))
+
+
+class Reservation:
+    """A number of bytes, granted or waiting. Release it exactly once."""
+
+    __slots__ = ("_budget", "_on_granted", "size")
+
+    def __init__(self, budget: Budget, size: int, on_granted: Callable[[], None]) -> None:
+        self._budget = budget
+        self._on_granted = on_granted
+        self.size = size
+
+    def grant(self) -> None:
+        self._on_granted()
+
+    def release(self) -> None:
+        """Give the bytes back, or stop waiting for them. May grant waiting reservations."""
+        self._budget.release(self)
+
+
+class Budget:
+    """A number of bytes that reservations share. It grants a reservation through a callback."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.used = 0
+        self._waiting: deque[Reservation] = deque()
+
+    @property
+    def waiting(self) -> int:
+        """The number of reservations that wait."""
+        return len(self._waiting)
+
+    def try_take(self, size: int) -> bool:
+        """Take bytes without waiting; return False if there are too few. See `give_back`."""
+        if self.used + size > self.total:
+            return False
+        self.used += size
+        return True
+
+    def give_back(self, size: int) -> None:
+        """Return bytes to the budget, and grant the reservations that fit now."""
+        self.used -= size
+        while self._waiting and self.try_take(self._waiting[0].size):
+            self._waiting.popleft().grant()
+
+    def reserve(self, size: int, on_granted: Callable[[], None]) -> tuple[Reservation, bool]:
+        """Reserve bytes. Return the reservation, and whether it was granted at once.
+
+        Otherwise `on_granted` is called when it is granted.
+        """
+        reservation = Reservation(self, size, on_granted)
+        granted = not self._waiting and self.try_take(size)
+        if not granted:
+            self._waiting.append(reservation)
+        return reservation, granted
+
+    def release(self, reservation: Reservation) -> None:
+        if reservation in self._waiting:
+            self._waiting.remove(reservation)
+            self.give_back(0)  # the next one may fit
+        else:
+            self.give_back(reservation.size)

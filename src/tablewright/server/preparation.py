@@ -17,14 +17,13 @@ from tablewright.errors import (
     SerializationException,
     UnknownOperationException,
 )
-from tablewright.server.compression import TooLarge, decompress
 from tablewright.server.limits import MAX_BODY
-from tablewright.wire.body import collector_paused, decode
-from tablewright.wire.operations import OPERATIONS
-from tablewright.wire.targets import target_of
+from tablewright.server.responses import TooLarge, decompress
+from tablewright.wire.operations import OPERATIONS, target_of
+from tablewright.wire.values import collector_paused, decode
 
 if TYPE_CHECKING:
-    from tablewright.server.credentials_file import Caller
+    from tablewright.server.access.credentials import Caller
     from tablewright.server.isolation import ScopedPreparer
     from tablewright.server.telemetry import Exchange
 

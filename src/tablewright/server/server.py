@@ -20,15 +20,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import signal
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,22 +34,18 @@ import msgspec
 
 from tablewright.engine import SWEEP_SECONDS, Engine, LongStep, ReadStep, Step, WriteStep
 from tablewright.errors import StoreBusy, StoreFailed
-from tablewright.server.authentication import Authenticator, OpenAuthenticator
-from tablewright.server.budget import Budget
-from tablewright.server.compression import compress
+from tablewright.server.access.authentication import Authenticator, OpenAuthenticator
+from tablewright.server.access.hosts import Hosts
 from tablewright.server.connection import Connection
 from tablewright.server.failures import Failures, FileWatch
-from tablewright.server.handshakes import Handshakes
-from tablewright.server.hosts import Hosts
-from tablewright.server.limits import Limits
-from tablewright.server.listener import Listener
-from tablewright.server.responses import ResponseBuilder
+from tablewright.server.limits import Budget, Limits
+from tablewright.server.listener import Handshakes, Listener
+from tablewright.server.responses import ResponseBuilder, compress
 from tablewright.server.writer import Writer
 
 if TYPE_CHECKING:
     from tablewright.server.isolation import IsolatedEngines
-    from tablewright.server.monitor import Monitor
-    from tablewright.server.telemetry import Telemetry
+    from tablewright.server.telemetry import Monitor, Telemetry
 
 log = logging.getLogger("tablewright.server")
 
@@ -155,8 +148,7 @@ class Server:
         settings = self.settings
         self._loop = asyncio.get_running_loop()
         if settings.access_log is not None:
-            from tablewright.server.accesslog import AccessLog
-            from tablewright.server.telemetry import Telemetry
+            from tablewright.server.telemetry import AccessLog, Telemetry
 
             access_log = AccessLog(settings.access_log, self.failures.report)
             self.telemetry = Telemetry(access_log, logs_requests=settings.logs_requests)
@@ -168,7 +160,7 @@ class Server:
     async def _start_monitor(self) -> None:
         port = self.settings.metrics_port
         if port is not None:
-            from tablewright.server.monitor import Monitor
+            from tablewright.server.telemetry import Monitor
 
             assert self.telemetry is not None
             self._monitor = Monitor(
@@ -448,81 +440,3 @@ class Server:
                 for values, count in keys:
                     labels = {"table": table, "index": index or "", "kind": kind}
                     yield labels | {"key": " ".join(values)}, count
-
-
-async def serve(
-    engine: Engine | IsolatedEngines,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    *,
-    ready: Callable[[Server, str], None],
-    settings: Settings | None = None,
-) -> None:
-    """Serve until SIGTERM or SIGINT. Calls `ready` with the URL when requests are accepted.
-
-    Returns after a graceful stop; a second signal ends the process at once. Raises `StoreFailed`
-    if the file becomes unreadable, `OSError` if the address cannot be used.
-    """
-    await run_until_stopped(Server(engine, settings), host, port, ready)
-
-
-async def run_until_stopped(
-    server: Server, host: str, port: int, ready: Callable[[Server, str], None]
-) -> None:
-    """Start a server, and stop it after a signal; raise its failure, if it has one."""
-    loop = asyncio.get_running_loop()
-    signals: list[int] = []
-
-    def on_signal(number: int) -> None:
-        signals.append(number)
-        if len(signals) > 1:
-            os._exit(128 + number)  # commits are atomic: no acknowledged write is lost
-        server.must_stop.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, on_signal, number)
-    url = await server.start(host, port)
-    ready(server, url)
-    await server.must_stop.wait()
-    await server.stop()
-    if server.failure is not None:
-        raise server.failure
-
-
-@contextmanager
-def serving(
-    engine: Engine | IsolatedEngines,
-    host: str = "127.0.0.1",
-    port: int = 0,
-    *,
-    settings: Settings | None = None,
-) -> Iterator[str]:
-    """Serve from a thread of this process while the block runs; yield the URL.
-
-        with Engine(":memory:") as engine, serving(engine) as url:
-            boto3.client("dynamodb", endpoint_url=url, region_name="us-east-1", ...)
-
-    By default each call chooses a free port, so tests can run in parallel. The caller may use the
-    engine at the same time, and closes it afterwards.
-    """
-    if not isinstance(engine, Engine):
-        from tablewright.server.isolation import IsolatedEngines
-
-        if not isinstance(engine, IsolatedEngines):
-            raise TypeError(f"serving() takes an Engine, got {engine!r}; use serving(Engine(path))")
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="tablewright-server", daemon=True)
-    thread.start()
-    try:
-        server = Server(engine, settings)
-        url = asyncio.run_coroutine_threadsafe(server.start(host, port), loop).result()
-        try:
-            yield url
-        finally:
-            # The block has its responses: idle connections have no requests on the way.
-            stopping = server.stop(idle_grace_seconds=0)
-            asyncio.run_coroutine_threadsafe(stopping, loop).result()
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()

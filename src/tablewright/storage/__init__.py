@@ -8,9 +8,9 @@
 (4, b'body')
 """
 
+from tablewright.storage.copying import name_problem
 from tablewright.storage.file import APPLICATION_ID
 from tablewright.storage.log import require_current_log
-from tablewright.storage.new_file import name_problem
 from tablewright.storage.sandbox import Sandbox
 from tablewright.storage.store import BUSY_SECONDS, Durability, Store
 from tablewright.storage.transaction import (

@@ -1,7 +1,8 @@
 """Copies of a file: backup, compaction, and checkpoints of the write-ahead log.
 
-All functions work while other threads and processes use the file. Each uses a connection of its
-own: it does not wait in the write queue, and other writers wait only while SQLite holds the lock.
+All functions that copy work while other threads and processes use the file. Each uses a connection
+of its own: it does not wait in the write queue, and other writers wait only while SQLite holds the
+lock.
 """
 
 from __future__ import annotations
@@ -14,11 +15,9 @@ from pathlib import Path
 import apsw
 
 from tablewright.errors import StoreFailed
-from tablewright.private_file import open_private
-from tablewright.storage.checksum import TAG_BITS, UNTAGGED, make_tag
 from tablewright.storage.log import log_path, note_log, read_salts
-from tablewright.storage.new_file import name_problem
-from tablewright.whole_file import create_whole
+from tablewright.storage.tree import TAG_BITS, UNTAGGED, make_tag
+from tablewright.whole_file import create_whole, open_private, partial_path
 
 
 def back_up(connection: apsw.Connection, copy: Path) -> None:
@@ -81,3 +80,22 @@ def _connection(path: str) -> Iterator[apsw.Connection]:
         yield connection
     finally:
         connection.close()
+
+
+def name_problem(new: Path, source: Path) -> str | None:
+    """Return why a copy of `source` cannot have the name `new`, as a message; None if it can."""
+    log = Path(f"{new}-wal")
+    if new.exists():
+        return f"{new}: the file exists; choose another name for the new file"
+    if log.exists():
+        return (
+            f"{log}: is the log of another file, which SQLite would apply to the new one; move it "
+            "away (beside its own file, if that was moved), or choose another name for the new file"
+        )
+    partial = partial_path(new)
+    if partial.exists() and source.exists() and partial.samefile(source):
+        return (
+            f"{new}: would be written as {partial} first, which is the file to read; choose "
+            "another name for the new file"
+        )
+    return None

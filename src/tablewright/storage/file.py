@@ -27,9 +27,9 @@ from typing import Any
 import apsw
 
 from tablewright.errors import CannotOpen, DamagedFile
-from tablewright.private_file import open_private
 from tablewright.storage import log
-from tablewright.storage.checksum import row_checksum
+from tablewright.storage.tree import row_checksum
+from tablewright.whole_file import open_private
 
 _MAGIC = b"SQLite format 3\x00"
 #: How to fix a path to something else.

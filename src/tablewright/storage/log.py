@@ -1,7 +1,7 @@
 """The write-ahead log beside the file: note each log in the file, and find one that is out of date.
 
 SQLite applies `FILE-wal` whenever it opens the file. If the log is an old copy, this would undo
-writes without a word. Each log has random salts in its header, and SQLite starts a log with new
+writes silently. Each log has random salts in its header, and SQLite starts a log with new
 salts once the file contains the whole last one. So `logs$` holds a record: the salts of the last
 logs, with a random number, which makes each record unique.
 

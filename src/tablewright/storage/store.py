@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -190,11 +190,6 @@ class Store:
     def release_memory(self) -> None:
         """Free the cache of this thread's connection, after it has read much and will wait."""
         self.read(Snapshot.release_memory)
-
-    @property
-    def lock(self) -> AbstractContextManager[object]:
-        """The lock of the writing connection; a caller may hold it during several calls."""
-        return self._queue.lock
 
     def back_up(self, copy: str | Path) -> None:
         """Write the current state into a new file; reads and writes can continue meanwhile."""

@@ -12,7 +12,7 @@ Neither class opens connections or takes locks: `store` and `commit` do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable
 from contextlib import closing, suppress
 from typing import Any, TypeAlias
 from weakref import WeakSet
@@ -20,10 +20,9 @@ from weakref import WeakSet
 import apsw
 
 from tablewright.errors import StoreFailed, TablewrightError
-from tablewright.storage.checksum import TAG_BITS, UNTAGGED, row_checksum
 from tablewright.storage.log import note_log
 from tablewright.storage.sandbox import OpenSandbox
-from tablewright.storage.tree import AnyTree, K, Tree
+from tablewright.storage.tree import TAG_BITS, UNTAGGED, AnyTree, K, Tree, row_checksum
 
 Row: TypeAlias = tuple[bytes, int, bytes]
 LogRow: TypeAlias = tuple[int, int, bytes]
@@ -87,10 +86,10 @@ class Snapshot:
             if row_checksum(body, size) + tree.tag == checksum:
                 return size, body
         except TypeError:  # damage can change the type of a value
-            raise DamagedRow(tree, key) from None
-        if not self._is_intact(tree, size, body, checksum):
-            raise DamagedRow(tree, key)
-        return size, body
+            pass
+        if self._is_intact(tree, size, body, checksum):
+            return size, body
+        raise DamagedRow(tree, key)
 
     def walk(
         self, tree: AnyTree[K], first: K, end: K | None, *, backwards: bool = False
@@ -131,7 +130,14 @@ class Snapshot:
                 raise _unreadable_row(tree, key) from error
 
     def _range(self, tree: AnyTree[Any], first: Any, end: Any, backwards: bool) -> apsw.Cursor:
-        return _walk_range(self._execute, tree, first, end, backwards)
+        bounds = (first,) if end is None else (first, end)
+        try:
+            return self._open_walk(tree.range_sql[end is not None, backwards], bounds)
+        except apsw.SQLError as error:
+            raise _translate_error(error) from error
+
+    def _open_walk(self, sql: str, bounds: tuple[Any, ...]) -> apsw.Cursor:
+        return self._execute(sql, bounds)
 
     def _is_intact(self, tree: AnyTree[Any], size: int, body: bytes, checksum: int) -> bool:
         """Return whether a row has its checksum, with the tag of its tree or one of `tags$`.
@@ -334,10 +340,10 @@ class WriteTransaction(Snapshot):
         # Replacing the cursor closes the previous one.
         self._execute_row = self._connection.cursor().execute
 
-    def _range(self, tree: AnyTree[Any], first: Any, end: Any, backwards: bool) -> apsw.Cursor:
+    def _open_walk(self, sql: str, bounds: tuple[Any, ...]) -> apsw.Cursor:
         cursor = self._connection.cursor()
         self._walks.add(cursor)  # first: an interruption must not leave an unknown statement
-        return _walk_range(cursor.execute, tree, first, end, backwards)
+        return cursor.execute(sql, bounds)
 
     def put(self, tree: AnyTree[K], key: K, size: int, body: bytes) -> None:
         self._execute_row(tree.put_sql, (key, size, body, row_checksum(body, size) + tree.tag))
@@ -409,20 +415,6 @@ class WriteTransaction(Snapshot):
         definition = _VIEW + tree.name
         for (name,) in self._execute(shown, (len(definition), definition)).fetchall():
             self._execute(f"DROP VIEW {_quote(str(name))}")
-
-
-def _walk_range(
-    execute: Callable[[str, tuple[Any, ...]], apsw.Cursor],
-    tree: AnyTree[Any],
-    first: Any,
-    end: Any,
-    backwards: bool,
-) -> apsw.Cursor:
-    bounds = (first,) if end is None else (first, end)
-    try:
-        return execute(tree.range_sql(bounded=end is not None, backwards=backwards), bounds)
-    except apsw.SQLError as error:
-        raise _translate_error(error) from error
 
 
 _COMMIT = ("COMMIT",)

@@ -8,13 +8,34 @@
 
 The SQL statements are composed once, here, so that the statement caches of SQLite and apsw always
 see the same text.
+
+The checksum of a row is the tag of its tree and, in the lower 32 bits, Adler-32 of its body, with
+the size of the row as its start value. The tag is the number of the tree plus one. So a row that is
+found in another tree, because pages of the file were exchanged, is as damaged as one with other
+bytes. Rows of formats before 4 have the tag 0.
+
+The checksum detects accidental damage, not tampering, and is computed on every read. Measured with
+a body of 700 bytes: Adler-32 takes 0.23 µs (2 % of a GetItem of 13 µs), CRC-32 0.31 µs; the tag
+0.04 µs.
 """
 
 from __future__ import annotations
 
 from typing import Generic, TypeVar
+from zlib import adler32
 
-from tablewright.storage.checksum import make_tag
+#: Add the tag of a tree to it: `row_checksum(body, size) + tree.tag`.
+row_checksum = adler32
+
+TAG_BITS = 32
+#: The mask of a checksum without its tag.
+UNTAGGED = (1 << TAG_BITS) - 1
+
+
+def make_tag(number: int) -> int:
+    """Return the tag of a tree, at its place in a checksum."""
+    return (number + 1) << TAG_BITS
+
 
 #: The type of the keys.
 K = TypeVar("K", bytes, int)
@@ -22,20 +43,6 @@ K = TypeVar("K", bytes, int)
 
 class AnyTree(Generic[K]):
     """The name and SQL statements of one tree of a store. Equal names mean the same tree."""
-
-    __slots__ = (
-        "_ranges",
-        "count_rows_sql",
-        "count_sql",
-        "create_sql",
-        "delete_sql",
-        "drop_sql",
-        "get_sql",
-        "key_class",
-        "name",
-        "put_sql",
-        "tag",
-    )
 
     def __init__(self, kind: str, number: int, key_class: type[K]) -> None:
         # Table names cannot contain a dollar sign, so a view named after a table never has the
@@ -58,7 +65,9 @@ class AnyTree(Generic[K]):
             "SELECT count(*), coalesce(sum(size), 0), coalesce(max(key), x'') FROM "
             f"(SELECT key, size FROM {name} WHERE key > ? ORDER BY key LIMIT ?)"
         )
-        self._ranges = {
+        #: The statements that read a key range (first key inclusive, end exclusive), by whether the
+        #: range has an end, and whether it is read backwards.
+        self.range_sql = {
             (bounded, backwards): (
                 f"SELECT key, size, body, checksum FROM {name} WHERE key >= ?"
                 + (" AND key < ?" if bounded else "")
@@ -68,10 +77,6 @@ class AnyTree(Generic[K]):
             for backwards in (False, True)
         }
 
-    def range_sql(self, *, bounded: bool, backwards: bool) -> str:
-        """Return the statement that reads a key range: first key inclusive, end exclusive."""
-        return self._ranges[bounded, backwards]
-
 
 class Tree(AnyTree[bytes]):
     """A tree whose keys are bytes.
@@ -80,16 +85,12 @@ class Tree(AnyTree[bytes]):
     does not find it.
     """
 
-    __slots__ = ()
-
     def __init__(self, number: int, *, retired: bool = False) -> None:
         super().__init__("retired" if retired else "tree", number, bytes)
 
 
 class LogTree(AnyTree[int]):
     """A tree whose keys are numbers; rows are appended at the end and deleted at the start."""
-
-    __slots__ = ()
 
     def __init__(self, number: int) -> None:
         super().__init__("tree", number, int)

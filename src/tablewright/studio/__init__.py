@@ -3,14 +3,13 @@
     workspace   the design and the target: databases, tables, what may be written
     views/      one module for each view: a function from a request to a page or a response
     web/        server, http, access (Host, token, cookie, Origin), routes, and the frame of pages
-    markup/     one vocabulary of pages (`parts`), and what several views show: keys, hues,
-                conditions, results, code
+    markup/     one vocabulary of pages (`parts`), and what several views show: items, forms,
+                previews, runs
     items/      what an item is, where it is in each index, what belongs to it; pages and searches
     patterns/   parameters as typed forms; runs, with the requests that they made; the same as code
     writes/     the overlay and the preview of a write, and how to do exactly what it showed
     target/     tables, changes as they happen, statements, designs inferred from items
     derived     findings, costs and documents of a design
-    export      static pages
     static/     style sheet, scripts, icon
 
     GET /items/shop?pk=USER%231  ──http──▶ WebRequest ──access──▶ ──routes──▶ items.show
@@ -19,7 +18,7 @@
 Invariants:
 - Pages are made on the server. Scripts only replace parts of a page by parts of another one, so
   every view works without scripts, except the live one.
-- Every text is escaped where it becomes markup (`publish.html.element`).
+- Every text is escaped where it becomes markup (`presentation.element`).
 - GET changes nothing. What changes data is sent by `Workspace.transport`, which refuses it if
   the target is read-only.
 - A view reads one page of data, however large the table is.

@@ -9,18 +9,22 @@ next request tries again, so a studio recovers when its target does.
 
 A target in memory or in a file can be written; another one only if that was asked for. The
 transport refuses every operation that writes otherwise, whatever a view does.
+
+A preview waits here until its button is pressed: its page has a random token, which takes it once.
+Only the last previews are kept; an older token, or one of a restarted studio, makes a new preview.
 """
 
 from __future__ import annotations
 
 import secrets
 import threading
+from collections import OrderedDict
 from collections.abc import Mapping
-from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import Struct
 
 from tablewright.engine import Engine
 from tablewright.errors import (
@@ -30,17 +34,19 @@ from tablewright.errors import (
     TablewrightError,
 )
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.model.table import Table
 from tablewright.plan.plan import Context
 from tablewright.studio.derived import Analysis
 from tablewright.studio.target.inferring import Inference, infer_table
-from tablewright.studio.writes.pending import Pending
 from tablewright.table_description import TableDescription, read_table
 from tablewright.transport import Local, Remote, Response, Transport, open_target
 from tablewright.verify import Design
 from tablewright.wire.operations import OPERATIONS, Access, may_change, touches
 from tablewright.wire.touches import Unclear
+
+if TYPE_CHECKING:
+    from tablewright.studio.writes.preview import Preview
 
 #: The live views that are open at the same time: each takes a thread of the server.
 MAX_LIVE_VIEWS = 8
@@ -63,7 +69,7 @@ class ReadOnly:
         self._transport = transport
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
-        if not _only_reads(operation, request):
+        if not only_reads(operation, request):
             raise ReadOnlyTarget(operation)
         return self._transport.send(operation, request)
 
@@ -71,7 +77,7 @@ class ReadOnly:
         self._transport.close()
 
 
-def _only_reads(operation: str, request: dict[str, Any]) -> bool:
+def only_reads(operation: str, request: dict[str, Any]) -> bool:
     """Return whether a request changes nothing; statements are parsed for that."""
     row = OPERATIONS.get(operation)
     if row is None or row.access is not Access.STATEMENT:
@@ -121,8 +127,6 @@ class Workspace:
         self.target = target
         self.is_remote = isinstance(target, str) and "://" in target
         self.is_writable = not self.is_remote if write is None else write
-        #: The views that static pages have; empty if the pages come from a server.
-        self.static_views: tuple[str, ...] = ()
         self._lock = threading.Lock()
         self._opened: WatchedTransport | None = None
         self._problem = ""
@@ -132,13 +136,6 @@ class Workspace:
         #: The previews of writes that are shown and not applied yet.
         self.pending = Pending()
         self._inferences: dict[str, Inference] = {}
-
-    def as_static(self, views: tuple[str, ...]) -> Workspace:
-        """Return a workspace for static pages: nothing can be sent, found or changed there."""
-        static = copy(self)
-        static.is_writable = False
-        static.static_views = views
-        return static
 
     @property
     def target_name(self) -> str:
@@ -239,3 +236,38 @@ class Workspace:
             return read_table(self.send("DescribeTable", TableName=name)["Table"])
         except ResourceNotFoundException:
             return None
+
+
+#: How many previews are kept.
+KEPT = 50
+
+
+class PendingPreview(Struct, frozen=True):
+    """A preview and what was asked for, as the form has given it."""
+
+    preview: Preview
+    asked: Any
+
+
+class Pending:
+    """The previews of a studio that are not applied yet. Several threads use it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._found: OrderedDict[str, PendingPreview] = OrderedDict()
+
+    def add(self, preview: Preview, asked: Any, *, is_writable: bool) -> str:
+        """Keep a preview that can be applied and return its token; "" if it cannot be."""
+        if preview.error is not None or preview.is_empty or not is_writable:
+            return ""
+        token = secrets.token_urlsafe(16)
+        with self._lock:
+            self._found[token] = PendingPreview(preview, asked)
+            while len(self._found) > KEPT:
+                self._found.popitem(last=False)
+        return token
+
+    def take(self, token: str) -> PendingPreview | None:
+        """Return the preview of a token, once; None if it is not known."""
+        with self._lock:
+            return self._found.pop(token, None)

@@ -1,12 +1,10 @@
 """Templates: the tables that an infrastructure template declares, as CreateTable requests.
 
     document         a file -> JSON values: JSON, YAML with CloudFormation's short tags
-    expansion        how many values and characters a file may become
     intrinsics       Ref, Fn::Sub, Fn::If, ... of a CloudFormation template -> values
     cloudformation   AWS::DynamoDB::Table and AWS::DynamoDB::GlobalTable -> DeclaredTable
     terraform        `terraform show -json`, of a plan or a state -> DeclaredTable
-    table            DeclaredTable: requests for one table, and where it is declared
-    creation         create the declared tables in an engine; compare them with existing ones
+    table            DeclaredTable: its requests; create it in an engine, or compare it
 
 `read_tables` reads a file or a folder of `cdk synth`. Reading needs no engine and no AWS. Every
 mistake raises `TemplateRefused` with the file, the resource and the property.
@@ -19,12 +17,11 @@ from pathlib import Path
 
 from tablewright.errors import TemplateRefused
 from tablewright.templates.cloudformation import read_cloudformation
-from tablewright.templates.creation import Outcome, compare_table, create_tables
 from tablewright.templates.document import find_templates, load_document
-from tablewright.templates.table import DeclaredTable
+from tablewright.templates.table import DeclaredTable, create_tables
 from tablewright.templates.terraform import read_terraform
 
-__all__ = ["DeclaredTable", "Outcome", "compare_table", "create_tables", "read_tables"]
+__all__ = ["DeclaredTable", "create_tables", "read_tables"]
 
 
 def read_tables(

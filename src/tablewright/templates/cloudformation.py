@@ -31,57 +31,36 @@ GLOBAL_TABLE = "AWS::DynamoDB::GlobalTable"
 
 #: Properties that CreateTable takes as they are.
 _COMMON = (
-    "AttributeDefinitions",
-    "KeySchema",
-    "BillingMode",
-    "LocalSecondaryIndexes",
-    "TableName",
+    "AttributeDefinitions", "KeySchema", "BillingMode", "LocalSecondaryIndexes", "TableName",
     "WarmThroughput",
-)
+)  # fmt: skip
 _OF_TABLE = (
-    "GlobalSecondaryIndexes",
-    "ProvisionedThroughput",
-    "OnDemandThroughput",
-    "TableClass",
-    "DeletionProtectionEnabled",
-    "Tags",
-)
-_SETTINGS = (
-    "ContributorInsightsSpecification",
-    "KinesisStreamSpecification",
-    "PointInTimeRecoverySpecification",
-    "ResourcePolicy",
-    "SSESpecification",
-    "StreamSpecification",
-    "TimeToLiveSpecification",
-)
+    "GlobalSecondaryIndexes", "ProvisionedThroughput", "OnDemandThroughput", "TableClass",
+    "DeletionProtectionEnabled", "Tags",
+)  # fmt: skip
+#: Properties of a table that a global table has, too.
+_SHARED = ("SSESpecification", "StreamSpecification", "TimeToLiveSpecification")
+#: Properties of a table that a global table has in its replicas.
+_OF_REPLICA = (
+    "ContributorInsightsSpecification", "DeletionProtectionEnabled", "KinesisStreamSpecification",
+    "PointInTimeRecoverySpecification", "ResourcePolicy", "TableClass", "Tags",
+)  # fmt: skip
 _KNOWN = {
-    TABLE: (*_COMMON, *_OF_TABLE, *_SETTINGS, "ImportSourceSpecification", "VectorIndexes"),
+    TABLE: (
+        *_COMMON, *_OF_TABLE, *_OF_REPLICA, *_SHARED, "ImportSourceSpecification", "VectorIndexes",
+    ),
     GLOBAL_TABLE: (
-        *_COMMON,
-        "GlobalSecondaryIndexes",
-        "Replicas",
-        "SSESpecification",
-        "StreamSpecification",
-        "TimeToLiveSpecification",
-        "WriteOnDemandThroughputSettings",
-        "WriteProvisionedThroughputSettings",
-        "ReadOnDemandThroughputSettings",
-        "ReadProvisionedThroughputSettings",
-        "MultiRegionConsistency",
-        "GlobalTableWitnesses",
-        "GlobalTableSettingsReplicationMode",
+        *_COMMON, "GlobalSecondaryIndexes", "Replicas", *_SHARED,
+        "WriteOnDemandThroughputSettings", "WriteProvisionedThroughputSettings",
+        "ReadOnDemandThroughputSettings", "ReadProvisionedThroughputSettings",
+        "MultiRegionConsistency", "GlobalTableWitnesses", "GlobalTableSettingsReplicationMode",
         "GlobalTableSourceArn",
     ),
-}
+}  # fmt: skip
 _INDEX_MEMBERS = (
-    "IndexName",
-    "KeySchema",
-    "Projection",
-    "ProvisionedThroughput",
-    "OnDemandThroughput",
+    "IndexName", "KeySchema", "Projection", "ProvisionedThroughput", "OnDemandThroughput",
     "WarmThroughput",
-)
+)  # fmt: skip
 #: Properties without a counterpart here.
 _WITHOUT_EFFECT = ("ImportSourceSpecification", "VectorIndexes")
 _NUMBER = re.compile("-?[0-9]{1,18}")
@@ -142,17 +121,23 @@ def _read_table(name: str, kind: str, properties: dict[str, Any], at: Location) 
         for index in _entries(properties.get("GlobalSecondaryIndexes"), at)
     ]
     request["BillingMode"] = properties.get("BillingMode", "PROVISIONED")
-    request["StreamSpecification"] = _read_stream(properties.get("StreamSpecification"))
-    request["SSESpecification"] = _read_encryption(properties.get("SSESpecification"))
+    stream = properties.get("StreamSpecification")
+    if stream is not None:
+        view = stream.get("StreamViewType")
+        request["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": view}
+    request["SSESpecification"] = _read_encryption(properties)
     policy = properties.get("ResourcePolicy")
     if policy is not None:
         request["ResourcePolicy"] = json.dumps(policy.get("PolicyDocument"))
+    recovery = _enabled(
+        properties, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled"
+    )
     return DeclaredTable(
         file=at.file,
         resource=f"Resources.{name}",
         request=_convert(drop_missing(request)),
-        ttl=_read_ttl(properties.get("TimeToLiveSpecification"), at / "TimeToLiveSpecification"),
-        recovery=_read_recovery(properties.get("PointInTimeRecoverySpecification")),
+        ttl=_read_ttl(properties, at),
+        recovery=_convert(recovery) or None,
         insights=tuple(_read_insights(properties)),
         kinesis=_read_kinesis(properties.get("KinesisStreamSpecification")),
         notes=tuple(notes),
@@ -173,16 +158,7 @@ def _flatten_global_table(
     others = [str(one.get("Region")) for one in replicas if one is not local]
     notes = [f"replicas in {', '.join(others)} are ignored"] if others else []
     flat = {member: properties.get(member) for member in _KNOWN[GLOBAL_TABLE]}
-    for member in (
-        "ContributorInsightsSpecification",
-        "DeletionProtectionEnabled",
-        "KinesisStreamSpecification",
-        "PointInTimeRecoverySpecification",
-        "ResourcePolicy",
-        "TableClass",
-        "Tags",
-    ):
-        flat[member] = local.get(member)
+    flat |= {member: local.get(member) for member in _OF_REPLICA}
     key = (local.get("SSESpecification") or {}).get("KMSMasterKeyId")
     if flat["SSESpecification"] and key:
         flat["SSESpecification"] = {**flat["SSESpecification"], "KMSMasterKeyId": key}
@@ -191,14 +167,11 @@ def _flatten_global_table(
     of_replica = {
         one.get("IndexName"): one for one in _entries(local.get("GlobalSecondaryIndexes"), at)
     }
-    flat["GlobalSecondaryIndexes"] = [
-        {
-            **index,
-            **_global_capacity(index, of_replica.get(index.get("IndexName"), {}), billing),
-            **_pick(of_replica.get(index.get("IndexName"), {}), "ContributorInsightsSpecification"),
-        }
-        for index in _entries(properties.get("GlobalSecondaryIndexes"), at)
-    ]
+    indexes = flat["GlobalSecondaryIndexes"] = []
+    for index in _entries(properties.get("GlobalSecondaryIndexes"), at):
+        own = of_replica.get(index.get("IndexName"), {})
+        insights = _pick(own, "ContributorInsightsSpecification")
+        indexes.append({**index, **_global_capacity(index, own, billing), **insights})
     return {member: value for member, value in flat.items() if value is not None}, notes
 
 
@@ -209,25 +182,27 @@ def _global_capacity(
 
     The smallest capacity counts if it is scaled automatically.
     """
+
+    def throughput(mode: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        for kind, owners in (("Read", (replica, table)), ("Write", (table,))):
+            found = (owner.get(f"{kind}{mode}ThroughputSettings") for owner in owners)
+            yield kind, next(filter(None, found), {})
+
     if billing == "PAY_PER_REQUEST":
-        write = (table.get("WriteOnDemandThroughputSettings") or {}).get("MaxWriteRequestUnits")
-        read = _first(replica, table, "ReadOnDemandThroughputSettings").get("MaxReadRequestUnits")
-        limits = drop_missing({"MaxReadRequestUnits": read, "MaxWriteRequestUnits": write})
+        limits = drop_missing(
+            {
+                f"Max{kind}RequestUnits": settings.get(f"Max{kind}RequestUnits")
+                for kind, settings in throughput("OnDemand")
+            }
+        )
         return {"OnDemandThroughput": limits} if limits else {}
-    write = table.get("WriteProvisionedThroughputSettings") or {}
-    read = _first(replica, table, "ReadProvisionedThroughputSettings")
     return {
         "ProvisionedThroughput": {
             f"{kind}CapacityUnits": settings.get(f"{kind}CapacityUnits")
             or (settings.get(f"{kind}CapacityAutoScalingSettings") or {}).get("MinCapacity", 1)
-            for kind, settings in (("Read", read), ("Write", write))
+            for kind, settings in throughput("Provisioned")
         }
     }
-
-
-def _first(replica: Mapping[str, Any], table: Mapping[str, Any], member: str) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = replica.get(member) or table.get(member) or {}
-    return found
 
 
 def _pick(entry: Mapping[str, Any], member: str) -> dict[str, Any]:
@@ -242,43 +217,36 @@ def _entries(raw: Any, at: Location) -> list[dict[str, Any]]:
     return raw
 
 
-def _read_stream(raw: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if raw is None:
-        return None
-    return {"StreamEnabled": True, "StreamViewType": raw.get("StreamViewType")}
+def _enabled(
+    properties: Mapping[str, Any], name: str, switch: str = "Enabled"
+) -> Mapping[str, Any]:
+    """Return a specification that is enabled; an empty one if it is not, or missing."""
+    raw: Mapping[str, Any] = properties.get(name) or {}
+    return raw if _convert_scalar(raw.get(switch)) else {}
 
 
-def _read_encryption(raw: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if raw is None or not _convert_scalar(raw.get("SSEEnabled")):
-        return None
+def _read_encryption(properties: Mapping[str, Any]) -> dict[str, Any] | None:
+    raw = _enabled(properties, "SSESpecification", "SSEEnabled")
     key = raw.get("KMSMasterKeyId")
     kind = raw.get("SSEType") or ("KMS" if key else None)
-    return drop_missing({"Enabled": True, "SSEType": kind, "KMSMasterKeyId": key})
+    return drop_missing({"Enabled": True, "SSEType": kind, "KMSMasterKeyId": key}) if raw else None
 
 
-def _read_ttl(raw: Mapping[str, Any] | None, at: Location) -> str | None:
-    if raw is None or not _convert_scalar(raw.get("Enabled")):
-        return None
+def _read_ttl(properties: Mapping[str, Any], at: Location) -> str | None:
+    raw = _enabled(properties, "TimeToLiveSpecification")
     name = raw.get("AttributeName")
-    if not isinstance(name, str):
-        raise (at / "AttributeName").refuse("missing; TTL needs the name of an attribute")
+    if raw and not isinstance(name, str):
+        where = at / "TimeToLiveSpecification" / "AttributeName"
+        raise where.refuse("missing; TTL needs the name of an attribute")
     return name
 
 
-def _read_recovery(raw: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if raw is None or not _convert_scalar(raw.get("PointInTimeRecoveryEnabled")):
-        return None
-    found: dict[str, Any] = _convert(dict(raw))
-    return found
-
-
 def _read_insights(properties: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    indexes = properties.get("GlobalSecondaryIndexes") or ()
-    for resource in (properties, *indexes):
-        named = _pick(resource, "IndexName")
-        raw = resource.get("ContributorInsightsSpecification") or {}
-        if _convert_scalar(raw.get("Enabled")):
+    for resource in (properties, *(properties.get("GlobalSecondaryIndexes") or ())):
+        raw = _enabled(resource, "ContributorInsightsSpecification")
+        if raw:
             mode = {"ContributorInsightsMode": raw["Mode"]} if raw.get("Mode") else {}
+            named = _pick(resource, "IndexName")
             yield {**named, "ContributorInsightsAction": "ENABLE", **mode}
 
 
@@ -286,10 +254,8 @@ def _read_kinesis(raw: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if raw is None:
         return None
     precision = _pick(raw, "ApproximateCreationDateTimePrecision")
-    request: dict[str, Any] = {"StreamArn": raw.get("StreamArn")}
-    if precision:
-        request["EnableKinesisStreamingConfiguration"] = precision
-    return request
+    settings = {"EnableKinesisStreamingConfiguration": precision} if precision else {}
+    return {"StreamArn": raw.get("StreamArn"), **settings}
 
 
 def _convert(value: Any, member: str = "") -> Any:

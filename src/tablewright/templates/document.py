@@ -1,8 +1,13 @@
-"""Documents: read a template file as JSON values.
+"""Documents: read a template file as JSON values, with bounds on what it becomes.
 
 YAML needs the package PyYAML (`pip install 'tablewright[yaml]'`): the language is too large for a
 parser of our own, and templates in JSON do not need it. CloudFormation's short tags become the long
 form: `!Ref Name` is {"Ref": "Name"}, `!GetAtt A.Arn` is {"Fn::GetAtt": ["A", "Arn"]}.
+
+A small file must not take all memory. YAML aliases and merge keys, `Ref` of another resource,
+`Fn::Sub` and `Fn::Join` repeat a value wherever they are used: ten of them, each with ten of the
+one before, are billions of values. The bounds are far above what the templates that CloudFormation
+takes (1 MB) become.
 """
 
 from __future__ import annotations
@@ -13,7 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from tablewright.errors import TemplateRefused
-from tablewright.templates.expansion import MAX_JSON_BYTES, MAX_YAML_BYTES, Expansion
+
+#: The size of a file, in bytes; PyYAML takes seconds for a megabyte.
+MAX_JSON_BYTES = 64 * 1024 * 1024
+MAX_YAML_BYTES = 2 * 1024 * 1024
+#: The values and functions that are computed, and the characters of the texts that they give.
+MAX_VALUES = 250_000
+MAX_CHARACTERS = 16 * 1024 * 1024
+#: How deep the values of a document may be nested.
+MAX_DEPTH = 100
 
 #: Tags whose long form has no `Fn::`.
 _PLAIN_TAGS = ("Ref", "Condition")
@@ -121,3 +134,41 @@ def _parse_yaml(file: Path, text: str) -> Any:
         raise TemplateRefused(f"{file}: nested too deeply") from None
     expansion.add_document(document)
     return document
+
+
+class Expansion:
+    """Counts what a file becomes. Raises `TemplateRefused` at a limit."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._values = 0
+        self._characters = 0
+
+    def add_values(self, count: int = 1) -> None:
+        self._values += count
+        if self._values > MAX_VALUES:
+            raise TemplateRefused(
+                f"{self._file}: expands to more than {MAX_VALUES:,} values; use fewer aliases and "
+                "references"
+            )
+
+    def add_text(self, size: int) -> None:
+        """Count the characters of a text, before it is made."""
+        self._characters += size
+        if self._characters > MAX_CHARACTERS:
+            raise TemplateRefused(
+                f"{self._file}: its functions make texts of more than {MAX_CHARACTERS:,} "
+                "characters; use fewer references"
+            )
+
+    def add_document(self, document: Any) -> None:
+        """Count the values of a document; one that an alias names counts wherever it is used."""
+        pending = [(document, 0)]
+        while pending:
+            value, depth = pending.pop()
+            if depth > MAX_DEPTH:
+                raise TemplateRefused(f"{self._file}: nested more than {MAX_DEPTH} levels deep")
+            if isinstance(value, dict | list):
+                self.add_values(len(value))
+                entries = value.values() if isinstance(value, dict) else value
+                pending += [(entry, depth + 1) for entry in entries]

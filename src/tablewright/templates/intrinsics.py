@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tablewright.hints import did_you_mean
-from tablewright.templates.expansion import Expansion
+from tablewright.templates.document import Expansion
 from tablewright.templates.table import Location
 
 REGION = "us-east-1"
@@ -36,7 +36,7 @@ _ARNS: dict[str, str] = {
 
 
 class _NoValue:
-    """The value of AWS::NoValue: the property is not there."""
+    """The value of AWS::NoValue: the property is missing."""
 
     def __repr__(self) -> str:
         return "AWS::NoValue"
@@ -75,7 +75,7 @@ class Resolver:
         }
 
     def resolve(self, value: Any, at: Location) -> Any:
-        """Return a value with all functions computed; `NO_VALUE` if it is not there."""
+        """Return a value with all functions computed; `NO_VALUE` if it is missing."""
         self._expansion.add_values()
         if isinstance(value, list):
             found = [self.resolve(entry, at / number) for number, entry in enumerate(value)]

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from tablewright.schema import (
-    IndexProjection,
     KeyAttribute,
     KeySchema,
     OnDemand,
+    ProjectedAttributes,
     Throughput,
-    WarmThroughput,
+    WarmUnits,
 )
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.templates.table import DeclaredTable, Location, drop_missing
@@ -92,7 +92,7 @@ def _read_table(at: Location, values: Mapping[str, Any]) -> DeclaredTable:
 
 
 def _block(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a block that is there at most once; empty if it is missing."""
+    """Return a block that may occur once; an empty one if it is missing."""
     found = values.get(name) or [{}]
     block: Mapping[str, Any] = found[0] or {}
     return block
@@ -115,7 +115,7 @@ def _index(
     values: Mapping[str, Any], kind: Literal["local", "global"], keys: KeySchema, **capacity: Any
 ) -> IndexDescription:
     included = tuple(sorted(values.get("non_key_attributes") or ()))
-    projection = IndexProjection(values.get("projection_type") or "", included)
+    projection = ProjectedAttributes(values.get("projection_type") or "", included)
     return IndexDescription(values.get("name") or "", kind, keys, projection, **capacity)
 
 
@@ -131,7 +131,7 @@ def _capacity(values: Mapping[str, Any], is_provisioned: bool) -> dict[str, Any]
     warm = _block(values, "warm_throughput")
     if warm:
         rates = [warm.get(f"{kind}_units_per_second") or 0 for kind in ("read", "write")]
-        found["warm"] = WarmThroughput(*rates)
+        found["warm"] = WarmUnits(*rates)
     return found
 
 

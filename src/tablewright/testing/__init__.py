@@ -2,8 +2,7 @@
 
     codecs    `check_codec`: does a codec keep what it promises?
     mock      `mock_dynamodb`: unmodified code for boto3 works on an engine in memory
-    redirect  sends botocore's requests for DynamoDB to an endpoint, and sets the environment
-    endpoint  `EndpointURL`: the URL of an endpoint, with clients for it
+    endpoint  `EndpointURL`: the URL of an endpoint, with clients for it; redirects botocore to it
 
 This package needs no test framework; the fixtures for pytest are in `tablewright.pytest_plugin`.
 """

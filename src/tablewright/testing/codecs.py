@@ -38,53 +38,50 @@ def check_codec(codec: SupportsCodec[T], values: Iterable[T]) -> None:
     Traceback (most recent call last):
     AssertionError: Hex: 65536 has the text '10000' of 5 characters; the width is 4
     """
-    name = type(codec).__name__
     known: list[tuple[T, str]] = []
     for value in values:
-        text = _checked_text(codec, name, value)
-        for other, same in known:
-            if text == same and not other == value:
-                raise AssertionError(f"{name}: {other!r} and {value!r} have one text, {text!r}")
+        text = codec.encode(value)
+        problem = _text_problem(codec, value, text) or _shared_text(known, value, text)
+        _require(not problem, codec, problem)
         known.append((value, text))
-    if not known:
-        raise AssertionError(f"{name}: there are no values to check; give some")
+    _require(bool(known), codec, "there are no values to check; give some")
     if getattr(codec, "ordered", False):
-        _check_order(name, known)
+        problem = _order_problem(known)
+        _require(not problem, codec, problem)
 
 
-def _checked_text(codec: SupportsCodec[T], name: str, value: T) -> str:
-    """Return the text of a value, of which everything but its order is checked."""
-    text: Any = codec.encode(value)
+def _require(condition: bool, codec: SupportsCodec[Any], problem: str) -> None:
+    if not condition:
+        raise AssertionError(f"{type(codec).__name__}: {problem}")
+
+
+def _text_problem(codec: SupportsCodec[T], value: T, text: Any) -> str:
+    """Return what is wrong with the text of a value by itself; "" if nothing is."""
     if type(text) is not str:
-        raise AssertionError(
-            f"{name}: the text of {value!r} is {text!r} of type {type(text).__name__}; return a str"
-        )
+        return f"the text of {value!r} is {text!r} of type {type(text).__name__}; return a str"
     if not text:
-        raise AssertionError(f"{name}: the text of {value!r} is empty; a part of a key must not be")
+        return f"the text of {value!r} is empty; a part of a key must not be"
+    has = f"{value!r} has the text {text!r}"
     read = codec.decode(text)
-    if not read == value:
-        raise AssertionError(
-            f"{name}: {value!r} has the text {text!r}, which is decoded as {read!r}"
-        )
+    if read != value:
+        return f"{has}, which is decoded as {read!r}"
     width, alphabet = getattr(codec, "width", None), getattr(codec, "alphabet", None)
     if width is not None and len(text) != width:
-        raise AssertionError(
-            f"{name}: {value!r} has the text {text!r} of {len(text)} characters; the width is "
-            f"{width}"
-        )
+        return f"{has} of {len(text)} characters; the width is {width}"
     outside = "".join(sorted(set(text) - set(text if alphabet is None else alphabet)))
-    if outside:
-        raise AssertionError(
-            f"{name}: {value!r} has the text {text!r} with {outside!r}; the alphabet is "
-            f"{alphabet!r}"
-        )
-    return text
+    return f"{has} with {outside!r}; the alphabet is {alphabet!r}" if outside else ""
 
 
-def _check_order(name: str, known: list[tuple[Any, str]]) -> None:
+def _shared_text(known: list[tuple[T, str]], value: T, text: str) -> str:
+    others = (other for other, same in known if text == same and other != value)
+    return next((f"{other!r} and {value!r} have one text, {text!r}" for other in others), "")
+
+
+def _order_problem(known: list[tuple[Any, str]]) -> str:
     for (value, text), (other, behind) in pairwise(sorted(known, key=lambda pair: pair[0])):
         if text.encode() > behind.encode():
-            raise AssertionError(
-                f"{name}: {value!r} is below {other!r}, but the text {text!r} sorts after "
-                f"{behind!r}; texts sort by their UTF-8 bytes"
+            return (
+                f"{value!r} is below {other!r}, but the text {text!r} sorts after {behind!r}; "
+                "texts sort by their UTF-8 bytes"
             )
+    return ""

@@ -3,8 +3,8 @@
     with mock_dynamodb():
         boto3.client("dynamodb").list_tables()
 
-Each mock has an engine and an endpoint of its own, without tables. `redirect` sends the requests of
-this process to it.
+Each mock has an engine and an endpoint of its own, without tables. `redirected` sends the requests
+of this process to it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from unittest import TestCase
 
 from tablewright.engine import Engine
 from tablewright.server import serving
-from tablewright.testing.endpoint import EndpointURL, closing_clients
-from tablewright.testing.redirect import redirected, require_botocore
+from tablewright.testing.endpoint import EndpointURL, closing_clients, redirected, require_botocore
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -20,8 +20,7 @@ Invariants:
 from __future__ import annotations
 
 from tablewright.errors import TransferRefused
-from tablewright.transfer.checksum import Checksum
-from tablewright.transfer.comparison import Event, Progress, TableComparison
+from tablewright.transfer.comparison import Checksum, Event, Progress, TableComparison
 from tablewright.transfer.copying import copy
 from tablewright.transfer.dumping import dump, dump_all
 from tablewright.transfer.endpoints import default_state_file, open_source, open_target

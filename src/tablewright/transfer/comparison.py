@@ -1,4 +1,14 @@
-"""Comparison: the checksums of a whole table and of its indexes, and the events of a transfer.
+"""Comparison: checksums of tables and their indexes, and the events of a transfer.
+
+A checksum is the sum of the 128-bit hashes of all items in a canonical encoding: canonical numbers,
+sorted sets, sorted names. So the same items have the same checksum in any order, on any endpoint.
+
+>>> one, two = {"k": {"N": "1.0"}}, {"k": {"S": "x"}, "tags": {"SS": ["b", "a"]}}
+>>> same = [{"tags": {"SS": ["a", "b"]}, "k": {"S": "x"}}, {"k": {"N": "1"}}]
+>>> Checksum.of([one, two]) == Checksum.of(same)
+True
+>>> print(Checksum.of([]))
+00000000000000000000000000000000
 
 An index is compared with what its table should give it: the items that have its keys, with the
 attributes that it projects. So an index of the target is compared in a copy and in a load, and the
@@ -8,23 +18,65 @@ source is read only once.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from hashlib import blake2b
 from typing import TypeAlias
 
+import msgspec
 from msgspec import Struct
 
 from tablewright.backoff import Backoff
+from tablewright.encoding.items import normalise_item
 from tablewright.engine.rows import ItemRow, project_row
-from tablewright.engine.table import StoredIndex, table_from_description
+from tablewright.engine.tables.table import StoredIndex, table_from_description
 from tablewright.table_description import TableDescription
-from tablewright.transfer.checksum import Checksum, hash_item
 from tablewright.transfer.definition import require_description
 from tablewright.transfer.rows import is_engine, read_index_pages, read_pages
-from tablewright.transfer.threads import run_in_threads
+from tablewright.transfer.sending import run_in_threads
 from tablewright.transport import Transport
+from tablewright.values import Item
+
+BITS = 128
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 #: A global index of an endpoint is eventually consistent: it is read again for about 30 seconds.
 LAGGING = Backoff(attempts=8, first=0.5, longest=16.0)
+
+
+class Checksum(msgspec.Struct, frozen=True):
+    """The number of items, and the sum of their hashes."""
+
+    count: int = 0
+    total: int = 0
+
+    @classmethod
+    def of(cls, items: Iterable[Item]) -> Checksum:
+        """Return the checksum of items; raise `ValidationException` if an item is invalid."""
+        return cls.of_hashes([hash_item(normalise_item(item)) for item in items])
+
+    @classmethod
+    def of_rows(cls, rows: Iterable[ItemRow]) -> Checksum:
+        """Return the checksum of items in normalised form."""
+        return cls.of_hashes([hash_item(row.decode()) for row in rows])
+
+    @classmethod
+    def of_hashes(cls, hashes: Sequence[int]) -> Checksum:
+        """Return the checksum of items, given the hash of each."""
+        return cls(len(hashes), sum(hashes) % (1 << BITS))
+
+    def __add__(self, other: Checksum) -> Checksum:
+        return Checksum(self.count + other.count, (self.total + other.total) % (1 << BITS))
+
+    def __str__(self) -> str:
+        return f"{self.total:0{BITS // 4}x}"
+
+
+def hash_item(item: Item) -> int:
+    """Return the hash of an item in normalised form."""
+    digest = blake2b(_encode(item), digest_size=BITS // 8).digest()
+    return int.from_bytes(digest, "big")
+
 
 #: The checksums of two sides, by their names.
 Sides: TypeAlias = dict[str, Checksum]

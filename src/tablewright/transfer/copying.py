@@ -24,12 +24,8 @@ from tablewright.transfer.comparison import (
     checksum_table,
     checksum_table_and_indexes,
 )
-from tablewright.transfer.definition import (
-    read_definition,
-    require_description,
-    select_tables,
-    shorten,
-)
+from tablewright.transfer.definition import read_definition, require_description
+from tablewright.transfer.endpoints import select_tables, shorten
 from tablewright.transfer.rows import (
     RowRefused,
     choose_requests,
@@ -37,9 +33,9 @@ from tablewright.transfer.rows import (
     read_pages,
     split_batches,
 )
+from tablewright.transfer.sending import run_in_threads
 from tablewright.transfer.state import TableProgress, TransferState
 from tablewright.transfer.target_table import TargetTable, refuse_items
-from tablewright.transfer.threads import run_in_threads
 from tablewright.transport import Transport
 from tablewright.values import Item
 
@@ -63,7 +59,7 @@ def copy(
     overwrite: bool = False,
     without_indexes: bool = False,
 ) -> Iterator[Event]:
-    """Copy one table, or all tables, perhaps `without_indexes` that are global.
+    """Copy one table or all tables; `without_indexes` leaves out their global indexes.
 
     Tables that are missing at the target are created. Existing tables must have the same keys,
     indexes, TTL and stream, or `TableMismatch` is raised, and no items, or `TargetHasItems` is

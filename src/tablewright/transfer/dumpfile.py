@@ -24,18 +24,12 @@ from msgspec import Meta, Struct
 
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import TransferRefused
-from tablewright.private_file import open_private
 from tablewright.table_description import TableDescription
-from tablewright.transfer.checksum import Checksum
-from tablewright.transfer.definition import check_table_name, read_request
-from tablewright.whole_file import rename_whole, replace_whole
-from tablewright.wire.lines import (
-    DAMAGED_GZIP,
-    InvalidLine,
-    compressing,
-    parse_line,
-    read_lines,
-)
+from tablewright.transfer.comparison import Checksum
+from tablewright.transfer.definition import read_request
+from tablewright.transfer.endpoints import check_table_name
+from tablewright.whole_file import open_private, rename_whole, replace_whole
+from tablewright.wire.lines import DAMAGED_GZIP, InvalidLine, compressing, parse_line, read_lines
 
 #: The source of lines: a file, or standard input.
 DumpData: TypeAlias = Path | io.BufferedReader

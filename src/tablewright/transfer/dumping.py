@@ -20,11 +20,11 @@ from msgspec import Raw
 
 from tablewright.errors import TransferRefused
 from tablewright.transfer import dumpfile
-from tablewright.transfer.checksum import Checksum
-from tablewright.transfer.comparison import Event, Progress, TableComparison
-from tablewright.transfer.definition import read_definition, require_description, select_tables
+from tablewright.transfer.comparison import Checksum, Event, Progress, TableComparison
+from tablewright.transfer.definition import read_definition, require_description
+from tablewright.transfer.endpoints import select_tables
 from tablewright.transfer.rows import choose_requests, read_pages
-from tablewright.transfer.threads import run_in_threads
+from tablewright.transfer.sending import run_in_threads
 from tablewright.transport import Transport
 from tablewright.whole_file import rename_whole
 from tablewright.wire.lines import encode_lines

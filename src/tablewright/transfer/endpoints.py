@@ -1,4 +1,9 @@
-"""The source and the target of a transfer: files or endpoints, never memory."""
+"""Endpoints: open the source and the target of a transfer, and list their tables.
+
+They are files or endpoints, never memory.
+
+Invariant: table names that this module returns are valid in DynamoDB, and so safe as file names.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,17 @@ import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from tablewright import transport
-from tablewright.errors import TransferRefused
-from tablewright.transfer.definition import list_tables
+from tablewright.errors import TableNotFound, TransferRefused
+from tablewright.hints import did_you_mean
+from tablewright.transfer.sending import send_request
 from tablewright.transport import Transport
+from tablewright.wire.constraints import NAME_PATTERN
+
+#: An endpoint that lists more tables is broken; DynamoDB's limit is 10,000 in a region.
+MAX_TABLES = 100_000
 
 
 @contextmanager
@@ -50,6 +61,66 @@ def open_target(text: str, source: str | None = None) -> Iterator[Transport]:
         opened.close()
         if not is_used:
             Path(text).unlink()
+
+
+def list_tables(transport: Transport) -> list[str]:
+    """Return the names of all tables; raise TransferRefused if the response is invalid."""
+    names: dict[str, None] = {}
+    request: dict[str, Any] = {}
+    while True:
+        response = send_request(transport, "ListTables", request)
+        listed = response.get("TableNames")
+        if not isinstance(listed, list):
+            raise TransferRefused(f"ListTables returned {shorten(response)}, without TableNames")
+        known = len(names)
+        names |= dict.fromkeys(map(check_table_name, listed))
+        last = response.get("LastEvaluatedTableName")
+        if last is None:
+            return list(names)
+        if len(names) == known or len(names) > MAX_TABLES:
+            raise TransferRefused(
+                f"ListTables does not end: after {len(names)} names, it returned "
+                f"{shorten(last)} again"
+            )
+        request = {"ExclusiveStartTableName": check_table_name(last)}
+
+
+def select_tables(transport: Transport, where: str, table: str | None) -> list[str]:
+    """Return the given table, or all tables if it is None; raise TableNotFound if there is none."""
+    names = list_tables(transport)
+    if table is not None:
+        if table not in names:
+            existing = f"; its tables are {', '.join(names)}" if names else "; it has no tables"
+            hint = did_you_mean(table, names) or existing
+            raise TableNotFound(f"{where} has no table {table!r}{hint}")
+        return [table]
+    if not names:
+        raise TableNotFound(f"{where} has no tables")
+    return names
+
+
+def check_table_name(name: object) -> str:
+    """Return the name of a table; raise TransferRefused if it is invalid in DynamoDB.
+
+    >>> check_table_name("orders")
+    'orders'
+    """
+    if isinstance(name, str) and 3 <= len(name) <= 255 and re.fullmatch(NAME_PATTERN, name):
+        return name
+    raise TransferRefused(
+        f"{shorten(name)} is not the name of a table: "
+        "use 3 to 255 characters of a-z, A-Z, 0-9, '_', '-' and '.'"
+    )
+
+
+def shorten(value: object) -> str:
+    """Format an untrusted value for a message, with a maximum length.
+
+    >>> shorten("x" * 1000)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."
+    """
+    shown = repr(value)
+    return shown if len(shown) <= 80 else f"{shown[:80]}..."
 
 
 def is_file_target(text: str) -> bool:

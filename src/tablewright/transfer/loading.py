@@ -16,18 +16,19 @@ from msgspec.structs import replace
 from tablewright.engine.rows import ItemRow
 from tablewright.errors import DynamoDBError, TableNotFound, TransferRefused
 from tablewright.transfer import dumpfile
-from tablewright.transfer.checksum import Checksum, hash_item
 from tablewright.transfer.comparison import (
+    Checksum,
     Event,
     Progress,
     TableComparison,
     checksum_table_and_indexes,
+    hash_item,
 )
 from tablewright.transfer.dumpfile import Dump, DumpData
-from tablewright.transfer.rows import Batch, RowRefused, choose_requests, split_batches
+from tablewright.transfer.rows import RowRefused, TransferBatch, choose_requests, split_batches
+from tablewright.transfer.sending import ThreadSafeIterator, run_in_threads
 from tablewright.transfer.state import PartProgress, TransferState
 from tablewright.transfer.target_table import TargetTable, refuse_items
-from tablewright.transfer.threads import ThreadSafeIterator, run_in_threads
 from tablewright.transport import Transport
 
 
@@ -53,7 +54,7 @@ def load(
     overwrite: bool = False,
     without_indexes: bool = False,
 ) -> Iterator[Event]:
-    """Load dumps into their tables, perhaps `without_indexes` that are global.
+    """Load dumps into their tables; `without_indexes` leaves out their global indexes.
 
     A table that is missing at the target is created from the manifest, or refused without one. An
     existing table must have the definition of the manifest, or `TableMismatch` is raised, and no
@@ -136,7 +137,7 @@ def _load_file(
     part.is_done = True
 
 
-def _split_file(file: DumpData, target_table: TargetTable) -> Iterator[tuple[_Part, Batch]]:
+def _split_file(file: DumpData, target_table: TargetTable) -> Iterator[tuple[_Part, TransferBatch]]:
     hashes: list[int] = []
 
     def read_hashed_rows() -> Iterator[ItemRow]:
@@ -158,7 +159,7 @@ def _split_file(file: DumpData, target_table: TargetTable) -> Iterator[tuple[_Pa
         raise _refuse(where, refused.fault) from refused.fault
 
 
-def _write_batch(file: DumpData, found: _Part, batch: Batch) -> None:
+def _write_batch(file: DumpData, found: _Part, batch: TransferBatch) -> None:
     try:
         batch.write()
     except DynamoDBError as fault:

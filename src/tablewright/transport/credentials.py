@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tablewright.errors import EndpointUnavailable
-from tablewright.transport.sigv4 import SigningCredentials
+from tablewright.sigv4 import SigningCredentials
 
 #: Signs requests to an endpoint that is not AWS, if the environment sets no credentials.
 PLACEHOLDER = SigningCredentials("tablewright", "tablewright")

@@ -7,7 +7,7 @@
 Connections are kept alive and pooled. A connection serves one request at a time, and is not used
 again after a failure. A connection that was closed while idle is replaced before anything is sent
 on it, so each attempt sends the request at most once. The outcome of an attempt without a response
-is unknown; lost_responses.py describes what that means for a write.
+is unknown; retry.py describes what that means for a write.
 
 A transport may be used by many threads and in several event loops; a forked process opens its own
 connections.
@@ -36,19 +36,20 @@ from tablewright.errors import (
     UnknownOperationException,
     UnsupportedOperation,
 )
-from tablewright.transport import lost_responses, retry
+from tablewright.sigv4 import Signer, SigningCredentials
+from tablewright.transport import retry
 from tablewright.transport.connection import (
     Address,
     AsyncConnection,
     BlockingConnection,
+    HttpResponse,
+    ResponseDamaged,
     ResponseLost,
+    excerpt,
 )
 from tablewright.transport.credentials import aws_credentials, default_region, endpoint_credentials
-from tablewright.transport.faults import RetriesExhausted, parse_fault
-from tablewright.transport.http_response import HttpResponse, ResponseDamaged, excerpt
-from tablewright.transport.sigv4 import Signer, SigningCredentials
-from tablewright.transport.transport import Response
-from tablewright.wire.operations import STREAM_OPERATIONS, may_change
+from tablewright.transport.transport import Response, RetriesExhausted, parse_fault
+from tablewright.wire.operations import STREAM_OPERATIONS, may_change, target_of
 
 CONNECT_SECONDS = 5.0
 RESPONSE_SECONDS = 30.0
@@ -77,7 +78,7 @@ class PendingRequest:
     def __init__(self, operation: str, request: dict[str, Any]) -> None:
         self.operation = operation
         self.request = request
-        self.body = _encode(lost_responses.add_token(operation, request))
+        self.body = _encode(retry.add_token(operation, request))
         #: The number of the current attempt.
         self.attempt = 1
         #: Whether an attempt got no response, and may have been applied.
@@ -185,7 +186,9 @@ class Remote:
         if self._process != os.getpid():
             self._reset_after_fork()
         now = int(time.time() + self._skew)
-        return self._signer.sign_request(self._credentials(), pending.operation, pending.body, now)
+        return self._signer.sign_request(
+            self._credentials(), target_of(pending.operation), pending.body, now
+        )
 
     def _accept(
         self, pending: PendingRequest, outcome: HttpResponse | Exception
@@ -229,8 +232,8 @@ class Remote:
         if fault is None:
             raise EndpointUnavailable(f"{self.url}: {pending.operation}: {reason}")
         fault.attempts = pending.attempt
-        if pending.maybe_applied and not lost_responses.is_settled_by_retry(pending.operation):
-            if lost_responses.is_applied(pending.operation, pending.request, fault):
+        if pending.maybe_applied and not retry.is_settled_by_retry(pending.operation):
+            if retry.is_applied(pending.operation, pending.request, fault):
                 return self._succeed(pending, b"{}")
             fault.maybe_applied = True
         raise fault

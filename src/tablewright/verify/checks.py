@@ -50,7 +50,7 @@ class Check(Struct, frozen=True):
     expect: Any | Callable[[], Any]
     #: The number of pages to read; more than one requires a query.
     pages: int = 1
-    #: Whether the order of lists does not count, also inside of aggregates.
+    #: Whether the order of lists does not matter, also in aggregates.
     unordered: bool = False
 
 

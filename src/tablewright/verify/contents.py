@@ -1,18 +1,17 @@
-"""Contents: store the sample data of a design, and read everything that its tables contain.
+"""Contents: read everything that the tables of a design contain, and check it.
 
     scan = Scanner(database)
     scan(Order)                     all orders, in key order
     scan.contents(table).items      all items; the same `Contents` if nothing has changed
     scan.hold()                     from now on, each table is scanned once until the next `hold()`
 
-What follows from an item is computed once for its stored bytes, however often a scan returns them.
+An item is decoded and identified once for its stored bytes, however often a scan returns them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -20,21 +19,14 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
-from tablewright.errors import DesignLoadError, TableNotEmpty
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
-from tablewright.plan.writes.entry import create
-from tablewright.plan.writes.side_items import sentinel
+from tablewright.model.databases.database import Database
 from tablewright.values import Item, sort_key
-from tablewright.verify.design import Design
-from tablewright.verify.failure import describe_failure
+from tablewright.verify.stored import compare_stored
 
 E = TypeVar("E")
-
-#: The write time of sample entities without an `updated_at()` attribute.
-DEFAULT_WRITE_TIME = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class _Page(Struct, rename="pascal"):
@@ -48,7 +40,7 @@ _position = attrgetter("position")
 
 
 class StoredItem:
-    """An item, or a row of an index, and what follows from it."""
+    """An item, or a row of an index, with its kind and its position."""
 
     def __init__(self, table: TableMap, body: bytes) -> None:
         self.table = table
@@ -63,26 +55,6 @@ class StoredItem:
     @cached_property
     def kind(self) -> ItemKind:
         return self.table.identify(self.item)
-
-    @cached_property
-    def text(self) -> str:
-        """The item as text that does not depend on the order of its attributes."""
-        return _canonical_text(self.item)
-
-    @cached_property
-    def has_own_keys(self) -> bool:
-        """Whether its keys are those that its values give; true if it is of no entity."""
-        return self.kind.stored is None or self.kind.stored.rekey(self.item) == self.item
-
-    @cached_property
-    def sentinels(self) -> list[str]:
-        """The sentinels that its unique values need, each as its `text`."""
-        entity = self.kind.stored
-        if entity is None or not entity.uniques:
-            return []
-        values = entity.values(self.item)
-        found = (sentinel(entity, unique, values) for unique in entity.uniques)
-        return [_canonical_text(each) for each in found if each is not None]
 
 
 class Contents:
@@ -184,35 +156,22 @@ class Scanner:
         return {table: self.contents(table) for table in self.database.table_names}
 
 
-def _canonical_text(item: Item) -> str:
-    return str(sorted(item.items()))
+def table_problem(table: TableMap, whole: Contents, indexes: list[Contents]) -> str:
+    """Return what is wrong in a table, or between it and its indexes; "" if nothing is.
 
-
-def refuse_items(scan: Scanner, fix: str) -> None:
-    """Raise TableNotEmpty if a table contains items."""
-    for table, name in scan.database.table_names.items():
-        if not scan.is_empty(table):
-            raise TableNotEmpty(f"the table {name} is not empty: {fix}")
-
-
-def load_sample(design: Design, database: Database) -> None:
-    """Store a design's sample data in its tables, each entity with its own `updated_at()` time.
-
-    Raises DesignLoadError if `sample` fails, or if an entity cannot be stored.
+    Each item must be one that the design describes, and each index must contain exactly the items
+    that have its key attributes.
     """
-    if design.sample is None:
-        return
-    try:
-        for entity in design.sample():
-            updated = type(entity).__entity__.updated_at
-            moment = DEFAULT_WRITE_TIME if updated is None else vars(entity)[updated.name]
-            clock = partial(_constant, moment)
-            database.through(database.transport, clock=clock).run(create(entity))
-    except Exception as error:
-        raise DesignLoadError(
-            f"{design.name}: the sample data cannot be stored: {describe_failure(error)}"
-        ) from error
-
-
-def _constant(moment: datetime) -> datetime:
-    return moment
+    report = compare_stored(table, (each.item for each in whole.items), shown=1)
+    for difference in report.differences:
+        return str(difference)
+    for index, rows in zip(table.indexes.values(), indexes, strict=True):
+        names = set(index.attributes)
+        expected = [each.position for each in whole.items if names <= each.item.keys()]
+        found = [each.position for each in rows.items]
+        if expected != found:
+            return (
+                f"the index {index.name} does not match the table: expected {len(expected)} items "
+                f"with its key attributes, found {len(found)}"
+            )
+    return ""

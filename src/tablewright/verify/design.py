@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import linecache
 import pkgutil
 import re
 import sys
@@ -20,12 +21,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from tablewright.errors import DesignLoadError
+from tablewright.errors import DeclarationError, DesignLoadError, location_of
 from tablewright.hints import did_you_mean
 from tablewright.model.pattern import AccessPattern, access_patterns
 from tablewright.model.table import Table
 from tablewright.verify.checks import Check, Stored
-from tablewright.verify.failure import describe_failure
 
 
 class Design(Struct, frozen=True):
@@ -176,3 +176,23 @@ def _tables(module: ModuleType) -> Iterator[type[Table]]:
             yield declared[vars(value)["__entity__"].table]
         elif isinstance(pattern, AccessPattern):
             yield from (declared[entity.table] for entity in pattern.entities)
+
+
+def describe_failure(error: BaseException) -> str:
+    """Return the type and message of an exception, its file and line, and the code of that line.
+
+    NameError: name 'Ordr' is not defined
+      File "/home/ann/shop.py", line 12
+        @access_pattern
+    """
+    message = error.message if isinstance(error, DeclarationError) else str(error)
+    if isinstance(error, SyntaxError):
+        message = error.msg
+    text = f"{type(error).__name__}: {message}".removesuffix(": ")
+    location = location_of(error)
+    if not location:
+        return text
+    file, _, line = location.rpartition(":")
+    code = linecache.getline(file, int(line)).strip()
+    place = f'  File "{file}", line {line}'
+    return "\n".join([text, place, *([f"    {code}"] if code else [])])

@@ -29,7 +29,7 @@ MAX_LINES = 40
 def describe_difference(expected: Any, returned: Any, *, unordered: bool = False) -> str:
     """Return how two results differ, as text; "" if they are equal.
 
-    With `unordered`, the order of lists does not count, also inside of aggregates.
+    With `unordered`, the order of lists does not matter, also in aggregates.
     """
     if _plain(returned) == _plain(expected):
         return ""
@@ -88,7 +88,7 @@ def _whole(value: Any) -> list[str]:
 
 
 def _short_lines(expected: Any, returned: Any) -> list[list[str]]:
-    """Return two lists with a result on each line: by its key, if that tells them apart."""
+    """Return two lists with a result on each line: its key, if all results have different keys."""
     results = [*expected, *returned]
     is_enough = len({*map(_key_text, results)}) == len({*map(repr, results)})
     return [list(map(_key_text if is_enough else repr, each)) for each in (expected, returned)]

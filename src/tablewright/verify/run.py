@@ -14,21 +14,21 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.model.pattern import AccessPattern, explain
 from tablewright.plan.explanation import all_conditions
-from tablewright.plan.facts import Everything
+from tablewright.plan.facts import WholeScan
 from tablewright.plan.inspection import writes_of
 from tablewright.plan.plan import Plan
 from tablewright.plan.shape import Shape
 from tablewright.plan.writes.put import EntityWrite
-from tablewright.plan.writes.transaction import Transaction
+from tablewright.plan.writes.several import Transaction
 from tablewright.plan.writes.update import Update
 from tablewright.verify.checks import Check, Raises
-from tablewright.verify.contents import Contents, Scanner, load_sample, refuse_items
-from tablewright.verify.design import Design
+from tablewright.verify.contents import Contents, Scanner, table_problem
+from tablewright.verify.design import Design, describe_failure
 from tablewright.verify.difference import describe_difference
-from tablewright.verify.failure import describe_failure
+from tablewright.verify.seeding import load_sample, refuse_items
 from tablewright.verify.trace import Recorder, TracedCheck, checks_of, run_check
 
 
@@ -94,54 +94,51 @@ def uncovered(design: Design, results: Iterable[Result]) -> list[AccessPattern]:
     return [found for found in design.patterns if found.label not in run]
 
 
-class _Run:
+class _Run(Struct):
     """One run of the checks, which knows what it has compared."""
 
-    def __init__(
-        self, design: Design, database: Database, recorder: Recorder, scan: Scanner
-    ) -> None:
-        self._design = design
-        self._database = database
-        self._recorder = recorder
-        self._scan = scan
-        #: The contents of each table and its indexes that were compared last, and what is wrong.
-        self._compared: dict[TableMap, tuple[list[Contents], str]] = {}
+    design: Design
+    database: Database
+    recorder: Recorder
+    scan: Scanner
+    #: The contents of each table and its indexes that were compared last, and what is wrong.
+    compared: dict[TableMap, tuple[list[Contents], str]] = {}
 
     def result(self, check: Check) -> Result:
         """Run a check and return its result."""
         plan: object = check.plan  # a design may be untyped
         if not isinstance(plan, Plan):
             problem = f"it has {plan!r} where its plan should be"
-            return Result(self._design.name, check.name, problem)
+            return Result(self.design.name, check.name, problem)
         try:
             return self._compare(check)
         except Exception as error:  # in the design's code, or in a damaged table
-            return Result(self._design.name, check.name, describe_failure(error))
+            return Result(self.design.name, check.name, describe_failure(error))
 
     def _compare(self, check: Check) -> Result:
-        before = self._scan.everything() if isinstance(check.expect, Raises) else None
-        traced = run_check(check, self._database, self._recorder)
-        self._scan.hold()
+        before = self.scan.everything() if isinstance(check.expect, Raises) else None
+        traced = run_check(check, self.database, self.recorder)
+        self.scan.hold()
         problem = _result_problem(check, traced.answer)
-        if before is not None and not problem and self._scan.everything() != before:
+        if before is not None and not problem and self.scan.everything() != before:
             problem = "the expected error was raised, but the table has changed"
-        for table in self._database.table_names:
+        for table in self.database.table_names:
             problem = problem or self._table_problem(table)
-        problem = problem or _missing_entity_problem(check.plan, traced.answer, self._scan)
+        problem = problem or _missing_entity_problem(check.plan, traced.answer, self.scan)
         shape = explain(check.plan)
         reason = _declared_scan(shape)
         if not reason and any(each.operation == "Scan" for each in traced.requests):
             problem = problem or "the pattern scans the table, and does not declare it"
-        return _result(self._design, traced, shape, reason, problem)
+        return _result(self.design, traced, shape, reason, problem)
 
     def _table_problem(self, table: TableMap) -> str:
         """Return what is wrong in a table or its indexes; "" if nothing is."""
-        places = [self._scan.contents(table, index) for index in (None, *table.indexes)]
-        last, problem = self._compared.get(table, ([], ""))
+        places = [self.scan.contents(table, index) for index in (None, *table.indexes)]
+        last, problem = self.compared.get(table, ([], ""))
         if not last or any(map(is_not, last, places)):
             whole, *indexes = places
-            problem = _key_problem(table, whole) or _index_problem(table, whole, indexes)
-            self._compared[table] = places, problem
+            problem = table_problem(table, whole, indexes)
+            self.compared[table] = places, problem
         return problem
 
 
@@ -168,7 +165,7 @@ def _result(design: Design, traced: TracedCheck, shape: Shape, reason: str, prob
 
 def _declared_scan(shape: Shape) -> str:
     """Return the reason of the scan that a plan declares; "" if it declares none."""
-    if any(isinstance(key, Everything) for key in shape.keys):
+    if any(isinstance(key, WholeScan) for key in shape.keys):
         return shape.condition
     return next(filter(None, map(_declared_scan, shape.steps)), "")
 
@@ -194,22 +191,6 @@ def _result_problem(check: Check, answer: Any) -> str:
     return describe_difference(expected, answer, unordered=check.unordered)
 
 
-def _key_problem(table: TableMap, contents: Contents) -> str:
-    """Compare the keys of each item, and all sentinels, with those computed from its values."""
-    for each in contents.items:
-        if not each.has_own_keys:
-            return f"the item {table.key(each.item)} has keys that do not match its attributes"
-    expected = [text for each in contents.items for text in each.sentinels]
-    others = [each for each in contents.items if each.kind.stored is None]
-    found = [each.text for each in others if not each.kind.is_record]
-    if sorted(found) != sorted(expected):
-        return (
-            f"the sentinels of unique values are wrong: expected {len(expected)} for the stored "
-            f"entities, found {len(found)}"
-        )
-    return ""
-
-
 def _missing_entity_problem(plan: Plan[Any], answer: Any, scan: Scanner) -> str:
     """Check that a scan finds every entity that the plan wrote."""
     if isinstance(answer, Exception):
@@ -219,18 +200,4 @@ def _missing_entity_problem(plan: Plan[Any], answer: Any, scan: Scanner) -> str:
         written = isinstance(write, (EntityWrite, Update)) and hasattr(type(entity), "__entity__")
         if written and entity not in scan(type(entity)):
             return f"a scan does not find {entity!r}"
-    return ""
-
-
-def _index_problem(table: TableMap, contents: Contents, indexes: list[Contents]) -> str:
-    """Check that each index contains exactly the items that have its key attributes."""
-    for index, rows in zip(table.indexes.values(), indexes, strict=True):
-        names = set(index.attributes)
-        expected = [each.position for each in contents.items if names <= each.item.keys()]
-        found = [each.position for each in rows.items]
-        if expected != found:
-            return (
-                f"the index {index.name} does not match the table: expected {len(expected)} items "
-                f"with its key attributes, found {len(found)}"
-            )
     return ""

@@ -1,30 +1,45 @@
-"""Seeding: create the tables of a design and load its sample data, or leave nothing behind.
+"""Tables of a design: created with its sample data, or for one run of the checks.
 
-If this fails or is interrupted, the tables that it has created are removed, and what it has loaded
-into existing tables is deleted. These were empty before, so nothing else is deleted.
+If `seed` fails or is interrupted, the tables that it has created are removed, and what it has
+loaded into existing tables is deleted. These were empty before, so nothing else is deleted.
+
+Temporary tables have random names, so no existing table is read or written. They are removed when
+the block ends, also after an exception or Ctrl-C.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections import Counter
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from datetime import UTC, datetime
+from itertools import repeat
 from typing import Any
 
-import msgspec
-
 from tablewright.engine import Engine
-from tablewright.errors import TablewrightError
+from tablewright.errors import (
+    DesignLoadError,
+    ResourceInUseException,
+    ResourceNotFoundException,
+    TableNotEmpty,
+    TablewrightError,
+)
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
-from tablewright.model.provision import Provision
-from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.model.databases.database import Database
+from tablewright.model.databases.provision import Provision
+from tablewright.model.table import Table
+from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.writes.delete import Delete
+from tablewright.plan.writes.put import create
+from tablewright.transfer.sending import run_steps
 from tablewright.transport import Transport, open_target
-from tablewright.transport.tables import describe_table
-from tablewright.verify.contents import Scanner, load_sample, refuse_items
-from tablewright.verify.design import Design
-from tablewright.verify.temporary import remove_tables
+from tablewright.transport.tables import describe_table, wait_until_active
+from tablewright.verify.contents import Scanner
+from tablewright.verify.design import Design, describe_failure
+
+#: The write time of sample entities without an `updated_at()` attribute.
+DEFAULT_WRITE_TIME = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def seed(design: Design, target: str | Engine) -> dict[str, Counter[str]]:
@@ -44,16 +59,12 @@ def load_into(design: Design, transport: Transport) -> dict[str, Counter[str]]:
     """Load the sample data of a design through a transport, as `seed` does."""
     names = {table.__table__: table.__table__.name for table in design.tables}
     entities: list[Any] = []
-
-    def sample() -> list[Any]:
-        assert design.sample is not None
-        entities.extend(design.sample())
-        return entities
-
     with ExitStack() as undo:
         context = Context(names=names, secret=secrets.token_bytes(32))
         database = Database(transport, context, design.tables)
-        existing = [table for table in names if database.run(_Exists(table))]
+        existing = [
+            table for table, name in names.items() if run_steps(transport, describe_table(name))
+        ]
         for table in names:
             if table not in existing:
                 undo.callback(remove_tables, database, [table])
@@ -64,10 +75,37 @@ def load_into(design: Design, transport: Transport) -> dict[str, Counter[str]]:
             "sample data is loaded into empty tables only; delete the table or use a new file",
         )
         undo.callback(_delete_sample, entities, existing, database)
-        load_sample(msgspec.structs.replace(design, sample=sample), database)
+        load_sample(design, database, entities)
         loaded = {name: _count(table, scan) for table, name in names.items()}
         undo.pop_all()
     return loaded
+
+
+def load_sample(design: Design, database: Database, loaded: list[Any] | None = None) -> None:
+    """Store a design's sample data in its tables, each entity with its own `updated_at()` time.
+
+    `loaded` gets the entities, each before it is stored. Raises DesignLoadError if `sample` fails,
+    or if an entity cannot be stored.
+    """
+    try:
+        for entity in design.sample() if design.sample else ():
+            if loaded is not None:
+                loaded.append(entity)
+            updated = type(entity).__entity__.updated_at
+            moment = DEFAULT_WRITE_TIME if updated is None else vars(entity)[updated.name]
+            clocked = database.through(database.transport, clock=repeat(moment).__next__)
+            clocked.run(create(entity))
+    except Exception as error:
+        raise DesignLoadError(
+            f"{design.name}: the sample data cannot be stored: {describe_failure(error)}"
+        ) from error
+
+
+def refuse_items(scan: Scanner, fix: str) -> None:
+    """Raise TableNotEmpty if a table contains items."""
+    for table, name in scan.database.table_names.items():
+        if not scan.is_empty(table):
+            raise TableNotEmpty(f"the table {name} is not empty: {fix}")
 
 
 def _count(table: TableMap, scan: Scanner) -> Counter[str]:
@@ -76,7 +114,7 @@ def _count(table: TableMap, scan: Scanner) -> Counter[str]:
 
 
 def _delete_sample(entities: list[Any], tables: list[TableMap], database: Database) -> None:
-    """Delete the entities that are in these tables, as far as they have been loaded."""
+    """Delete the loaded entities that are in these tables."""
     try:
         for entity in entities:
             kind = type(entity).__entity__
@@ -90,11 +128,61 @@ def _delete_sample(entities: list[Any], tables: list[TableMap], database: Databa
         ) from error
 
 
-class _Exists(Plan[bool]):
-    """Return whether a table exists."""
+@contextmanager
+def temporary_tables(target: str, *tables: type[Table]) -> Iterator[Database]:
+    """Create tables named `verify-<random>-<table>` at a target and remove them afterwards."""
+    prefix = f"verify-{secrets.token_hex(4)}-"
+    names = {table.__table__: prefix + table.__table__.name for table in tables}
+    with closing(open_target(target)) as transport:
+        context = Context(names=names, secret=secrets.token_bytes(32))
+        database = Database(transport, context, tables)
+        for table in names:  # fails here, before a table is created, if removing is not allowed
+            database.run(_Remove(table))
+        try:
+            for table in names:
+                database.run(Provision(table, create=True))
+            yield database
+        finally:
+            remove_tables(database, names)
+
+
+def remove_tables(database: Database, tables: Iterable[TableMap]) -> None:
+    """Remove tables; if some cannot be removed, or after Ctrl-C, raise an error that names them."""
+    left = {database.table_names[table]: table for table in tables}
+    reason: TablewrightError | KeyboardInterrupt | None = None
+    for name in [*left]:
+        try:
+            database.run(_Remove(left[name]))
+            del left[name]
+        except TablewrightError as error:
+            reason = reason or error
+        except KeyboardInterrupt as error:
+            reason = error
+            break
+    if left:
+        raise TablewrightError(
+            f"these tables could not be removed; delete them: {', '.join(left)} "
+            f"({str(reason) or 'interrupted'})"
+        ) from reason
+
+
+class _Remove(Plan[None]):
+    """Delete a table, if it exists."""
 
     def __init__(self, table: TableMap) -> None:
         self._table = table
 
-    def _steps(self, context: Context) -> Steps[bool]:
-        return (yield from describe_table(context.name_of(self._table))) is not None
+    def _steps(self, context: Context) -> Steps[None]:
+        name = context.name_of(self._table)
+        try:
+            if self._table.settings.deletion_protection:
+                unprotected = {"TableName": name, "DeletionProtectionEnabled": False}
+                yield Request("UpdateTable", unprotected)
+                yield from wait_until_active(name)
+            try:
+                yield Request("DeleteTable", {"TableName": name})
+            except ResourceInUseException:  # it is still being created
+                yield from wait_until_active(name)
+                yield Request("DeleteTable", {"TableName": name})
+        except ResourceNotFoundException:
+            pass

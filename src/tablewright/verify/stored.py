@@ -22,15 +22,14 @@ from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.table import TableMap
-from tablewright.plan.writes.effect import read_values, unique_names
-from tablewright.plan.writes.side_items import sentinel
+from tablewright.plan.writes.effect import read_values, sentinel, unique_names
 from tablewright.values import Item, Value
 
 #: The number of differences that a report keeps; the others are only counted.
 SHOWN = 20
 
 
-class Difference(Struct, frozen=True):
+class StoredDifference(Struct, frozen=True):
     """An item that the design does not describe."""
 
     #: The item's key, as text.
@@ -49,7 +48,7 @@ class StoredReport(Struct):
     table: str
     #: The number of items of each entity, by name; sentinels and unknown items have "".
     entities: Counter[str]
-    differences: list[Difference]
+    differences: list[StoredDifference]
     #: The number of sentinels of unique values.
     sentinels: int = 0
     #: The number of all differences, also of those that are not kept.
@@ -68,7 +67,7 @@ def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN
     report = StoredReport(table.name, Counter(), [])
     values = _UniqueValues(table)
 
-    def add(difference: Difference) -> None:
+    def add(difference: StoredDifference) -> None:
         report.different += 1
         if len(report.differences) < shown:
             report.differences.append(difference)
@@ -82,28 +81,27 @@ def compare_stored(table: TableMap, items: Iterable[Item], *, shown: int = SHOWN
         if entity is not None:
             values.add_entity(entity, item)
             if problem := _type_problem(entity, item) or _key_problem(entity, item):
-                add(Difference(_key_text(table, item), entity.name, problem))
+                add(StoredDifference(_key_text(table, item), entity.name, problem))
         elif kind.unique is not None:
             report.sentinels += 1
             values.add_sentinel(kind.unique, item)
         else:
-            add(Difference(_key_text(table, item), "", _unknown(table, item)))
+            add(StoredDifference(_key_text(table, item), "", _unknown(table, item)))
     for difference in values.unmatched():
         add(difference)
     return report
 
 
-class _UniqueValues:
-    """The unique values and the sentinels of a table, as far as they have no counterpart yet.
+class _UniqueValues(Struct):
+    """The unique values and the sentinels of a table that have no counterpart yet.
 
     A scan returns both in any order. Both are known by a digest of the sentinel's attributes, so
     that a table with many of them takes little memory.
     """
 
-    def __init__(self, table: TableMap) -> None:
-        self._table = table
-        self._values: dict[bytes, list[Difference]] = {}
-        self._sentinels: dict[bytes, Difference] = {}
+    table: TableMap
+    values: dict[bytes, list[StoredDifference]] = {}
+    sentinels: dict[bytes, StoredDifference] = {}
 
     def add_entity(self, entity: EntityMap, item: Item) -> None:
         """Add the unique values of an item, unless they cannot be read."""
@@ -113,29 +111,29 @@ class _UniqueValues:
                 if (expected := sentinel(entity, unique, values)) is None:
                     continue
                 digest = self._digest(unique, expected)
-                if self._sentinels.pop(digest, None) is None:
+                if self.sentinels.pop(digest, None) is None:
                     problem = (
                         f"its value of {unique.key.name} is not reserved: the sentinel "
-                        f"{_key_text(self._table, expected)} is missing, or names another item"
+                        f"{_key_text(self.table, expected)} is missing, or names another item"
                     )
-                    found = Difference(_key_text(self._table, item), entity.name, problem)
-                    self._values.setdefault(digest, []).append(found)
+                    found = StoredDifference(_key_text(self.table, item), entity.name, problem)
+                    self.values.setdefault(digest, []).append(found)
 
     def add_sentinel(self, unique: UniqueMap, item: Item) -> None:
         digest = self._digest(unique, item)
-        if waiting := self._values.get(digest):
+        if waiting := self.values.get(digest):
             waiting.pop()
         else:
             problem = f"no item has the value of {unique.key.name} that this sentinel reserves"
-            self._sentinels[digest] = Difference(_key_text(self._table, item), "", problem)
+            self.sentinels[digest] = StoredDifference(_key_text(self.table, item), "", problem)
 
-    def unmatched(self) -> Iterator[Difference]:
+    def unmatched(self) -> Iterator[StoredDifference]:
         """Yield a difference for each value without sentinel and each sentinel without value."""
-        yield from chain.from_iterable(self._values.values())
-        yield from self._sentinels.values()
+        yield from chain.from_iterable(self.values.values())
+        yield from self.sentinels.values()
 
     def _digest(self, unique: UniqueMap, item: Item) -> bytes:
-        names = [*self._table.key(item), *(kept.stored for kept in unique.keeps)]
+        names = [*self.table.key(item), *(kept.stored for kept in unique.keeps)]
         content = msgspec.json.encode([item.get(name) for name in names])
         return hashlib.blake2b(content, digest_size=16).digest()
 

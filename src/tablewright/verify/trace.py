@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.plan.events import add_capacity, consumed_units
 from tablewright.plan.inspection import label_of
 from tablewright.plan.plan import Plan
@@ -36,10 +36,9 @@ from tablewright.plan.reads.query import Query
 from tablewright.transport import Response, Transport
 from tablewright.values import Item
 from tablewright.verify.checks import Check, Raises
-from tablewright.verify.contents import Scanner, load_sample
-from tablewright.verify.design import Design
-from tablewright.verify.failure import describe_failure
-from tablewright.verify.temporary import temporary_tables
+from tablewright.verify.contents import Scanner
+from tablewright.verify.design import Design, describe_failure
+from tablewright.verify.seeding import load_sample, temporary_tables
 from tablewright.wire.operations import OPERATIONS, READS, Operation
 from tablewright.wire.touches import Named, Touch, whole_page
 
@@ -273,7 +272,7 @@ def trace(design: Design) -> Trace:
 
 
 def checks_of(design: Design, scan: Scanner) -> Iterator[Check | str]:
-    """Yield the checks of a design; at its end, perhaps, why it has no more."""
+    """Yield the checks of a design; if `checks` raises an exception, the reason as the last one."""
     try:
         yield from () if design.checks is None else design.checks(scan)
     except Exception as error:

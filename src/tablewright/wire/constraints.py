@@ -6,15 +6,28 @@ violations in one fault, as DynamoDB does.
 `violation` returns DynamoDB's message for an invalid value, else None. A constraint on the length
 of a list or map also has `within_limit`, which returns the entries within the limit. Only those
 are read, so entries beyond a limit cost nothing.
+
+Also owns the types that several requests use, and `Structure`, the base of all structures.
+`requests` defines the structures themselves.
 """
 
 from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, NewType, TypeVar
 
-from tablewright.limits import MAX_NAME_LENGTH, MAX_TABLE_ARN_LENGTH, MIN_NAME_LENGTH
+from msgspec import Struct, field
+
+from tablewright.limits import (
+    MAX_ATTRIBUTE_NAME_SIZE,
+    MAX_KEY_ATTRIBUTE_NAME_LENGTH,
+    MAX_NAME_LENGTH,
+    MAX_TABLE_ARN_LENGTH,
+    MIN_NAME_LENGTH,
+)
+
+T = TypeVar("T")
 
 #: The characters of table and index names.
 NAME_PATTERN = "[a-zA-Z0-9_.-]+"
@@ -155,3 +168,89 @@ class ReadAs(NamedTuple):
     """Read a map as another type to check it, and return it as JSON."""
 
     type: Any
+
+
+TableName = Annotated[str, Length(1, MAX_TABLE_ARN_LENGTH), TableNameOrArn()]
+Name = Annotated[str, Length(MIN_NAME_LENGTH, MAX_NAME_LENGTH), RegularExpression(NAME_PATTERN)]
+IndexName = Name
+AttributeName = Annotated[str, Length(0, MAX_ATTRIBUTE_NAME_SIZE)]
+KeyAttributeName = Annotated[str, Length(1, MAX_KEY_ATTRIBUTE_NAME_LENGTH)]
+ResourceArn = Annotated[str, Length(1, 1283)]
+Long = NewType("Long", int)  # a Java type that faults name
+Timestamp = NewType("Timestamp", float)  # seconds since 1970
+CapacityUnits = Annotated[Long, NumberRange(1)]
+
+BillingMode = Annotated[str, EnumValues(("PROVISIONED", "PAY_PER_REQUEST"))]
+KeyType = Annotated[str, EnumValues(("HASH", "RANGE"))]
+ScalarType = Annotated[str, EnumValues(("B", "N", "S"))]
+ProjectionType = Annotated[str, EnumValues(("ALL", "INCLUDE", "KEYS_ONLY"))]
+TableClass = Annotated[str, EnumValues(("STANDARD", "STANDARD_INFREQUENT_ACCESS"))]
+SseType = Annotated[str, EnumValues(("AES256", "KMS"))]
+MultiRegionConsistency = Annotated[str, EnumValues(("EVENTUAL", "STRONG"))]
+StreamView = Annotated[
+    str, EnumValues(("NEW_AND_OLD_IMAGES", "OLD_IMAGE", "KEYS_ONLY", "NEW_IMAGE"))
+]
+ConditionalOperator = Annotated[str, EnumValues(("OR", "AND"))]
+ComparisonOperator = Annotated[
+    str,
+    EnumValues(
+        (
+            "IN",
+            "NULL",
+            "BETWEEN",
+            "LT",
+            "NOT_CONTAINS",
+            "EQ",
+            "GT",
+            "NOT_NULL",
+            "NE",
+            "LE",
+            "BEGINS_WITH",
+            "GE",
+            "CONTAINS",
+        )
+    ),
+]
+AttributeAction = Annotated[str, EnumValues(("ADD", "DELETE", "PUT"))]
+ReturnValues = Annotated[
+    str, EnumValues(("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"))
+]
+ReturnOnFailure = Annotated[str, EnumValues(("ALL_OLD", "NONE"))]
+ReturnCapacity = Annotated[str, EnumValues(("INDEXES", "TOTAL", "NONE"))]
+ReturnMetrics = Annotated[str, EnumValues(("SIZE", "NONE"))]
+Select = Annotated[
+    str,
+    EnumValues(("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")),
+]
+Names = dict[str, str]
+# For lists and maps that have no limit in DynamoDB's service model. Later checks allow far less: 50
+# tags, 25 indexes, 300 operators and 100 operands of IN in an expression. Without a limit, it could
+# take seconds to refuse a request.
+CAPPED = Length(0, 10_000)
+Capped = Annotated[list[T], CAPPED]
+AttributeNames = Annotated[list[AttributeName], Length(1, 100_000)]
+
+
+def optional(name: str) -> Any:
+    """Return a member that may be absent, with its name on the wire."""
+    return field(name=name, default=None)
+
+
+class Structure(Struct, rename="pascal", gc=False):
+    """A structure of the service model. It has no reference cycles, so it needs no collector."""
+
+    #: The name in the service model, where it differs from the class's name.
+    model_name: ClassVar[str | None] = None
+
+    def present_members(self) -> dict[str, Any]:
+        """Return the members that are not None, by their names on the wire."""
+        members = zip(self.__struct_encode_fields__, self.__struct_fields__, strict=True)
+        return {
+            name: value
+            for name, attribute in members
+            if (value := getattr(self, attribute)) is not None
+        }
+
+
+class Unsupported(Structure):
+    """A structure of a feature that this engine does not have; its members are not read."""

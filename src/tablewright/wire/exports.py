@@ -1,4 +1,7 @@
-"""Requests for exports to S3 and imports from S3. See `requests` for the conventions."""
+"""Requests for backups, points in time, exports to S3 and imports from S3.
+
+`requests` describes the conventions.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,26 @@ from typing import Annotated
 
 from msgspec import field
 
+from tablewright.limits import MAX_RECOVERY_DAYS
 from tablewright.values import Item
-from tablewright.wire.backups import RecordArn
-from tablewright.wire.constraints import EnumValues, Length, NumberRange, RegularExpression
-from tablewright.wire.members import (
-    CAPPED,
+from tablewright.wire.constraints import (
     BillingMode,
+    Capped,
+    EnumValues,
+    Length,
     Name,
     Names,
+    NumberRange,
+    RegularExpression,
     Structure,
     TableName,
     Timestamp,
+    optional,
 )
 from tablewright.wire.requests import (
     AttributeDefinition,
     GlobalSecondaryIndex,
+    LocalSecondaryIndex,
     OnDemandThroughput,
     ProvisionedThroughput,
     SSESpecification,
@@ -36,40 +44,34 @@ ListImportsToken = Annotated[str, Length(112, 1024), RegularExpression("([0-9a-f
 
 
 class IncrementalExportSpecification(Structure):
-    from_time: Timestamp | None = field(name="ExportFromTime", default=None)
-    to_time: Timestamp | None = field(name="ExportToTime", default=None)
-    view: Annotated[str, EnumValues(("NEW_IMAGE", "NEW_AND_OLD_IMAGES"))] | None = field(
-        name="ExportViewType", default=None
+    from_time: Timestamp | None = optional("ExportFromTime")
+    to_time: Timestamp | None = optional("ExportToTime")
+    view: Annotated[str, EnumValues(("NEW_IMAGE", "NEW_AND_OLD_IMAGES"))] | None = optional(
+        "ExportViewType"
     )
 
 
 class FilterSpecification(Structure):
-    filter: str | None = field(name="FilterExpression", default=None)
-    projection: str | None = field(name="ProjectionExpression", default=None)
-    key_condition: str | None = field(name="KeyConditionExpression", default=None)
-    names: Names | None = field(name="ExpressionAttributeNames", default=None)
-    values: Item | None = field(name="ExpressionAttributeValues", default=None)
+    filter: str | None = optional("FilterExpression")
+    projection: str | None = optional("ProjectionExpression")
+    key_condition: str | None = optional("KeyConditionExpression")
+    names: Names | None = optional("ExpressionAttributeNames")
+    values: Item | None = optional("ExpressionAttributeValues")
 
 
 class ExportTableToPointInTimeInput(Structure):
     table_arn: TableName
     bucket: Bucket = field(name="S3Bucket")
     export_time: Timestamp | None = None
-    token: ClientToken | None = field(name="ClientToken", default=None)
-    bucket_owner: BucketOwner | None = field(name="S3BucketOwner", default=None)
-    prefix: Prefix | None = field(name="S3Prefix", default=None)
-    sse_algorithm: Annotated[str, EnumValues(("AES256", "KMS"))] | None = field(
-        name="S3SseAlgorithm", default=None
-    )
-    sse_key: Annotated[str, Length(1, 2048)] | None = field(name="S3SseKmsKeyId", default=None)
-    format: Annotated[str, EnumValues(("DYNAMODB_JSON", "ION"))] | None = field(
-        name="ExportFormat", default=None
-    )
+    token: ClientToken | None = optional("ClientToken")
+    bucket_owner: BucketOwner | None = optional("S3BucketOwner")
+    prefix: Prefix | None = optional("S3Prefix")
+    sse_algorithm: Annotated[str, EnumValues(("AES256", "KMS"))] | None = optional("S3SseAlgorithm")
+    sse_key: Annotated[str, Length(1, 2048)] | None = optional("S3SseKmsKeyId")
+    format: Annotated[str, EnumValues(("DYNAMODB_JSON", "ION"))] | None = optional("ExportFormat")
     export_type: Annotated[str, EnumValues(("FULL_EXPORT", "INCREMENTAL_EXPORT"))] | None = None
-    incremental: IncrementalExportSpecification | None = field(
-        name="IncrementalExportSpecification", default=None
-    )
-    filter: FilterSpecification | None = field(name="FilterSpecification", default=None)
+    incremental: IncrementalExportSpecification | None = optional("IncrementalExportSpecification")
+    filter: FilterSpecification | None = optional("FilterSpecification")
 
 
 class DescribeExportInput(Structure):
@@ -78,14 +80,14 @@ class DescribeExportInput(Structure):
 
 class ListExportsInput(Structure):
     table_arn: TableName | None = None
-    limit: Annotated[int, NumberRange(1, 25)] | None = field(name="MaxResults", default=None)
+    limit: Annotated[int, NumberRange(1, 25)] | None = optional("MaxResults")
     next_token: str | None = None
 
 
 class S3BucketSource(Structure):
     bucket: Bucket = field(name="S3Bucket")
-    bucket_owner: BucketOwner | None = field(name="S3BucketOwner", default=None)
-    prefix: Prefix | None = field(name="S3KeyPrefix", default=None)
+    bucket_owner: BucketOwner | None = optional("S3BucketOwner")
+    prefix: Prefix | None = optional("S3KeyPrefix")
 
 
 class CsvOptions(Structure):
@@ -109,24 +111,22 @@ class InputFormatOptions(Structure):
 
 class TableCreationParameters(Structure):
     table_name: Name
-    attribute_definitions: Annotated[list[AttributeDefinition], CAPPED]
+    attribute_definitions: Capped[AttributeDefinition]
     key_schema: TableKeys
     billing_mode: BillingMode | None = None
     provisioned_throughput: ProvisionedThroughput | None = None
     on_demand_throughput: OnDemandThroughput | None = None
-    sse_specification: SSESpecification | None = field(name="SSESpecification", default=None)
-    global_indexes: Annotated[list[GlobalSecondaryIndex], CAPPED] | None = field(
-        name="GlobalSecondaryIndexes", default=None
-    )
+    sse_specification: SSESpecification | None = optional("SSESpecification")
+    global_indexes: Capped[GlobalSecondaryIndex] | None = optional("GlobalSecondaryIndexes")
 
 
 class ImportTableInput(Structure):
     source: S3BucketSource = field(name="S3BucketSource")
     format: Annotated[str, EnumValues(("DYNAMODB_JSON", "ION", "CSV"))] = field(name="InputFormat")
     table: TableCreationParameters = field(name="TableCreationParameters")
-    token: ClientToken | None = field(name="ClientToken", default=None)
-    format_options: InputFormatOptions | None = field(name="InputFormatOptions", default=None)
-    compression: Compression | None = field(name="InputCompressionType", default=None)
+    token: ClientToken | None = optional("ClientToken")
+    format_options: InputFormatOptions | None = optional("InputFormatOptions")
+    compression: Compression | None = optional("InputCompressionType")
 
 
 class DescribeImportInput(Structure):
@@ -135,5 +135,69 @@ class DescribeImportInput(Structure):
 
 class ListImportsInput(Structure):
     table_arn: TableName | None = None
-    limit: Annotated[int, NumberRange(1, 25)] | None = field(name="PageSize", default=None)
+    limit: Annotated[int, NumberRange(1, 25)] | None = optional("PageSize")
     next_token: ListImportsToken | None = None
+
+
+RecordArn = Annotated[str, Length(37, 1024)]
+
+
+class CreateBackupInput(Structure):
+    table_name: TableName
+    backup_name: Name
+
+
+class DescribeBackupInput(Structure):
+    backup_arn: RecordArn
+
+
+class DeleteBackupInput(Structure):
+    backup_arn: RecordArn
+
+
+class ListBackupsInput(Structure):
+    table_name: TableName | None = None
+    limit: Annotated[int, NumberRange(1, 100)] | None = None
+    from_time: Timestamp | None = optional("TimeRangeLowerBound")
+    to_time: Timestamp | None = optional("TimeRangeUpperBound")
+    start_arn: RecordArn | None = optional("ExclusiveStartBackupArn")
+    backup_type: Annotated[str, EnumValues(("USER", "SYSTEM", "AWS_BACKUP", "ALL"))] | None = None
+
+
+class RestoreInput(Structure, kw_only=True):
+    """The members that RestoreTableFromBackup and RestoreTableToPointInTime share."""
+
+    target_name: Name = field(name="TargetTableName")
+    billing_mode: BillingMode | None = optional("BillingModeOverride")
+    global_indexes: Capped[GlobalSecondaryIndex] | None = optional("GlobalSecondaryIndexOverride")
+    local_indexes: Capped[LocalSecondaryIndex] | None = optional("LocalSecondaryIndexOverride")
+    provisioned_throughput: ProvisionedThroughput | None = optional("ProvisionedThroughputOverride")
+    on_demand_throughput: OnDemandThroughput | None = optional("OnDemandThroughputOverride")
+    sse_specification: SSESpecification | None = optional("SSESpecificationOverride")
+
+
+class RestoreTableFromBackupInput(RestoreInput, kw_only=True):
+    backup_arn: RecordArn
+
+
+class RestoreTableToPointInTimeInput(RestoreInput, kw_only=True):
+    source_arn: TableName | None = optional("SourceTableArn")
+    source_name: Name | None = optional("SourceTableName")
+    use_latest_time: bool | None = optional("UseLatestRestorableTime")
+    restore_time: Timestamp | None = optional("RestoreDateTime")
+
+
+class DescribeContinuousBackupsInput(Structure):
+    table_name: TableName
+
+
+class PointInTimeRecoverySpecification(Structure):
+    enabled: bool = field(name="PointInTimeRecoveryEnabled")
+    days: Annotated[int, NumberRange(1, MAX_RECOVERY_DAYS)] | None = optional(
+        "RecoveryPeriodInDays"
+    )
+
+
+class UpdateContinuousBackupsInput(Structure):
+    table_name: TableName
+    recovery: PointInTimeRecoverySpecification = field(name="PointInTimeRecoverySpecification")

@@ -21,7 +21,7 @@ from msgspec import Raw, Struct
 from tablewright.errors import DynamoDBError
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import Item
-from tablewright.wire.whole_items import read_whole_item
+from tablewright.wire.values import read_whole_item
 
 #: The maximum length of a line. The longest JSON for its size is a set of numbers such as 1e-130:
 #: 137 characters each, with quotes and comma, for 2 bytes of the item; so 400 KB need up to 28 MB.

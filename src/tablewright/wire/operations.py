@@ -27,7 +27,7 @@ from tablewright.wire import touches as forms
 from tablewright.wire.touches import Touch, Unclear
 
 if TYPE_CHECKING:
-    from tablewright.wire.members import Structure
+    from tablewright.wire.constraints import Structure
 
 
 class Access(Enum):
@@ -106,7 +106,7 @@ DESCRIBE, CONTROL, STREAM = Access.DESCRIBE, Access.CONTROL, Access.STREAM
 _SETTINGS = "table_settings"
 _KINESIS, _INSIGHTS = "kinesis_destinations", "contributor_insights"
 _KINESIS_INPUT = "table_settings.KinesisStreamingDestinationInput"
-_REPLICAS, _NONE_FOUND = "global_tables.refuse_replicas", "global_tables.find_no_global_table"
+_REPLICAS, _NONE_FOUND = "account.refuse_replicas", "account.find_no_global_table"
 _TOKEN, _JOB_TOKEN = "ClientRequestToken", "ClientToken"
 
 _ACCOUNT = (About("account"),)
@@ -141,14 +141,22 @@ _ROWS = (
     Operation(
         "BatchExecuteStatement",
         STATEMENT,
+        "partiql",
         "statements",
         touched=partial(forms.statements, "Statements"),
         is_batch=True,
     ),
-    Operation("ExecuteStatement", STATEMENT, "statements", touched=partial(forms.statements, "")),
+    Operation(
+        "ExecuteStatement",
+        STATEMENT,
+        "partiql",
+        "statements",
+        touched=partial(forms.statements, ""),
+    ),
     Operation(
         "ExecuteTransaction",
         STATEMENT,
+        "partiql",
         "statements",
         touched=partial(forms.statements, "TransactStatements"),
         is_transaction=True,
@@ -157,20 +165,20 @@ _ROWS = (
     # -- tables and their settings
     Operation("CreateTable", CONTROL),
     Operation("DeleteResourcePolicy", CONTROL, _SETTINGS, "resource_policies", _POLICY),
-    Operation("DeleteTable", CONTROL),
+    Operation("DeleteTable", CONTROL, handler="tables"),
     Operation("DescribeContributorInsights", DESCRIBE, _SETTINGS, _INSIGHTS),
     Operation(
         "DescribeEndpoints", DESCRIBE, "requests.DescribeEndpointsRequest", "account", _ACCOUNT
     ),
     Operation("DescribeKinesisStreamingDestination", DESCRIBE, _SETTINGS, _KINESIS),
     Operation("DescribeLimits", DESCRIBE, handler="account", about=_ACCOUNT),
-    Operation("DescribeTable", DESCRIBE),
+    Operation("DescribeTable", DESCRIBE, handler="tables"),
     Operation("DescribeTimeToLive", DESCRIBE, handler="time_to_live"),
     Operation("DisableKinesisStreamingDestination", CONTROL, _KINESIS_INPUT, _KINESIS),
     Operation("EnableKinesisStreamingDestination", CONTROL, _KINESIS_INPUT, _KINESIS),
     Operation("GetResourcePolicy", DESCRIBE, _SETTINGS, "resource_policies", _POLICY),
     Operation("ListContributorInsights", DESCRIBE, _SETTINGS, _INSIGHTS, _ACCOUNT),
-    Operation("ListTables", DESCRIBE, about=_TABLES),
+    Operation("ListTables", DESCRIBE, handler="tables", about=_TABLES),
     Operation("ListTagsOfResource", DESCRIBE, handler="tags", about=_TAGGED),
     Operation("PutResourcePolicy", CONTROL, _SETTINGS, "resource_policies", _POLICY),
     Operation("TagResource", CONTROL, handler="tags", about=_TAGGED),
@@ -184,32 +192,32 @@ _ROWS = (
     Operation("DescribeGlobalTable", DESCRIBE, _SETTINGS, _NONE_FOUND, _GLOBAL),
     Operation("DescribeGlobalTableSettings", DESCRIBE, _SETTINGS, _NONE_FOUND, _GLOBAL),
     Operation("DescribeTableReplicaAutoScaling", DESCRIBE, _SETTINGS, _REPLICAS),
-    Operation("ListGlobalTables", DESCRIBE, _SETTINGS, "global_tables", _ACCOUNT),
+    Operation("ListGlobalTables", DESCRIBE, _SETTINGS, "account", _ACCOUNT),
     Operation("UpdateGlobalTable", CONTROL, _SETTINGS, _REPLICAS, _GLOBAL),
     Operation("UpdateGlobalTableSettings", CONTROL, _SETTINGS, _NONE_FOUND, _GLOBAL),
     Operation("UpdateTableReplicaAutoScaling", CONTROL, _SETTINGS, _REPLICAS),
     # -- backups, exports and imports
-    Operation("CreateBackup", CONTROL, "backups", "backups"),
-    Operation("DeleteBackup", CONTROL, "backups", "backups", _BACKUP),
-    Operation("DescribeBackup", DESCRIBE, "backups", "backups", _BACKUP),
-    Operation("DescribeContinuousBackups", DESCRIBE, "backups", "continuous_backups"),
+    Operation("CreateBackup", CONTROL, "exports", "backups"),
+    Operation("DeleteBackup", CONTROL, "exports", "backups", _BACKUP),
+    Operation("DescribeBackup", DESCRIBE, "exports", "backups", _BACKUP),
+    Operation("DescribeContinuousBackups", DESCRIBE, "exports", "backups"),
     Operation("DescribeExport", DESCRIBE, "exports", "exports", _EXPORT),
     Operation("DescribeImport", DESCRIBE, "exports", "imports", _IMPORT),
     Operation(
         "ExportTableToPointInTime", CONTROL, "exports", "exports", _EXPORTED, token=_JOB_TOKEN
     ),
     Operation("ImportTable", CONTROL, "exports", "imports", _IMPORTED, token=_JOB_TOKEN),
-    Operation("ListBackups", DESCRIBE, "backups", "backups", _ACCOUNT),
+    Operation("ListBackups", DESCRIBE, "exports", "backups", _ACCOUNT),
     Operation("ListExports", DESCRIBE, "exports", "exports", _ACCOUNT),
     Operation("ListImports", DESCRIBE, "exports", "imports", _ACCOUNT),
-    Operation("RestoreTableFromBackup", CONTROL, "backups", "restore_table", _BACKUP + _TARGET),
-    Operation("RestoreTableToPointInTime", CONTROL, "backups", "restore_table", _SOURCE + _TARGET),
-    Operation("UpdateContinuousBackups", CONTROL, "backups", "continuous_backups"),
+    Operation("RestoreTableFromBackup", CONTROL, "exports", "restore_table", _BACKUP + _TARGET),
+    Operation("RestoreTableToPointInTime", CONTROL, "exports", "restore_table", _SOURCE + _TARGET),
+    Operation("UpdateContinuousBackups", CONTROL, "exports", "backups"),
     # -- streams
-    Operation("DescribeStream", STREAM, "streams", about=_STREAM),
-    Operation("GetRecords", STREAM, "streams", about=_ITERATOR),
-    Operation("GetShardIterator", STREAM, "streams", about=_STREAM),
-    Operation("ListStreams", STREAM, "streams", about=_STREAMS),
+    Operation("DescribeStream", STREAM, "streams", "streams", about=_STREAM),
+    Operation("GetRecords", STREAM, "streams", "streams", about=_ITERATOR),
+    Operation("GetShardIterator", STREAM, "streams", "streams", about=_STREAM),
+    Operation("ListStreams", STREAM, "streams", "streams", about=_STREAMS),
 )
 
 #: All operations, by name.
@@ -240,3 +248,13 @@ def touches(operation: str, request: object) -> Iterator[Touch]:
     if row is None or row.touched is None:
         raise Unclear
     return row.touched(request)
+
+
+def target_of(operation: str) -> str:
+    """Return the header of an operation.
+
+    >>> target_of("GetItem"), target_of("GetRecords")
+    ('DynamoDB_20120810.GetItem', 'DynamoDBStreams_20120810.GetRecords')
+    """
+    service = "DynamoDBStreams" if operation in STREAM_OPERATIONS else "DynamoDB"
+    return f"{service}_20120810.{operation}"

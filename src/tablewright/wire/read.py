@@ -29,8 +29,16 @@ import msgspec
 from tablewright.encoding.truncation import ELLIPSIS, MAX_ECHO_LENGTH, truncate
 from tablewright.errors import ValidationException
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import Constraint, Length, LengthOfEach, ReadAs, Unechoed
-from tablewright.wire.members import Long, Structure, Timestamp
+from tablewright.wire.constraints import (
+    Constraint,
+    Length,
+    LengthOfEach,
+    Long,
+    ReadAs,
+    Structure,
+    Timestamp,
+    Unechoed,
+)
 from tablewright.wire.requests import TableInput
 from tablewright.wire.values import MAX_LEVELS, MODEL, mismatch, read_value, read_values
 

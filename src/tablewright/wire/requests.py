@@ -22,24 +22,28 @@ from tablewright.limits import (
     MAX_TRANSACTION_ACTIONS,
 )
 from tablewright.values import Item, Value
-from tablewright.wire.constraints import Length, LengthOfEach, NumberRange, ReadAs, Unechoed
-from tablewright.wire.members import (
+from tablewright.wire.constraints import (
     CAPPED,
     AttributeAction,
     AttributeName,
     AttributeNames,
     BillingMode,
     CapacityUnits,
+    Capped,
     ComparisonOperator,
     ConditionalOperator,
     IndexName,
     KeyAttributeName,
     KeyType,
+    Length,
+    LengthOfEach,
     Long,
     MultiRegionConsistency,
     Name,
     Names,
+    NumberRange,
     ProjectionType,
+    ReadAs,
     ResourceArn,
     ReturnCapacity,
     ReturnMetrics,
@@ -52,7 +56,9 @@ from tablewright.wire.members import (
     Structure,
     TableClass,
     TableName,
+    Unechoed,
     Unsupported,
+    optional,
 )
 
 # -- tables -----------------------------------------------------------------------------------
@@ -78,7 +84,9 @@ TableKeys = Annotated[list[KeySchemaElement], Length(1, 2)]
 IndexKeys = Annotated[list[KeySchemaElement], Length(1, 2 * MAX_INDEX_KEY_ATTRIBUTES)]
 
 
-class Projection(Structure):
+class RequestedProjection(Structure):
+    model_name = "Projection"
+
     projection_type: ProjectionType | None = None
     non_key_attributes: (
         Annotated[list[KeyAttributeName], Length(1, MAX_INCLUDED_ATTRIBUTES)] | None
@@ -91,25 +99,27 @@ class ProvisionedThroughput(Structure):
 
 
 class OnDemandThroughput(Structure):
-    read: Long | None = field(name="MaxReadRequestUnits", default=None)
-    write: Long | None = field(name="MaxWriteRequestUnits", default=None)
+    read: Long | None = optional("MaxReadRequestUnits")
+    write: Long | None = optional("MaxWriteRequestUnits")
 
 
-class WarmThroughput(Structure):
-    read: Long | None = field(name="ReadUnitsPerSecond", default=None)
-    write: Long | None = field(name="WriteUnitsPerSecond", default=None)
+class RequestedWarmThroughput(Structure):
+    model_name = "WarmThroughput"
+
+    read: Long | None = optional("ReadUnitsPerSecond")
+    write: Long | None = optional("WriteUnitsPerSecond")
 
 
 class LocalSecondaryIndex(Structure):
     index_name: IndexName
     key_schema: IndexKeys
-    projection: Projection
+    projection: RequestedProjection
 
 
 class GlobalSecondaryIndex(LocalSecondaryIndex):
     provisioned_throughput: ProvisionedThroughput | None = None
     on_demand_throughput: OnDemandThroughput | None = None
-    warm_throughput: WarmThroughput | None = None
+    warm_throughput: RequestedWarmThroughput | None = None
 
 
 class CreateGlobalSecondaryIndexAction(GlobalSecondaryIndex):
@@ -120,7 +130,7 @@ class UpdateGlobalSecondaryIndexAction(Structure):
     index_name: IndexName
     provisioned_throughput: ProvisionedThroughput | None = None
     on_demand_throughput: OnDemandThroughput | None = None
-    warm_throughput: WarmThroughput | None = None
+    warm_throughput: RequestedWarmThroughput | None = None
 
 
 class DeleteGlobalSecondaryIndexAction(Structure):
@@ -140,8 +150,8 @@ class StreamSpecification(Structure):
 
 class SSESpecification(Structure):
     enabled: bool | None = None
-    sse_type: SseType | None = field(name="SSEType", default=None)
-    key_id: str | None = field(name="KMSMasterKeyId", default=None)
+    sse_type: SseType | None = optional("SSEType")
+    key_id: str | None = optional("KMSMasterKeyId")
 
 
 class Tag(Structure):
@@ -150,49 +160,45 @@ class Tag(Structure):
 
 
 class CreateTableInput(TableInput, kw_only=True):
-    attribute_definitions: Annotated[list[AttributeDefinition], CAPPED]
+    attribute_definitions: Capped[AttributeDefinition]
     key_schema: TableKeys
-    local_indexes: Annotated[list[LocalSecondaryIndex], CAPPED] | None = field(
-        name="LocalSecondaryIndexes", default=None
-    )
-    global_indexes: Annotated[list[GlobalSecondaryIndex], CAPPED] | None = field(
-        name="GlobalSecondaryIndexes", default=None
-    )
+    local_indexes: Capped[LocalSecondaryIndex] | None = optional("LocalSecondaryIndexes")
+    global_indexes: Capped[GlobalSecondaryIndex] | None = optional("GlobalSecondaryIndexes")
     billing_mode: BillingMode | None = None
     provisioned_throughput: ProvisionedThroughput | None = None
     stream_specification: StreamSpecification | None = None
-    sse_specification: SSESpecification | None = field(name="SSESpecification", default=None)
-    tags: Annotated[list[Tag], CAPPED] | None = None
+    sse_specification: SSESpecification | None = optional("SSESpecification")
+    tags: Capped[Tag] | None = None
     table_class: TableClass | None = None
     deletion_protection_enabled: bool | None = None
     on_demand_throughput: OnDemandThroughput | None = None
-    warm_throughput: WarmThroughput | None = None
+    warm_throughput: RequestedWarmThroughput | None = None
     resource_policy: str | None = None
     # Members of features that this engine does not have; the operation refuses them.
-    global_table_source: TableName | None = field(name="GlobalTableSourceArn", default=None)
-    vector_indexes: Annotated[list[Unsupported], CAPPED] | None = None
+    global_table_source: TableName | None = optional("GlobalTableSourceArn")
+    vector_indexes: Capped[Unsupported] | None = None
 
 
 class UpdateTableInput(TableInput, kw_only=True):
-    attribute_definitions: Annotated[list[AttributeDefinition], CAPPED] | None = None
+    attribute_definitions: Capped[AttributeDefinition] | None = None
     billing_mode: BillingMode | None = None
     provisioned_throughput: ProvisionedThroughput | None = None
-    global_index_updates: Annotated[list[GlobalSecondaryIndexUpdate], CAPPED] | None = field(
-        name="GlobalSecondaryIndexUpdates", default=None
+    global_index_updates: Capped[GlobalSecondaryIndexUpdate] | None = optional(
+        "GlobalSecondaryIndexUpdates"
     )
     stream_specification: StreamSpecification | None = None
-    sse_specification: SSESpecification | None = field(name="SSESpecification", default=None)
+    sse_specification: SSESpecification | None = optional("SSESpecification")
     table_class: TableClass | None = None
     deletion_protection_enabled: bool | None = None
     on_demand_throughput: OnDemandThroughput | None = None
-    warm_throughput: WarmThroughput | None = None
+    warm_throughput: RequestedWarmThroughput | None = None
     # Members of features that this engine does not have; the operation refuses them.
     replica_updates: Annotated[list[Unsupported], Length(1, 10_000)] | None = None
-    witness_updates: Annotated[list[Unsupported], Length(1, 1)] | None = field(
-        name="GlobalTableWitnessUpdates", default=None
+    witness_updates: Annotated[list[Unsupported], Length(1, 1)] | None = optional(
+        "GlobalTableWitnessUpdates"
     )
     multi_region_consistency: MultiRegionConsistency | None = None
-    vector_index_updates: Annotated[list[Unsupported], CAPPED] | None = None
+    vector_index_updates: Capped[Unsupported] | None = None
 
 
 class DescribeTableInput(TableInput, kw_only=True):
@@ -204,7 +210,7 @@ class DeleteTableInput(TableInput, kw_only=True):
 
 
 class ListTablesInput(Structure):
-    start_name: Name | None = field(name="ExclusiveStartTableName", default=None)
+    start_name: Name | None = optional("ExclusiveStartTableName")
     limit: Annotated[int, NumberRange(1, MAX_LISTED_TABLES)] | None = None
 
 
@@ -223,7 +229,7 @@ class DescribeTimeToLiveInput(TableInput, kw_only=True):
 
 class TagResourceInput(Structure):
     resource_arn: ResourceArn
-    tags: Annotated[list[Tag], CAPPED]
+    tags: Capped[Tag]
 
 
 class UntagResourceInput(Structure):
@@ -251,13 +257,13 @@ class ExpectedAttributeValue(Structure):
     value: Value | None = None
     exists: bool | None = None
     comparison_operator: ComparisonOperator | None = None
-    attribute_value_list: Annotated[list[Value], CAPPED] | None = None
+    attribute_value_list: Capped[Value] | None = None
 
 
 class LegacyCondition(Structure, kw_only=True):
     model_name = "Condition"
 
-    attribute_value_list: Annotated[list[Value], CAPPED] | None = None
+    attribute_value_list: Capped[Value] | None = None
     comparison_operator: ComparisonOperator
 
 
@@ -284,15 +290,13 @@ class WriteItemInput(Structure):
     table_name: TableName
     expected: Expected | None = None
     conditional_operator: ConditionalOperator | None = None
-    condition: str | None = field(name="ConditionExpression", default=None)
-    names: Names | None = field(name="ExpressionAttributeNames", default=None)
-    values: Item | None = field(name="ExpressionAttributeValues", default=None)
+    condition: str | None = optional("ConditionExpression")
+    names: Names | None = optional("ExpressionAttributeNames")
+    values: Item | None = optional("ExpressionAttributeValues")
     return_values: ReturnValues | None = None
-    return_on_failure: ReturnOnFailure | None = field(
-        name="ReturnValuesOnConditionCheckFailure", default=None
-    )
-    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
-    return_metrics: ReturnMetrics | None = field(name="ReturnItemCollectionMetrics", default=None)
+    return_on_failure: ReturnOnFailure | None = optional("ReturnValuesOnConditionCheckFailure")
+    return_capacity: ReturnCapacity | None = optional("ReturnConsumedCapacity")
+    return_metrics: ReturnMetrics | None = optional("ReturnItemCollectionMetrics")
 
 
 class PutItemInput(WriteItemInput, kw_only=True):
@@ -306,17 +310,17 @@ class DeleteItemInput(WriteItemInput, kw_only=True):
 class UpdateItemInput(WriteItemInput, kw_only=True):
     key: Item
     attribute_updates: LegacyUpdates | None = None
-    update: str | None = field(name="UpdateExpression", default=None)
+    update: str | None = optional("UpdateExpression")
 
 
 class GetItemInput(Structure):
     table_name: TableName
     key: Item
     attributes_to_get: AttributeNames | None = None
-    consistent: bool | None = field(name="ConsistentRead", default=None)
-    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
-    projection: str | None = field(name="ProjectionExpression", default=None)
-    names: Names | None = field(name="ExpressionAttributeNames", default=None)
+    consistent: bool | None = optional("ConsistentRead")
+    return_capacity: ReturnCapacity | None = optional("ReturnConsumedCapacity")
+    projection: str | None = optional("ProjectionExpression")
+    names: Names | None = optional("ExpressionAttributeNames")
 
 
 class PagedInput(Structure):
@@ -327,22 +331,22 @@ class PagedInput(Structure):
     select: Select | None = None
     attributes_to_get: AttributeNames | None = None
     limit: Annotated[int, NumberRange(1)] | None = None
-    consistent: bool | None = field(name="ConsistentRead", default=None)
+    consistent: bool | None = optional("ConsistentRead")
     conditional_operator: ConditionalOperator | None = None
-    start_key: Item | None = field(name="ExclusiveStartKey", default=None)
-    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
-    projection: str | None = field(name="ProjectionExpression", default=None)
-    filter: str | None = field(name="FilterExpression", default=None)
-    names: Names | None = field(name="ExpressionAttributeNames", default=None)
-    values: Item | None = field(name="ExpressionAttributeValues", default=None)
+    start_key: Item | None = optional("ExclusiveStartKey")
+    return_capacity: ReturnCapacity | None = optional("ReturnConsumedCapacity")
+    projection: str | None = optional("ProjectionExpression")
+    filter: str | None = optional("FilterExpression")
+    names: Names | None = optional("ExpressionAttributeNames")
+    values: Item | None = optional("ExpressionAttributeValues")
 
 
 class QueryInput(PagedInput):
     limit: Annotated[int, NumberRange(1), Unechoed()] | None = None
     key_conditions: LegacyConditions | None = None
     query_filter: LegacyConditions | None = None
-    forward: bool | None = field(name="ScanIndexForward", default=None)
-    key_condition: str | None = field(name="KeyConditionExpression", default=None)
+    forward: bool | None = optional("ScanIndexForward")
+    key_condition: str | None = optional("KeyConditionExpression")
 
 
 class ScanInput(PagedInput):
@@ -354,16 +358,16 @@ class ScanInput(PagedInput):
 class KeysAndAttributes(Structure, omit_defaults=True):
     keys: Annotated[list[Item], Length(1, MAX_BATCH_GET_KEYS), Unechoed()]
     attributes_to_get: AttributeNames | None = None
-    consistent: bool | None = field(name="ConsistentRead", default=None)
-    projection: str | None = field(name="ProjectionExpression", default=None)
-    names: Names | None = field(name="ExpressionAttributeNames", default=None)
+    consistent: bool | None = optional("ConsistentRead")
+    projection: str | None = optional("ProjectionExpression")
+    names: Names | None = optional("ExpressionAttributeNames")
 
 
 class BatchGetItemInput(Structure):
     tables: Annotated[dict[TableName, KeysAndAttributes], Length(0, MAX_BATCH_GET_KEYS)] = field(
         name="RequestItems", default_factory=dict
     )
-    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
+    return_capacity: ReturnCapacity | None = optional("ReturnConsumedCapacity")
 
 
 class PutRequest(Structure):
@@ -375,8 +379,8 @@ class DeleteRequest(Structure):
 
 
 class WriteRequest(Structure, omit_defaults=True):
-    put: PutRequest | None = field(name="PutRequest", default=None)
-    delete: DeleteRequest | None = field(name="DeleteRequest", default=None)
+    put: PutRequest | None = optional("PutRequest")
+    delete: DeleteRequest | None = optional("DeleteRequest")
 
 
 class BatchWriteItemInput(Structure):
@@ -385,39 +389,37 @@ class BatchWriteItemInput(Structure):
         Length(0, MAX_BATCH_WRITES),
         LengthOfEach(1, MAX_BATCH_WRITES),
     ] = field(name="RequestItems", default_factory=dict)
-    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
-    return_metrics: ReturnMetrics | None = field(name="ReturnItemCollectionMetrics", default=None)
+    return_capacity: ReturnCapacity | None = optional("ReturnConsumedCapacity")
+    return_metrics: ReturnMetrics | None = optional("ReturnItemCollectionMetrics")
 
 
 class TransactAction(Structure):
     """The members that all actions of TransactWriteItems share."""
 
     table_name: TableName
-    names: Names | None = field(name="ExpressionAttributeNames", default=None)
-    values: Item | None = field(name="ExpressionAttributeValues", default=None)
-    return_on_failure: ReturnOnFailure | None = field(
-        name="ReturnValuesOnConditionCheckFailure", default=None
-    )
+    names: Names | None = optional("ExpressionAttributeNames")
+    values: Item | None = optional("ExpressionAttributeValues")
+    return_on_failure: ReturnOnFailure | None = optional("ReturnValuesOnConditionCheckFailure")
 
 
 class TransactPut(TransactAction, kw_only=True):
     model_name = "Put"
 
-    condition: str | None = field(name="ConditionExpression", default=None)
+    condition: str | None = optional("ConditionExpression")
     item: Item
 
 
 class TransactDelete(TransactAction, kw_only=True):
     model_name = "Delete"
 
-    condition: str | None = field(name="ConditionExpression", default=None)
+    condition: str | None = optional("ConditionExpression")
     key: Item
 
 
 class TransactUpdate(TransactAction, kw_only=True):
     model_name = "Update"
 
-    condition: str | None = field(name="ConditionExpression", default=None)
+    condition: str | None = optional("ConditionExpression")
     key: Item
     update: str = field(name="UpdateExpression")
 
@@ -433,7 +435,7 @@ AnyTransactAction = TransactPut | TransactDelete | TransactUpdate | TransactCond
 
 
 class TransactWriteItem(Structure):
-    check: TransactConditionCheck | None = field(name="ConditionCheck", default=None)
+    check: TransactConditionCheck | None = optional("ConditionCheck")
     put: TransactPut | None = None
     delete: TransactDelete | None = None
     update: TransactUpdate | None = None
@@ -443,9 +445,9 @@ class TransactWriteItemsInput(Structure):
     actions: Annotated[list[TransactWriteItem], Length(1, MAX_TRANSACTION_ACTIONS)] = field(
         name="TransactItems"
     )
-    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
-    return_metrics: ReturnMetrics | None = field(name="ReturnItemCollectionMetrics", default=None)
-    token: Annotated[str, Length(1, 36)] | None = field(name="ClientRequestToken", default=None)
+    return_capacity: ReturnCapacity | None = optional("ReturnConsumedCapacity")
+    return_metrics: ReturnMetrics | None = optional("ReturnItemCollectionMetrics")
+    token: Annotated[str, Length(1, 36)] | None = optional("ClientRequestToken")
 
 
 class TransactGetEntry(Structure):
@@ -454,8 +456,8 @@ class TransactGetEntry(Structure):
 
     key: Item
     table_name: TableName
-    projection: str | None = field(name="ProjectionExpression", default=None)
-    names: Names | None = field(name="ExpressionAttributeNames", default=None)
+    projection: str | None = optional("ProjectionExpression")
+    names: Names | None = optional("ExpressionAttributeNames")
 
 
 class TransactGetItem(Structure):
@@ -466,4 +468,4 @@ class TransactGetItemsInput(Structure):
     actions: Annotated[list[TransactGetItem], Length(1, MAX_TRANSACTION_ACTIONS)] = field(
         name="TransactItems"
     )
-    return_capacity: ReturnCapacity | None = field(name="ReturnConsumedCapacity", default=None)
+    return_capacity: ReturnCapacity | None = optional("ReturnConsumedCapacity")

@@ -10,8 +10,16 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from tablewright.values import Item
-from tablewright.wire.constraints import EnumValues, Length, NumberRange, RegularExpression
-from tablewright.wire.members import Name, Structure, Timestamp
+from tablewright.wire.constraints import (
+    EnumValues,
+    Length,
+    Name,
+    NumberRange,
+    RegularExpression,
+    Structure,
+    Timestamp,
+    optional,
+)
 from tablewright.wire.responses import ItemOut, Output
 
 MAX_LISTED = 100
@@ -31,7 +39,7 @@ IteratorType = Annotated[
 class ListStreamsInput(Structure):
     table_name: Name | None = None
     limit: ListLimit | None = None
-    start_arn: StreamArn | None = field(name="ExclusiveStartStreamArn", default=None)
+    start_arn: StreamArn | None = optional("ExclusiveStartStreamArn")
 
 
 class ShardFilter(Structure):
@@ -42,7 +50,7 @@ class ShardFilter(Structure):
 class DescribeStreamInput(Structure, kw_only=True):
     stream_arn: StreamArn
     limit: ListLimit | None = None
-    start_shard_id: ShardId | None = field(name="ExclusiveStartShardId", default=None)
+    start_shard_id: ShardId | None = optional("ExclusiveStartShardId")
     shard_filter: ShardFilter | None = None
 
 
@@ -87,7 +95,7 @@ class Record(Struct, omit_defaults=True, gc=False, kw_only=True):
     event_source: str = field(name="eventSource")
     aws_region: str = field(name="awsRegion")
     dynamodb: StreamRecord
-    user_identity: Identity | None = field(name="userIdentity", default=None)
+    user_identity: Identity | None = optional("userIdentity")
 
 
 class GetRecordsOutput(Output, kw_only=True):

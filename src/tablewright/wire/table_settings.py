@@ -14,15 +14,18 @@ from typing import Annotated
 
 from msgspec import field
 
-from tablewright.wire.constraints import EnumValues, Length, NumberRange
-from tablewright.wire.members import (
-    CAPPED,
+from tablewright.wire.constraints import (
+    Capped,
+    EnumValues,
     IndexName,
+    Length,
     Name,
+    NumberRange,
     ResourceArn,
     Structure,
     TableName,
     Unsupported,
+    optional,
 )
 
 RevisionId = Annotated[str, Length(1, 255)]
@@ -52,7 +55,7 @@ class UpdateContributorInsightsInput(Structure):
     table_name: TableName
     action: InsightsAction = field(name="ContributorInsightsAction")
     index_name: IndexName | None = None
-    mode: InsightsMode | None = field(name="ContributorInsightsMode", default=None)
+    mode: InsightsMode | None = optional("ContributorInsightsMode")
 
 
 class DescribeContributorInsightsInput(Structure):
@@ -67,7 +70,7 @@ class ListContributorInsightsInput(Structure):
 
 
 class EnableKinesisStreamingConfiguration(Structure):
-    precision: Precision | None = field(name="ApproximateCreationDateTimePrecision", default=None)
+    precision: Precision | None = optional("ApproximateCreationDateTimePrecision")
 
 
 class UpdateKinesisStreamingConfiguration(EnableKinesisStreamingConfiguration):
@@ -79,16 +82,16 @@ class KinesisStreamingDestinationInput(Structure):
 
     table_name: TableName
     stream_arn: StreamArn
-    configuration: EnableKinesisStreamingConfiguration | None = field(
-        name="EnableKinesisStreamingConfiguration", default=None
+    configuration: EnableKinesisStreamingConfiguration | None = optional(
+        "EnableKinesisStreamingConfiguration"
     )
 
 
 class UpdateKinesisStreamingDestinationInput(Structure):
     table_name: TableName
     stream_arn: StreamArn
-    configuration: UpdateKinesisStreamingConfiguration | None = field(
-        name="UpdateKinesisStreamingConfiguration", default=None
+    configuration: UpdateKinesisStreamingConfiguration | None = optional(
+        "UpdateKinesisStreamingConfiguration"
     )
 
 
@@ -98,12 +101,12 @@ class DescribeKinesisStreamingDestinationInput(Structure):
 
 class CreateGlobalTableInput(Structure):
     global_table_name: Name
-    replication_group: Annotated[list[Unsupported], CAPPED]
+    replication_group: Capped[Unsupported]
 
 
 class UpdateGlobalTableInput(Structure):
     global_table_name: Name
-    replica_updates: Annotated[list[Unsupported], CAPPED]
+    replica_updates: Capped[Unsupported]
 
 
 class DescribeGlobalTableInput(Structure):
@@ -119,7 +122,7 @@ class UpdateGlobalTableSettingsInput(Structure):
 
 
 class ListGlobalTablesInput(Structure):
-    start_name: Name | None = field(name="ExclusiveStartGlobalTableName", default=None)
+    start_name: Name | None = optional("ExclusiveStartGlobalTableName")
     limit: Annotated[int, NumberRange(1)] | None = None
     region_name: str | None = None
 

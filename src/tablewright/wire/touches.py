@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from tablewright.limits import MAX_TRANSACTION_ACTIONS
 from tablewright.values import Item
 
 if TYPE_CHECKING:
@@ -189,15 +190,15 @@ def _statement(part: object) -> Touch:
 
     kind: Kind
     match parsed.statement:
-        case partiql.Insert(_, item):
+        case partiql.InsertStatement(_, item):
             return Touch("Put", table, KeyRange(lambda: bind()[item.name]["M"]), part)
-        case partiql.Exists(partiql.Select(where=where)):
+        case partiql.ExistsStatement(partiql.SelectStatement(where=where)):
             kind = "ConditionCheck"
-        case partiql.Select(where=where):
+        case partiql.SelectStatement(where=where):
             kind = "Select"
-        case partiql.Update(where=where):
+        case partiql.UpdateStatement(where=where):
             kind = "Update"
-        case partiql.Delete(where=where):
+        case partiql.DeleteStatement(where=where):
             kind = "Delete"
     return Touch(kind, table, KeyRange(lambda: dict(_equalities(where, bind()))), part, index)
 
@@ -214,6 +215,38 @@ def whole_page(request: dict[str, Any]) -> dict[str, Any]:
         if marks:
             kept[member] = marks
     return kept
+
+
+# -- requests that are not checked yet: any JSON
+
+
+def unchecked_parts(request: object) -> Iterator[dict[str, Any]]:
+    """Yield a request, its statements and its actions, as far as they are JSON objects.
+
+    A request with more entries than a transaction may have is not read further: it is refused.
+    """
+    if isinstance(request, dict):
+        yield request
+        for member in ("TransactItems", "TransactStatements", "Statements"):
+            entries = request.get(member)
+            for entry in entries[:MAX_TRANSACTION_ACTIONS] if isinstance(entries, list) else ():
+                if isinstance(entry, dict):
+                    yield entry
+                    yield from (action for action in entry.values() if isinstance(action, dict))
+
+
+def named_tables(request: object) -> Iterator[str]:
+    """Yield the tables that a request names, except in statements.
+
+    >>> list(named_tables({"TransactItems": [{"Put": {"TableName": "a"}}, {"Get": 1}]}))
+    ['a']
+    """
+    for part in unchecked_parts(request):
+        name, batch = part.get("TableName"), part.get("RequestItems")
+        if isinstance(name, str):
+            yield name
+        if isinstance(batch, dict):
+            yield from batch
 
 
 # -- members of JSON, or of typed requests

@@ -8,21 +8,30 @@ An item whose lists, maps and sets have more entries than the maximum size of an
 refused before the entries are read: each entry takes at least one byte. (DynamoDB reports an
 invalid entry first. In ExpressionAttributeValues, which may have 2 MB, DynamoDB accepts such a
 list, but no item can equal it.)
+
+`decode` decodes the body of a request. Decoded JSON has no reference cycles, so the garbage
+collector is paused while a large body is decoded and checked. Otherwise the collector traverses the
+growing tree repeatedly and takes longer than decoding (16 MB of `[]`: 1.2 s with the collector,
+0.4 s without; refusing 16 MB of nested lists: 1.6 s with, 0.14 s without).
 """
 
 from __future__ import annotations
 
 import binascii
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from operator import is_
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from tablewright.encoding.items import ITEM_TOO_LARGE, TOO_DEEP
+from tablewright.encoding.items import ITEM_TOO_LARGE, TOO_DEEP, normalise_item, value_size
+from tablewright.encoding.numbers import is_canonical, number_size
 from tablewright.errors import SerializationException, ValidationException
 from tablewright.limits import MAX_ITEM_SIZE
-from tablewright.values import Value
+from tablewright.values import Item, Value
 
 # `encoding.items` refuses more than 32 levels; this limit only prevents a stack overflow.
 MAX_LEVELS = 64
@@ -216,3 +225,67 @@ def mismatch(raw: Any, wanted: str, *, element: bool = False) -> SerializationEx
     return SerializationException(
         f"{token} cannot be converted to {wanted.removeprefix('java.lang.')}"
     )
+
+
+def read_whole_item(raw: dict[str, Any]) -> tuple[Item, int]:
+    """Check, normalise and measure an item of a file or an endpoint; return it and its size.
+
+    Raise a `DynamoDBError` if it is invalid. The size is not limited. The result is that of three
+    passes: `read_values`, `normalise_item` and `item_size`. Values that need no change, which are
+    most, take a third of the time here: 3 instead of 8.5 µs for an item of 11 attributes.
+
+    >>> read_whole_item({"k": {"S": "a"}, "n": {"N": "1.0"}})
+    ({'k': {'S': 'a'}, 'n': {'N': '1'}}, 5)
+    """
+    texts = list(raw)  # names and strings; their length is that of the joined text
+    size = 0
+    others: dict[str, Any] = {}
+    for name, value in raw.items():
+        if type(value) is dict and len(value) == 1 and name:
+            if "S" in value:
+                content = value["S"]
+                if type(content) is str:
+                    texts.append(content)
+                    continue
+            elif "N" in value:
+                content = value["N"]
+                if type(content) is str and is_canonical(content):
+                    size += number_size(content)
+                    continue
+            elif type(value.get("BOOL")) is bool:
+                size += 1
+                continue
+        others[name] = value
+    text = "".join(texts)
+    size += len(text) if text.isascii() else len(text.encode())
+    if not others:
+        return raw, size
+    normal = normalise_item(read_values(others))
+    return {**raw, **normal}, size + sum(map(value_size, normal.values()))
+
+
+#: The size in bytes up to which pausing the collector costs more than it saves.
+SMALL_BODY = 64 * 1024
+
+_decode = msgspec.json.Decoder().decode
+
+
+def decode(body: bytes | bytearray) -> Any:
+    """Decode a body. Raise `ValueError` or `RecursionError` if it is not JSON."""
+    if len(body) <= SMALL_BODY:
+        return _decode(body)
+    with collector_paused():
+        return _decode(body)
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Pause the garbage collector during a `with` block, unless it is already paused."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

@@ -21,7 +21,7 @@ from tests.transports import InterferingTransport
 @pytest.fixture
 def other(engine: Engine, monkeypatch: pytest.MonkeyPatch, db: Database) -> Database:
     """Return the database of another client."""
-    monkeypatch.setattr("tablewright.plan.writes.commit.CONTENTION", Backoff(6, 0.0, 0.0))
+    monkeypatch.setattr("tablewright.plan.writes.write.CONTENTION", Backoff(6, 0.0, 0.0))
     return connect(engine, *TABLES.values())
 
 

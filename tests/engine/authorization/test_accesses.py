@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.engine.authorization import resolve_access
+from tablewright.engine.access.authorization import resolve_access
+from tablewright.engine.access.requested_access import requested_accesses
+from tablewright.engine.change_log.streams import ShardIterator
 from tablewright.engine.operations import find_operation
-from tablewright.engine.requested_access import requested_accesses
-from tablewright.engine.shard_iterators import ShardIterator
 from tablewright.errors import AccessDeniedException
 from tablewright.policy import Principal
-from tablewright.policy.keys import DYNAMODB_KEYS, PARTITION_KEYS
+from tablewright.policy.condition import DYNAMODB_KEYS, PARTITION_KEYS
 from tablewright.wire.operations import OPERATIONS
 from tablewright.wire.read import read
 from tests.engine.authorization.principals import ARN, KEY, Json, principal, statement

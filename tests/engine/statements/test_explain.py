@@ -4,9 +4,9 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.engine.statements.explain import explain_statement
-from tablewright.engine.table import table_from_description
+from tablewright.engine.tables.table import table_from_description
 from tablewright.errors import ResourceNotFoundException, ValidationException
-from tablewright.partiql import Select, parse
+from tablewright.partiql import SelectStatement, parse
 from tablewright.partiql.printing import format_condition, format_constant
 from tablewright.table_description import read_table
 from tests.engine.database import av, table_request
@@ -127,7 +127,7 @@ def test_what_the_statement_refuses_is_refused(engine: Engine) -> None:
 )
 def test_a_printed_condition_parses_to_the_same_tree(where: str) -> None:
     parsed = parse(f"SELECT * FROM t WHERE {where}")
-    assert isinstance(parsed.statement, Select)
+    assert isinstance(parsed.statement, SelectStatement)
     assert parsed.statement.where is not None
     printed = format_condition(
         parsed.statement.where, lambda name: format_constant(parsed.constants[name])

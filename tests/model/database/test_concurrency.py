@@ -14,7 +14,7 @@ import pytest
 from tablewright import Engine, connect, create
 from tablewright.database import Database
 from tablewright.errors import AlreadyExists, ResourceInUseException
-from tablewright.model.provision import Provision
+from tablewright.model.databases.provision import Provision
 from tablewright.plan.plan import run
 from tablewright.transport import Local, Response
 from tests.model.database.shop import Account, Ledger, Shop, engine_of, items, ttl_of

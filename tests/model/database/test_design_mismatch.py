@@ -26,11 +26,10 @@ from tablewright import (
 )
 from tablewright.errors import DesignMismatch, IndexNotReady, KeyDifference
 from tablewright.formats import lower, upper
-from tablewright.mapping.record_key import record_key
-from tablewright.model.provision import Provision
-from tablewright.plan.index_record import begin_record
-from tablewright.plan.plan import Context, Plan, Steps, run
-from tablewright.plan.unready import Unready
+from tablewright.mapping.item_kind import record_key
+from tablewright.model.databases.provision import Provision
+from tablewright.plan.backfill.index_record import begin_record
+from tablewright.plan.plan import Context, Plan, Steps, Unready, run
 from tablewright.plans import backfill
 from tablewright.server import serving
 from tablewright.transport import Local, Response

@@ -11,7 +11,7 @@ import pytest
 from tablewright import Engine, connect
 from tablewright.engine import maintenance
 from tablewright.errors import TableMismatch, TableNotFound
-from tablewright.model.provision import Provision
+from tablewright.model.databases.provision import Provision
 from tablewright.plan.plan import run
 from tablewright.transport import Local, Response, tables
 from tests.model.database.shop import Ledger, Shop, described, shelf

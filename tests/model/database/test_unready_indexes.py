@@ -30,8 +30,8 @@ from tablewright import (
 from tablewright.designs.catalog import load
 from tablewright.engine import maintenance
 from tablewright.errors import DeclarationError, IndexNotReady, TableMismatch
-from tablewright.mapping.record_key import record_key
-from tablewright.model.provision import Prepare, Provision
+from tablewright.mapping.item_kind import record_key
+from tablewright.model.databases.provision import Prepare, Provision
 from tablewright.plan.plan import Context, run
 from tablewright.plans import BackfillProgress, Plan, backfill
 from tablewright.policy import as_principal
@@ -379,7 +379,7 @@ def test_commands_leave_the_record_out(tmp_path: Path) -> None:
     connect(file, table, update=True).close()
     seeded = commands.run("seed", "shop", file).stdout
     assert seeded.startswith("shop: 38 items (4 Brand, ")
-    compared = commands.run("verify", "shop", "--stored", file).stdout
+    compared = commands.run("check-items", "shop", file).stdout
     assert compared.startswith("shop: all 38 items have the keys that their values give (4 Brand")
     for options in ([], ["--design", "shop"]):
         scanned = commands.run("scan", file, "shop", *options)

@@ -29,8 +29,8 @@ from tablewright import (
 from tablewright.backoff import Backoff
 from tablewright.designs.catalog import load
 from tablewright.errors import TableMismatch
-from tablewright.model import provision
-from tablewright.model.provision import Provision
+from tablewright.model.databases import provision
+from tablewright.model.databases.provision import Provision
 from tablewright.plan.plan import Context, run
 from tablewright.publish.infrastructure import cloudformation
 from tablewright.server import serving
@@ -151,8 +151,8 @@ def source(folder: Path) -> Path:
 
 COMMANDS: dict[str, Callable[[Path, Any], list[Any]]] = {
     "seed": lambda design, target: ["seed", design, target],
-    "verify": lambda design, target: ["verify", design, "--target", target],
-    "create-table": lambda design, target: ["create-table", target, "--design", design],
+    "verify": lambda design, target: ["verify", design, target],
+    "create-tables": lambda design, target: ["create-tables", design, target],
     "copy": lambda design, target: ["copy", source(design.parent), target],
     "backfill": lambda design, target: ["backfill", design, target],
 }

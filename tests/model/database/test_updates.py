@@ -29,10 +29,10 @@ from tablewright import (
 from tablewright.engine import maintenance
 from tablewright.engine.realism import Realism
 from tablewright.errors import LimitExceededException, TableMismatch
-from tablewright.model.provision import Provision
+from tablewright.model.databases.provision import Provision
 from tablewright.plan.plan import run
 from tablewright.server import serving
-from tablewright.transport import Local, Response, index_creation
+from tablewright.transport import Local, Response, tables
 from tests.model.database.shop import described, ttl_of
 
 
@@ -78,7 +78,7 @@ class UnfitTask(Entity, table=Unfit, type_name="Task"):
 
 @pytest.fixture(autouse=True)
 def _no_delays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_creation, "FIRST_DELAY", 0.0)
+    monkeypatch.setattr(tables, "FIRST_DELAY", 0.0)
 
 
 @pytest.fixture(params=["file", "endpoint", "slow endpoint"])

@@ -24,7 +24,7 @@ from tablewright import (
     key,
 )
 from tablewright.errors import DeclarationError, TableMismatch
-from tablewright.verify import temporary
+from tablewright.verify import seeding
 
 
 class Guarded(
@@ -87,7 +87,7 @@ def test_a_table_without_the_stream_differs() -> None:
 
 def test_temporary_tables_are_removed_although_they_are_protected(tmp_path: Path) -> None:
     file = tmp_path / "shop.db"
-    with temporary.temporary_tables(str(file), Guarded):
+    with seeding.temporary_tables(str(file), Guarded):
         pass
     with Engine(file) as engine:
         assert engine.call("ListTables") == {"TableNames": []}
@@ -99,7 +99,7 @@ def test_temporary_tables_are_removed_although_they_are_protected(tmp_path: Path
         ({"stream": "NEW_IMAGES"}, "stream='NEW_IMAGES' is not one of .*did you mean 'NEW_IMAGE'"),
         ({"point_in_time_recovery": 36}, "=36 is not a number of days from 1 to 35, or True"),
         ({"point_in_time_recovery": 0}, "=0 is not a number of days"),
-        ({"tags": {"team": 1}}, "must hold texts"),
+        ({"tags": {"team": 1}}, "is not a pair of texts"),
         (
             {"billing": "PROVISIONED"},
             r"billing='PROVISIONED' is not Provisioned\(read=…, write=…\)",

@@ -37,7 +37,7 @@ def test_a_table_is_not_made() -> None:
 
 
 def test_two_indexes_of_one_name_are_refused() -> None:
-    with refused("shop", "two indexes", "'listed'"):
+    with refused("Shop.second", "two indexes", "'listed'"):
 
         class Shop(Table, name="shop"):
             first = GSI("GSI1PK", name="listed")

@@ -9,7 +9,7 @@ from uuid import UUID
 from tablewright import GSI, LSI, Attr, Entity, Table, attr, connect, create, index, key, put
 from tablewright.errors import DeclarationError
 from tablewright.formats import day, descending, epoch_seconds, year_month
-from tablewright.model.table_definition import definition
+from tablewright.model.databases.provision import definition
 from tests.model.declaring.declarations import Status, raw
 
 

@@ -135,10 +135,13 @@ def test_a_table_under_another_name_is_scoped_too() -> None:
     ("shards", "message"),
     [
         ({}, "has no shards"),
-        ({"write": ("U#",)}, "must hold {user_id} once"),
-        ({"write": ("U#{user}",)}, "must hold {user_id} once"),
-        ({"read": ("U#{user_id}#{user_id}",)}, "must hold {user_id} once"),
-        ({"write": ("U#{user_id}",), "read": ("{other}#{user_id}",)}, "must hold {user_id} once"),
+        ({"write": ("U#",)}, "must contain {user_id} once"),
+        ({"write": ("U#{user}",)}, "must contain {user_id} once"),
+        ({"read": ("U#{user_id}#{user_id}",)}, "must contain {user_id} once"),
+        (
+            {"write": ("U#{user_id}",), "read": ("{other}#{user_id}",)},
+            "must contain {user_id} once",
+        ),
     ],
 )
 def test_shards_that_do_not_name_the_tenant_are_an_error_at_import(

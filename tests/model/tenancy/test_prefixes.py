@@ -149,7 +149,7 @@ def test_a_star_that_is_not_the_last_part_is_an_error(text: str) -> None:
 
 
 def test_a_prefix_without_an_id_is_an_error() -> None:
-    with pytest.raises(DeclarationError, match=r"must hold \{org\} once"):
+    with pytest.raises(DeclarationError, match=r"must contain \{org\} once"):
 
         class Shop(Table):
             tenancy = Tenancy("org", write=("ORG#*",))

@@ -26,8 +26,8 @@ from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
 from tablewright.formats import shard
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
+from tablewright.plan.expressions import QueryRequest, Selection
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
-from tablewright.plan.reads.query_request import QueryRequest, Selection
 from tablewright.plans import Plan
 from tablewright.values import Value
 from tests.prepared import prepared
@@ -272,7 +272,7 @@ def test_an_id_that_two_keys_hold_in_different_forms_is_refused() -> None:
 
     with connect(":memory:", Forms) as db:
         assert db.for_tenant(user="0007").run(Short.primary("0007")) is None
-        with pytest.raises(InvalidValue, match="hold this id in different forms"):
+        with pytest.raises(InvalidValue, match="contain this id in different forms"):
             db.for_tenant(user=7)
 
 

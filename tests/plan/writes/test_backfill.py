@@ -18,8 +18,8 @@ from tablewright.errors import (
     ProvisionedThroughputExceededException,
     UnreadableItem,
 )
-from tablewright.mapping.record_key import record_key
-from tablewright.plan import throttling
+from tablewright.mapping.item_kind import record_key
+from tablewright.plan.backfill import throttling
 from tablewright.plan.plan import run
 from tablewright.plans import Backfill, BackfillProgress, backfill
 from tablewright.transport import Local, Response

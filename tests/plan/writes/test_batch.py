@@ -173,7 +173,7 @@ def test_a_long_batch_of_which_every_answer_leaves_something_is_done(
 ) -> None:
     """DynamoDB does most of every request, and so there is no reason to give up."""
     monkeypatch.setattr(
-        "tablewright.plan.reads.batch_get.UNPROCESSED", Backoff(10, first=0.0, longest=0.0)
+        "tablewright.plan.reads.several.UNPROCESSED", Backoff(10, first=0.0, longest=0.0)
     )
     db._transport = ThrottlingTransport(db._transport, times=14, unprocessed=5)
     db.run(batch_write(put(Box(box_id=f"{number:03}")) for number in range(302)))
@@ -185,7 +185,7 @@ def test_a_batch_of_which_nothing_is_ever_done_is_an_error(
     db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "tablewright.plan.reads.batch_get.UNPROCESSED", Backoff(10, first=0.0, longest=0.0)
+        "tablewright.plan.reads.several.UNPROCESSED", Backoff(10, first=0.0, longest=0.0)
     )
     db._transport = ThrottlingTransport(db._transport, times=1000, unprocessed=25)
 

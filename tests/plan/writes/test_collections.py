@@ -171,7 +171,7 @@ def prepare() -> Prepare:
 
 @pytest.fixture
 def db(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Database:
-    monkeypatch.setattr("tablewright.plan.writes.commit.CONTENTION", Backoff(6, 0.0, 0.0))
+    monkeypatch.setattr("tablewright.plan.writes.write.CONTENTION", Backoff(6, 0.0, 0.0))
     return connect(engine, Shop)
 
 

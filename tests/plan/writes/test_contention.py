@@ -65,7 +65,7 @@ def test_a_write_fails_after_the_last_attempt_of_the_policy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        "tablewright.plan.writes.commit.CONTENTION", Backoff(attempts=5, first=0.0, longest=0.0)
+        "tablewright.plan.writes.write.CONTENTION", Backoff(attempts=5, first=0.0, longest=0.0)
     )
     with Engine(":memory:") as engine:
         other = connect(engine, Games, create=True)

@@ -13,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.ids import KSUID, ULID
-from tablewright.mapping.delimiter import Delimiter
-from tablewright.mapping.formats.codecs import Codec, coded
-from tablewright.mapping.formats.format import Format
+from tablewright.mapping.formats.codecs import CASEFOLD, LOWER, UPPER, Codec, coded, truncated
 from tablewright.mapping.formats.moments import DAY, HOUR, MILLIS, MONTH, SECONDS, WEEK, YEAR, iso
 from tablewright.mapping.formats.numbers import (
     BINARY,
@@ -25,9 +23,9 @@ from tablewright.mapping.formats.numbers import (
     padded,
     shard,
 )
-from tablewright.mapping.formats.texts import CASEFOLD, LOWER, UPPER, truncated
 from tablewright.mapping.language import intersects, literal, to_regex, width_of
-from tablewright.mapping.parts import KeyPart, make_part
+from tablewright.mapping.notation import Format
+from tablewright.mapping.parts import Delimiter, KeyPart, make_part
 from tests.examples import examples
 from tests.properties.keys.values import Level, Status, texts
 

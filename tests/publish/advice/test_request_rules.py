@@ -50,7 +50,7 @@ def test_a_transaction_with_one_read(tmp_path: Path) -> None:
 def test_other_writes_are_no_transactions_of_one_item(
     tmp_path: Path, plan: str, parameters: str
 ) -> None:
-    source = "from tablewright.plan.writes.transaction import require\n" + ORDER
+    source = "from tablewright.plan.writes.several import require\n" + ORDER
     assert find(tmp_path, source + pattern(plan, parameters), "single-item-transaction") == []
 
 

@@ -1,7 +1,7 @@
 # Completion for bash. In ~/.bashrc:  eval "$(tablewright completion bash)"
 _tablewright() {
     local IFS=$'\n' current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}"
-    local command="" word values="" options="" designs=""
+    local command="" word values="" options="" files=""
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case "$command/$word" in
 @WORDS@
@@ -19,8 +19,8 @@ _tablewright() {
         return
     fi
     COMPREPLY=($(compgen -W "${values// /$IFS}" -- "$current"))
-    if [[ -n "$designs" ]]; then
-        COMPREPLY+=($(compgen -W "${designs// /$IFS}" -- "$current") $(compgen -f -- "$current"))
+    if [[ -n "$files" ]]; then
+        COMPREPLY+=($(compgen -f -- "$current"))
         type compopt >/dev/null 2>&1 && compopt -o filenames 2>/dev/null
     fi
 }

@@ -15,8 +15,9 @@ keys of whole items; in `joins`, the key of one item and the index keys of its c
 is refused if there are any. A rename or a delete that is complete leaves no section without its
 menu and no product without its section, also if one was added at the same time.
 
-`tablewright verify menu` measures all four variants with the same menus; `tablewright docs menu`
-has the results and the conclusions in its last section. Each variant has its own list of decisions.
+`tablewright verify menu` measures all four variants with the same menus; the last section of
+`tablewright publish docs menu` has the results and the conclusions. Each variant has its own list
+of decisions.
 
 The design implements a document that compares these variants, called the source document here. It
 is mistaken in three places:

@@ -11,13 +11,14 @@ similar to known ones are rejected there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias
 
 from tablewright.engine.step import Step
 from tablewright.errors import UnknownOperationException
 from tablewright.hints import did_you_mean
-from tablewright.wire.members import Structure
+from tablewright.wire.constraints import Structure
 from tablewright.wire.operations import OPERATIONS
 
 #: The shape of a request, and the function that converts it into a step.
@@ -49,20 +50,16 @@ def unknown_operation(name: str) -> UnknownOperationException:
     return UnknownOperationException(f"unknown operation {name!r}{hint} {LIST_OF_OPERATIONS}")
 
 
-class _Members(dict[str, frozenset[str]]):
-    def __missing__(self, operation: str) -> frozenset[str]:
-        shape, _ = find_operation(operation)
-        members = self[operation] = frozenset(shape.__struct_encode_fields__)
-        return members
-
-
-#: The members of the requests of each operation.
-MEMBERS = _Members()
+@cache
+def find_members(operation: str) -> frozenset[str]:
+    """Return the members of the requests of an operation."""
+    return frozenset(find_operation(operation)[0].__struct_encode_fields__)
 
 
 def reject_misspelled_members(operation: str, request: Iterable[str]) -> None:
     """Raise a TypeError for an unknown member that is similar to a known one."""
+    known = find_members(operation)
     for member in request:
-        hint = did_you_mean(member, MEMBERS[operation], cutoff=CUTOFF)
-        if hint and member not in MEMBERS[operation]:
+        hint = did_you_mean(member, known, cutoff=CUTOFF)
+        if hint and member not in known:
             raise TypeError(f"{operation} has no member {member!r}{hint}")

@@ -1,9 +1,27 @@
-"""DescribeLimits and DescribeEndpoints: the limits and endpoints of the account."""
+"""Operations on the account: its limits and endpoints, and global tables, of which there are none.
+
+DynamoDB itself refuses to create the old version of global tables (CreateGlobalTable); replicas of
+the current version are a part of UpdateTable, which refuses them, too.
+"""
 
 from __future__ import annotations
 
-from tablewright.engine.step import ReadStep
+from typing import Any
+
+from tablewright.engine.step import ReadContext, ReadStep, reads
+from tablewright.engine.tables.definition import NO_REPLICAS
+from tablewright.errors import GlobalTableNotFoundException, ValidationException
 from tablewright.wire.requests import DescribeEndpointsRequest, DescribeLimitsInput
+from tablewright.wire.table_settings import (
+    CreateGlobalTableInput,
+    DescribeGlobalTableInput,
+    DescribeGlobalTableSettingsInput,
+    DescribeTableReplicaAutoScalingInput,
+    ListGlobalTablesInput,
+    UpdateGlobalTableInput,
+    UpdateGlobalTableSettingsInput,
+    UpdateTableReplicaAutoScalingInput,
+)
 
 _LIMITS = {
     "AccountMaxReadCapacityUnits": 80_000,
@@ -21,3 +39,31 @@ def describe_limits(request: DescribeLimitsInput) -> ReadStep:
 
 def describe_endpoints(request: DescribeEndpointsRequest) -> ReadStep:
     return ReadStep(lambda context: {"Endpoints": [_ENDPOINT]})
+
+
+@reads
+def refuse_replicas(
+    request: CreateGlobalTableInput
+    | UpdateGlobalTableInput
+    | DescribeTableReplicaAutoScalingInput
+    | UpdateTableReplicaAutoScalingInput,
+    context: ReadContext,
+) -> Any:
+    raise ValidationException(NO_REPLICAS)
+
+
+@reads
+def find_no_global_table(
+    request: DescribeGlobalTableInput
+    | DescribeGlobalTableSettingsInput
+    | UpdateGlobalTableSettingsInput,
+    context: ReadContext,
+) -> Any:
+    raise GlobalTableNotFoundException(
+        f"Global table not found: Global table with name: '{request.global_table_name}' "
+        "does not exist."
+    )
+
+
+def list_global_tables(request: ListGlobalTablesInput) -> ReadStep:
+    return ReadStep(lambda context: {"GlobalTables": []})

@@ -1,7 +1,10 @@
-"""CreateBackup, DescribeBackup, ListBackups and DeleteBackup.
+"""CreateBackup, DescribeBackup, ListBackups and DeleteBackup, and the settings of recovery.
 
 A backup is AVAILABLE when CreateBackup returns. As on AWS, DeleteBackup returns the description
 with the status DELETED, and afterwards the backup is not found.
+
+DescribeContinuousBackups and UpdateContinuousBackups are about point-in-time recovery of a table.
+As on AWS, continuous backups are always ENABLED, and point-in-time recovery is DISABLED at first.
 """
 
 from __future__ import annotations
@@ -10,23 +13,37 @@ import time
 from operator import attrgetter
 from typing import Any
 
-from tablewright.engine import backups
-from tablewright.engine.backups import Backup
-from tablewright.engine.describe import (
+from tablewright.engine.archives import backups
+from tablewright.engine.archives.backups import Backup
+from tablewright.engine.change_log.recovery import restorable_times, set_recovery
+from tablewright.engine.step import (
+    ReadContext,
+    ReadStep,
+    WriteContext,
+    WriteStep,
+    reads,
+    table_name,
+    writes,
+)
+from tablewright.engine.tables.describe import (
     describe,
     present,
     round_timestamp,
     table_arn,
     take_page,
 )
-from tablewright.engine.step import ReadContext, ReadStep, WriteContext, reads, table_name, writes
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables.table import StoredTable
+from tablewright.errors import invalid
+from tablewright.limits import MAX_RECOVERY_DAYS
+from tablewright.schema import TableSchema
 from tablewright.table_description import write_keys
-from tablewright.wire.backups import (
+from tablewright.wire.exports import (
     CreateBackupInput,
     DeleteBackupInput,
     DescribeBackupInput,
+    DescribeContinuousBackupsInput,
     ListBackupsInput,
+    UpdateContinuousBackupsInput,
 )
 
 MAX_LISTED_BACKUPS = 100
@@ -148,3 +165,52 @@ def _describe_indexes(indexes: list[dict[str, Any]] | None) -> list[dict[str, An
         )
         for index in indexes
     ]
+
+
+# -- point-in-time recovery
+
+
+@reads
+def describe_continuous_backups(
+    request: DescribeContinuousBackupsInput, context: ReadContext
+) -> dict[str, Any]:
+    schema = context.find_table_for_backup(request.table_name).schema
+    return _describe_recovery(schema, context.streams.now())
+
+
+def update_continuous_backups(request: UpdateContinuousBackupsInput) -> WriteStep:
+    wanted = request.recovery
+    if wanted.days is not None and not wanted.enabled:  # AWS's message is not known for certain
+        raise invalid(
+            "RecoveryPeriodInDays cannot be specified when PointInTimeRecoveryEnabled is false"
+        )
+
+    def run(context: WriteContext) -> dict[str, Any]:
+        schema = context.find_table_for_backup(request.table_name).schema
+        days = 0
+        if wanted.enabled:
+            days = wanted.days or (schema.recovery.days if schema.recovery else MAX_RECOVERY_DAYS)
+        now = context.streams.now()
+        if days != (schema.recovery.days if schema.recovery else 0):
+            schema = set_recovery(context.catalog, context.tx, schema, days, now)
+        return _describe_recovery(schema, now)
+
+    return WriteStep(run)
+
+
+def _describe_recovery(schema: TableSchema, now: float) -> dict[str, Any]:
+    recovery: dict[str, Any] = {"PointInTimeRecoveryStatus": "DISABLED"}
+    if schema.recovery is not None:
+        earliest, latest = restorable_times(schema, now)
+        recovery = {
+            "PointInTimeRecoveryStatus": "ENABLED",
+            "RecoveryPeriodInDays": schema.recovery.days,
+            "EarliestRestorableDateTime": earliest,
+            "LatestRestorableDateTime": max(earliest, int(latest)),
+        }
+    return {
+        "ContinuousBackupsDescription": {
+            "ContinuousBackupsStatus": "ENABLED",
+            "PointInTimeRecoveryDescription": recovery,
+        }
+    }

@@ -12,9 +12,9 @@ from tablewright.capacity import read_units
 from tablewright.encoding.items import dump, normalise_item
 from tablewright.engine.capacity import Charge, consumed_by_table
 from tablewright.engine.expressions import read_projection
+from tablewright.engine.paging import WorkLimit
 from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep
-from tablewright.engine.work_limit import WorkLimit
 from tablewright.errors import ValidationException
 from tablewright.expression import CompiledProjection
 from tablewright.limits import MAX_BATCH_GET_KEYS, MAX_BATCH_GET_SIZE

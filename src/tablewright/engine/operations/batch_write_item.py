@@ -11,7 +11,7 @@ from tablewright.engine.capacity import Charge, collection_metrics, consumed_by_
 from tablewright.engine.operations.put_item import build_row
 from tablewright.engine.rows import ItemRow, find_row, replace_item
 from tablewright.engine.step import WriteContext, WriteStep
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import ValidationException
 from tablewright.limits import MAX_BATCH_WRITES, MAX_SORT_KEY_SIZE
 from tablewright.values import Item

@@ -1,7 +1,7 @@
 """UpdateContributorInsights, DescribeContributorInsights and ListContributorInsights.
 
-While it is enabled, the engine counts the keys that requests use (`engine.key_counts`). In the mode
-THROTTLED_KEYS, only keys of throttled requests are counted.
+While it is enabled, the engine counts the keys that requests use (`engine.access.key_counts`). In
+the mode THROTTLED_KEYS, only keys of throttled requests are counted.
 
 As in DynamoDB: enabling without a mode selects ACCESSED_AND_THROTTLED_KEYS; the mode of a request
 to disable is ignored; a disabled table or index is not listed. The response says ENABLING or
@@ -16,9 +16,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tablewright.engine.describe import present, round_timestamp, take_page
 from tablewright.engine.step import ReadContext, WriteContext, reads, writes
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables.describe import present, round_timestamp, take_page
+from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import ResourceNotFoundException, ValidationException
 from tablewright.schema import InsightsSetting
 from tablewright.wire.table_settings import (

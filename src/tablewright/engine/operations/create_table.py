@@ -12,11 +12,11 @@ import time
 import uuid
 from typing import Any
 
-from tablewright.engine import definition, table_settings
-from tablewright.engine.describe import describe
+from tablewright.engine.change_log.streams import apply_stream_setting
 from tablewright.engine.operations.resource_policies import new_revision
 from tablewright.engine.step import WriteContext, WriteStep, table_name
-from tablewright.engine.streams import apply_stream_setting
+from tablewright.engine.tables import definition
+from tablewright.engine.tables.describe import describe
 from tablewright.errors import ResourceInUseException, ValidationException, invalid
 from tablewright.schema import AttachedPolicy, IndexSchema, KeySchema, StreamSetting, TableSchema
 from tablewright.wire import requests
@@ -28,7 +28,7 @@ NO_VIEW_TYPE = (
 
 
 def create_table(request: CreateTableInput) -> WriteStep:
-    table_settings.refuse_unsupported(request)
+    definition.refuse_unsupported(request)
     schema = build_schema(request)
 
     def run(context: WriteContext) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def build_schema(request: CreateTableInput) -> TableSchema:
     used = [*keys.names, *(name for index in indexes for name in index.keys.names)]
     definition.check_definitions_used(types, used)
     encryption = request.sse_specification
-    table_settings.check_encryption(encryption)
+    definition.check_encryption(encryption)
     now = time.time()
     return TableSchema(
         name=table_name(request.table_name),
@@ -78,7 +78,7 @@ def build_schema(request: CreateTableInput) -> TableSchema:
         billing_changed=now if billing == "PAY_PER_REQUEST" else 0,
         throughput=throughput,
         on_demand=definition.build_table_on_demand(request.on_demand_throughput, billing),
-        warm=table_settings.build_warm_throughput(request.warm_throughput, billing, throughput),
+        warm=definition.build_warm_throughput(request.warm_throughput, billing, throughput),
         stream=_build_stream(request.stream_specification),
         table_class=request.table_class,
         encrypted=bool(encryption and encryption.enabled),
@@ -92,7 +92,7 @@ def build_schema(request: CreateTableInput) -> TableSchema:
 def _build_policies(text: str | None) -> tuple[AttachedPolicy, ...]:
     if text is None:
         return ()
-    return (AttachedPolicy(table_settings.check_policy_text(text), new_revision()),)
+    return (AttachedPolicy(definition.check_policy_text(text), new_revision()),)
 
 
 def _build_local_indexes(

@@ -19,9 +19,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tablewright.engine.abandoned import SANDBOX_ENDED, FolderTask, end_abandoned, run_task
-from tablewright.engine.describe import present, round_timestamp, table_arn, take_page
-from tablewright.engine.exports import (
+from tablewright.engine.archives.exports import (
     EXPORTS,
     Export,
     encode_changes,
@@ -29,8 +27,9 @@ from tablewright.engine.exports import (
     top_folder,
     write_export,
 )
-from tablewright.engine.object_folder import ObjectFolder
-from tablewright.engine.recovery import read_items_at, read_net_changes, restorable_times
+from tablewright.engine.archives.object_folder import ObjectFolder
+from tablewright.engine.archives.records import SANDBOX_ENDED, FolderTask, end_abandoned, run_task
+from tablewright.engine.change_log.recovery import read_items_at, read_net_changes, restorable_times
 from tablewright.engine.step import (
     LongContext,
     LongStep,
@@ -39,6 +38,7 @@ from tablewright.engine.step import (
     reads,
     table_name,
 )
+from tablewright.engine.tables.describe import present, round_timestamp, table_arn, take_page
 from tablewright.errors import (
     DynamoDBError,
     ExportConflictException,
@@ -183,7 +183,7 @@ def _export(context: LongContext, folder: ObjectFolder, export: Export) -> Expor
         return write_export(folder, export, lines)
 
     try:
-        done: Export = context.read(write_files)
+        done = context.read(write_files)
     except (OSError, TablewrightError) as error:  # AWS's codes are not known for certain
         code = "S3AccessDenied" if isinstance(error, OSError) else "InternalServerError"
         if isinstance(error, DynamoDBError):

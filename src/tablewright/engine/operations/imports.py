@@ -20,12 +20,11 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from tablewright.engine.abandoned import SANDBOX_ENDED, end_abandoned, run_task
+from tablewright.engine.archives.imports import IMPORTS, FileFormat, Import, read_file
+from tablewright.engine.archives.object_folder import NoSuchBucket, ObjectFolder
+from tablewright.engine.archives.records import SANDBOX_ENDED, end_abandoned, run_task
 from tablewright.engine.capacity import Charge
-from tablewright.engine.describe import present, round_timestamp, table_arn, take_page
-from tablewright.engine.imports import IMPORTS, FileFormat, Import, read_file
 from tablewright.engine.maintenance import MAX_STEP_BYTES, MAX_STEP_ROWS, delete_tree
-from tablewright.engine.object_folder import NoSuchBucket, ObjectFolder
 from tablewright.engine.operations.create_table import build_schema
 from tablewright.engine.operations.put_item import build_row
 from tablewright.engine.rows import ItemRow, find_row, replace_item
@@ -37,7 +36,8 @@ from tablewright.engine.step import (
     reads,
     table_name,
 )
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables.describe import present, round_timestamp, table_arn, take_page
+from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import (
     DynamoDBError,
     ImportConflictException,

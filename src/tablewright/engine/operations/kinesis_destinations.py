@@ -13,8 +13,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tablewright.engine.describe import present
 from tablewright.engine.step import ReadContext, WriteContext, WriteStep, reads, writes
+from tablewright.engine.tables.describe import present
 from tablewright.errors import ValidationException
 from tablewright.schema import KinesisDestination, TableSchema
 from tablewright.wire.table_settings import (

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 from tablewright.encoding.keys import encode_component, encode_prefix, end_of_prefix, partition
 from tablewright.engine.expressions import read_query
-from tablewright.engine.keys import check_key_sizes, empty_key_error
 from tablewright.engine.paging import (
-    Source,
+    RowSource,
     check_select,
     find_source,
     is_costly,
@@ -21,6 +20,7 @@ from tablewright.engine.paging import (
     reject_filter_on_keys,
 )
 from tablewright.engine.step import ReadContext, ReadStep
+from tablewright.engine.tables.table import check_key_sizes, empty_key_error
 from tablewright.errors import ValidationException
 from tablewright.expression import KeySelection
 from tablewright.schema import KeyAttribute
@@ -57,7 +57,7 @@ def query(request: QueryInput) -> ReadStep:
 
 
 def find_bounds(
-    source: Source, selection: KeySelection
+    source: RowSource, selection: KeySelection
 ) -> tuple[bytes, tuple[bytes, bytes | None]]:
     """Return the common prefix of the partition's row keys, and the range of the selected ones."""
     check_key_sizes(selection.partition, (*selection.equal, *selection.operands[:1]))
@@ -67,7 +67,7 @@ def find_bounds(
 
 
 def resume_after(
-    source: Source,
+    source: RowSource,
     start_key: Item,
     whole: bytes,
     bounds: tuple[bytes, bytes | None],

@@ -1,8 +1,8 @@
 """PutResourcePolicy, GetResourcePolicy and DeleteResourcePolicy: policies of tables and streams.
 
-Policies are evaluated where requests are authorized (`engine.authorization`). A revision is the
-time of the change in milliseconds, as in DynamoDB. Putting the same policy again changes nothing.
-DynamoDB refuses further changes for 15 seconds; here there is no such delay.
+Policies are evaluated where requests are authorized (`engine.access.authorization`). A revision is
+the time of the change in milliseconds, as in DynamoDB. Putting the same policy again changes
+nothing. DynamoDB refuses further changes for 15 seconds; here there is no such delay.
 
 Checks, in DynamoDB's order: the form of the ARN; the policy; the table and its stream; the expected
 revision.
@@ -18,7 +18,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep
-from tablewright.engine.table_settings import check_policy_text
+from tablewright.engine.tables.definition import check_policy_text
 from tablewright.errors import (
     PolicyNotFoundException,
     ResourceNotFoundException,

@@ -21,15 +21,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tablewright.engine import definition
-from tablewright.engine.backups import BACKUPS, require_no_building_index, restore_backup
-from tablewright.engine.describe import describe, table_arn
-from tablewright.engine.recovery import restorable_times, restore_to_time
+from tablewright.engine.archives.backups import BACKUPS, require_no_building_index, restore_backup
+from tablewright.engine.change_log.recovery import restorable_times, restore_to_time
 from tablewright.engine.step import WriteContext, WriteStep
-from tablewright.engine.table_settings import check_encryption
+from tablewright.engine.tables import definition
+from tablewright.engine.tables.definition import check_encryption
+from tablewright.engine.tables.describe import describe, table_arn
 from tablewright.errors import InvalidRestoreTimeException, TableAlreadyExistsException, invalid
 from tablewright.schema import IndexSchema, OnDemand, RestoreOrigin, TableSchema, Throughput
-from tablewright.wire.backups import (
+from tablewright.wire.exports import (
     RestoreInput,
     RestoreTableFromBackupInput,
     RestoreTableToPointInTimeInput,

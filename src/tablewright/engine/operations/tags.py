@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from tablewright.engine.definition import check_tag_characters, check_tags
 from tablewright.engine.step import ReadContext, ReadStep, WriteContext, WriteStep, table_name
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables.definition import check_tag_characters, check_tags
+from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import ResourceNotFoundException, ValidationException
 from tablewright.wire.requests import ListTagsOfResourceInput, TagResourceInput, UntagResourceInput
 

@@ -12,7 +12,7 @@ from tablewright.engine.capacity import Charge, consumed_by_table
 from tablewright.engine.expressions import read_projection
 from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables.table import StoredTable
 from tablewright.engine.transaction import TotalSize, cancel_at_first
 from tablewright.errors import ValidationException
 from tablewright.wire.requests import TransactGetEntry, TransactGetItemsInput

@@ -64,14 +64,20 @@ def transact_write_items(request: TransactWriteItemsInput) -> WriteStep:
 
 def _read_write(action: AnyTransactAction) -> TransactionWrite:
     update, condition = read_action(action)
+    row = None
+    if isinstance(action, TransactPut):
+        row = build_row(action.item)
+        key_values = row.item
+    else:
+        key_values = normalise_item(action.key)
     return TransactionWrite(
         _KINDS[type(action)],
         action.table_name,
-        put_row=build_row(action.item) if isinstance(action, TransactPut) else None,
-        key_values=None if isinstance(action, TransactPut) else normalise_item(action.key),
-        update=update,
-        condition=condition,
-        return_on_failure=action.return_on_failure,
+        key_values,
+        row,
+        update,
+        condition,
+        action.return_on_failure,
     )
 
 

@@ -11,7 +11,7 @@ from tablewright.engine.capacity import Charge, collection_metrics
 from tablewright.engine.expressions import read_update
 from tablewright.engine.rows import ItemRow, check_condition, find_row, replace_item
 from tablewright.engine.step import WriteContext, WriteStep
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import ValidationException, invalid
 from tablewright.expression import CompiledUpdate
 from tablewright.limits import MAX_ITEM_SIZE

@@ -17,13 +17,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tablewright.engine import definition, table_settings
-from tablewright.engine.describe import describe
+from tablewright.engine.change_log.streams import apply_stream_setting
 from tablewright.engine.maintenance import build_index, delete_tree
 from tablewright.engine.operations.create_table import NO_VIEW_TYPE
 from tablewright.engine.step import WriteContext, WriteStep
-from tablewright.engine.streams import apply_stream_setting
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables import definition
+from tablewright.engine.tables.describe import describe
+from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import (
     LimitExceededException,
     ResourceNotFoundException,
@@ -37,7 +37,7 @@ from tablewright.wire.requests import GlobalSecondaryIndexUpdate, UpdateTableInp
 
 def update_table(request: UpdateTableInput) -> WriteStep:
     updates = request.global_index_updates or []
-    table_settings.refuse_unsupported(request)
+    definition.refuse_unsupported(request)
     if request.billing_mode == "PAY_PER_REQUEST":
         definition.check_billing("PAY_PER_REQUEST", request.provisioned_throughput)
     definition.build_throughput(request.provisioned_throughput)
@@ -47,7 +47,7 @@ def update_table(request: UpdateTableInput) -> WriteStep:
             "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
         )
     _check_combination(request, updates)
-    table_settings.check_encryption(request.sse_specification)
+    definition.check_encryption(request.sse_specification)
     if request.stream_specification is not None:
         _check_stream(request.stream_specification)
     _check_updates(updates)
@@ -203,13 +203,13 @@ def _apply_settings(schema: TableSchema, request: UpdateTableInput, now: float) 
     if request.stream_specification:
         schema = replace(schema, stream=_build_stream(schema, request.stream_specification))
     if request.warm_throughput:
-        warm = table_settings.change_warm_throughput(
+        warm = definition.change_warm_throughput(
             request.warm_throughput, schema.billing, schema.throughput, schema.warm
         )
         schema = replace(schema, warm=warm)
     encryption = request.sse_specification
     if encryption:
-        table_settings.check_encryption_changes(
+        definition.check_encryption_changes(
             encryption, encrypted=schema.encrypted, key=schema.encryption_key
         )
         schema = replace(
@@ -364,7 +364,7 @@ def _apply_index_throughput(
         changed = replace(
             changed, on_demand=definition.build_on_demand(change.on_demand_throughput)
         )
-    warm = table_settings.change_warm_throughput(
+    warm = definition.change_warm_throughput(
         change.warm_throughput, schema.billing, changed.throughput, changed.warm, index.name
     )
     changed = replace(changed, warm=warm)

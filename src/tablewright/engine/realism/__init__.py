@@ -3,7 +3,6 @@
     settings     how long delays are, and the clock
     layer        applies all of them to a request
     throttling   refuses requests above the declared throughput, and of hot partition keys
-    buckets      units per second that can be saved up: token buckets
     statuses     tables that are CREATING, UPDATING or DELETING for a while
     lag          eventually consistent reads see the rows of an earlier moment
 

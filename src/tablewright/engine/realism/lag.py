@@ -2,7 +2,7 @@
 
 Every write records the row that it replaces. A reader at an earlier moment sees, for each key, the
 row that the first later write replaced; for all other keys the current row. All trees are read at
-the same moment, so a table and its indexes fit together.
+the same moment, so a table and its indexes agree.
 
 Invariants:
 - A row is recorded before it is replaced, so a reader never sees a newer row than it may.
@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Generator
 from contextlib import closing
 from threading import Lock
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from tablewright.engine.realism.settings import Realism
 from tablewright.storage import Row, Snapshot, Tree, WriteTransaction
@@ -130,11 +130,3 @@ class LaggingSnapshot:
 def _precedes(key: bytes, other: bytes, backwards: bool) -> bool:
     """Return whether `key` comes before `other`, or is the same row."""
     return key >= other if backwards else key <= other
-
-
-def recording(tx: WriteTransaction, replaced: ReplacedRows) -> WriteTransaction:
-    return cast(WriteTransaction, RecordingTransaction(tx, replaced))
-
-
-def lagging(snapshot: Snapshot, replaced: ReplacedRows, current: frozenset[str]) -> Snapshot:
-    return cast(Snapshot, LaggingSnapshot(snapshot, replaced, current))

@@ -16,21 +16,20 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from tablewright.capacity import CHARGED_FAULTS
-from tablewright.engine.authorization import StoredTables
-from tablewright.engine.describe import describe
-from tablewright.engine.key_counts import KeyCounts
-from tablewright.engine.operations.batch_execute_statement import merge_errors
-from tablewright.engine.realism.lag import ReplacedRows, lagging, recording
+from tablewright.engine.access.authorization import StoredTables
+from tablewright.engine.access.key_counts import KeyCounts
+from tablewright.engine.access.requested_access import requested_accesses
+from tablewright.engine.operations.statements import merge_errors
+from tablewright.engine.realism.lag import LaggingSnapshot, RecordingTransaction, ReplacedRows
 from tablewright.engine.realism.settings import Realism
 from tablewright.engine.realism.statuses import Statuses
 from tablewright.engine.realism.throttling import (
     Kind,
-    Part,
+    MeteredPart,
     Throttle,
     cancellation,
     list_parts,
 )
-from tablewright.engine.requested_access import requested_accesses
 from tablewright.engine.step import (
     ReadContext,
     ReadStep,
@@ -40,17 +39,16 @@ from tablewright.engine.step import (
     table_name,
     wrap,
 )
-from tablewright.errors import (
-    DynamoDBError,
-)
+from tablewright.engine.tables.describe import describe
+from tablewright.errors import DynamoDBError
 from tablewright.wire import requests
 from tablewright.wire.operations import OPERATIONS
-from tablewright.wire.responses import ConsumedCapacity
-from tablewright.wire.statements import (
+from tablewright.wire.partiql import (
     BatchExecuteStatementInput,
     BatchExecuteStatementOutput,
     BatchStatementRequest,
 )
+from tablewright.wire.responses import ConsumedCapacity
 
 #: Operations on a table that are refused while it is being created.
 _SETTINGS = frozenset(
@@ -77,11 +75,7 @@ class RealisticLayer:
         self._key_counts = key_counts
 
     def apply(
-        self,
-        operation: str,
-        request: Any,
-        prepare: Callable[[Any], Step],
-        tables: StoredTables,
+        self, operation: str, request: Any, prepare: Callable[[Any], Step], tables: StoredTables
     ) -> tuple[Any, Step]:
         """Prepare a request; return it, without its throttled items, and its step.
 
@@ -212,7 +206,7 @@ class RealisticLayer:
         throttle: Throttle,
         operation: str,
         request: Any,
-        parts: list[Part],
+        parts: list[MeteredPart],
         prepare: Callable[[Any], Step],
         tables: StoredTables,
     ) -> tuple[Any, Step]:
@@ -261,7 +255,7 @@ class RealisticLayer:
             for one in request.statements
         ]
         checked = iter(throttle.check(part for own in of_statements for part in own))
-        parts: list[Part] = []
+        parts: list[MeteredPart] = []
         faults: dict[int, DynamoDBError] = {}
         sides: tuple[list[BatchStatementRequest], list[BatchStatementRequest]] = ([], [])
         for number, own in enumerate(of_statements):
@@ -294,10 +288,11 @@ class RealisticLayer:
 
     def _lag(self, operation: str, request: Any, step: Step, replaced: ReplacedRows) -> Step:
         if isinstance(step, WriteStep):
-            return wrap(
-                step,
-                lambda run, context: run(replace(context, tx=recording(context.tx, replaced))),
-            )
+
+            def recording_run(run: Any, context: WriteContext) -> Any:
+                return run(replace(context, tx=RecordingTransaction(context.tx, replaced)))
+
+            return wrap(step, recording_run)
         if not OPERATIONS[operation].lags or getattr(request, "consistent", False):
             return step
 
@@ -305,7 +300,8 @@ class RealisticLayer:
             current = frozenset(
                 context.find_table(name).tree.name for name in _consistent_tables(request)
             )
-            return run(replace(context, snapshot=lagging(context.snapshot, replaced, current)))
+            lagging = LaggingSnapshot(context.snapshot, replaced, current)
+            return run(replace(context, snapshot=lagging))
 
         return wrap(step, lagging_run)
 

@@ -17,7 +17,7 @@ class Realism(msgspec.Struct, frozen=True, kw_only=True):
     lag_seconds: float = 0.1
     #: Whether requests above the throughput are throttled.
     throttles: bool = True
-    #: Unused provisioned throughput is saved for so many seconds, as in DynamoDB.
+    #: Unused provisioned throughput is saved for this many seconds, as in DynamoDB.
     burst_seconds: float = 300.0
     #: Returns the current time in seconds; only differences count.
     clock: Callable[[], float] = time.monotonic

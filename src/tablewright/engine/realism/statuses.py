@@ -1,7 +1,7 @@
-"""Statuses: tables and settings that are changing, and what is refused meanwhile.
+"""Statuses: tables and settings that are changing, and the requests that are refused until then.
 
-A change is done at once by the engine; this module remembers for how long AWS would still show it
-as unfinished:
+The engine makes a change at once; this module remembers for how long AWS would still show it as
+unfinished:
 
     CreateTable        CREATING; item operations do not find the table
     UpdateTable        UPDATING; a new index is CREATING, twice as long, a deleted one DELETING

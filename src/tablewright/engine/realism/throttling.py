@@ -6,7 +6,9 @@
                                    for reads of an index, of the index
 
 Before a request runs, every bucket that it uses must hold its smallest cost; afterwards its real
-cost is taken (`tablewright.engine.realism.buckets`). The cost of several items of one request is
+cost is taken, which can leave the bucket in debt. So the long-term rate is the declared one, as in
+DynamoDB. A new table has the units of one second; a table that existed before has saved up all it
+can. The cost of several items of one request is
 spread evenly over their partition keys. A write also needs units of every global index, because a
 throttled index throttles its table.
 
@@ -22,13 +24,16 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from tablewright.engine.authorization import StoredTables, find_keys
-from tablewright.engine.describe import table_arn
-from tablewright.engine.realism.buckets import Bucket, Buckets
+from tablewright.engine.access.authorization import StoredTables, find_keys
+from tablewright.engine.access.requested_access import (
+    RequestedAccess,
+    format_keys,
+    requested_accesses,
+)
 from tablewright.engine.realism.settings import Realism
-from tablewright.engine.requested_access import RequestedAccess, format_keys, requested_accesses
 from tablewright.engine.step import table_name
-from tablewright.engine.table import StoredTable
+from tablewright.engine.tables.describe import table_arn
+from tablewright.engine.tables.table import StoredTable
 from tablewright.errors import (
     DynamoDBError,
     ProvisionedThroughputExceededException,
@@ -38,8 +43,8 @@ from tablewright.errors import (
 from tablewright.schema import IndexSchema, TableSchema
 from tablewright.wire import requests
 from tablewright.wire.operations import OPERATIONS
+from tablewright.wire.partiql import BatchExecuteStatementInput
 from tablewright.wire.responses import ConsumedCapacity
-from tablewright.wire.statements import BatchExecuteStatementInput
 
 Kind: TypeAlias = Literal["Read", "Write"]
 
@@ -61,7 +66,73 @@ ON_DEMAND_EXCEEDED = (
 )
 
 
-class Use(Struct, frozen=True):
+class Bucket:
+    """The units of one table, index or partition key."""
+
+    __slots__ = ("_capacity", "_rate", "_tokens", "_updated")
+
+    def __init__(self, rate: float, capacity: float, now: float, *, is_full: bool = True) -> None:
+        self._rate = rate
+        self._capacity = max(capacity, rate)
+        self._tokens = self._capacity if is_full else rate
+        self._updated = now
+
+    def change_rate(self, rate: float, capacity: float) -> None:
+        if rate != self._rate:
+            self._rate, self._capacity = rate, max(capacity, rate)
+            self._tokens = min(max(self._tokens, rate), self._capacity)
+
+    def available(self, now: float) -> float:
+        """Return the units that the bucket holds; negative if it is in debt."""
+        elapsed = max(0.0, now - self._updated)
+        self._tokens = min(self._capacity, self._tokens + elapsed * self._rate)
+        self._updated = now
+        return self._tokens
+
+    def take(self, units: float, now: float) -> None:
+        self._tokens = self.available(now) - units
+
+    def holds(self, units: float, now: float) -> bool:
+        """Return whether a request of at least these units is admitted.
+
+        A request that is larger than the bucket is admitted if the bucket is full.
+        """
+        return self.available(now) >= min(units, self._capacity)
+
+    def is_full(self, now: float) -> bool:
+        return self.available(now) >= self._capacity
+
+
+class Buckets:
+    """Buckets by name. Full ones are forgotten when there are many."""
+
+    MAX = 10_000
+
+    def __init__(self) -> None:
+        self._buckets: dict[Hashable, Bucket] = {}
+
+    def find(self, name: Hashable, rate: float, capacity: float, now: float) -> Bucket:
+        """Return a bucket; an unknown one is full."""
+        bucket = self._buckets.get(name)
+        if bucket is None:
+            if len(self._buckets) >= self.MAX:
+                self._forget_full(now)
+            bucket = self._buckets[name] = Bucket(rate, capacity, now)
+        else:
+            bucket.change_rate(rate, capacity)
+        return bucket
+
+    def start(self, name: Hashable, rate: float, capacity: float, now: float) -> None:
+        """Add a bucket without saved units."""
+        self._buckets[name] = Bucket(rate, capacity, now, is_full=False)
+
+    def _forget_full(self, now: float) -> None:
+        self._buckets = {
+            name: bucket for name, bucket in self._buckets.items() if not bucket.is_full(now)
+        }
+
+
+class BucketUse(Struct, frozen=True):
     """One bucket that a request uses, and what its fault says."""
 
     bucket: Bucket
@@ -82,7 +153,7 @@ class Use(Struct, frozen=True):
         return ProvisionedThroughputExceededException(text, reasons)
 
 
-class Part(Struct, frozen=True):
+class MeteredPart(Struct, frozen=True):
     """A part of a request that is admitted or not: an item of a batch, or the whole request."""
 
     table: StoredTable
@@ -100,7 +171,7 @@ class Throttle:
         self._lock = Lock()  # requests are prepared and run in several threads
         self._buckets = Buckets()
 
-    def check(self, parts: Iterable[Part]) -> list[DynamoDBError | None]:
+    def check(self, parts: Iterable[MeteredPart]) -> list[DynamoDBError | None]:
         """Return, for each part, None if it is admitted, or the fault."""
         now = self._settings.clock()
         promised: dict[int, float] = {}  # by bucket: units of parts that were admitted before
@@ -122,7 +193,7 @@ class Throttle:
                         promised[id(use.bucket)] = promised.get(id(use.bucket), 0) + part.least
         return faults
 
-    def charge(self, parts: list[Part], consumed: Iterable[ConsumedCapacity]) -> None:
+    def charge(self, parts: list[MeteredPart], consumed: Iterable[ConsumedCapacity]) -> None:
         """Take the units that a request has consumed."""
         now = self._settings.clock()
         with self._lock:
@@ -133,7 +204,7 @@ class Throttle:
                 if of_table:
                     self._charge_table(of_table, capacity, now)
 
-    def charge_failure(self, parts: Iterable[Part]) -> None:
+    def charge_failure(self, parts: Iterable[MeteredPart]) -> None:
         """Take the smallest cost of a write whose condition is false: it is not free."""
         now = self._settings.clock()
         with self._lock:
@@ -144,7 +215,9 @@ class Throttle:
                 if part.partition is not None:
                     self._key_bucket(part, now).take(part.least, now)
 
-    def _charge_table(self, parts: list[Part], capacity: ConsumedCapacity, now: float) -> None:
+    def _charge_table(
+        self, parts: list[MeteredPart], capacity: ConsumedCapacity, now: float
+    ) -> None:
         first = parts[0]
         schema = first.table.schema
         units = {None: capacity.table.capacity_units if capacity.table else 0.0} | {
@@ -165,7 +238,7 @@ class Throttle:
                 share = units.get(part.index, units[None]) / len(parts)
                 self._key_bucket(part, now).take(share, now)
 
-    def _uses(self, part: Part, now: float) -> Iterator[Use]:
+    def _uses(self, part: MeteredPart, now: float) -> Iterator[BucketUse]:
         schema = part.table.schema
         indexes = [_find_index(schema, part.index)]
         if part.kind == "Write":
@@ -178,10 +251,10 @@ class Throttle:
         for index in indexes:
             bucket = self._declared(schema, index, part.kind, now)
             if bucket is not None:
-                yield Use(bucket, schema, index, part.kind, limit)
+                yield BucketUse(bucket, schema, index, part.kind, limit)
         if part.partition is not None:
             bucket = self._key_bucket(part, now)
-            yield Use(bucket, schema, indexes[0], part.kind, "KeyRangeThroughputExceeded")
+            yield BucketUse(bucket, schema, indexes[0], part.kind, "KeyRangeThroughputExceeded")
 
     def _declared(
         self, schema: TableSchema, index: IndexSchema | None, kind: Kind, now: float
@@ -219,25 +292,25 @@ class Throttle:
                 return None
         return (schema.id, index.name if index else None, kind), rate, rate * burst
 
-    def _key_bucket(self, part: Part, now: float) -> Bucket:
+    def _key_bucket(self, part: MeteredPart, now: float) -> Bucket:
         rate = KEY_RATES[part.kind]
         name = (part.table.schema.id, part.index, part.kind, part.partition)
         return self._buckets.find(name, rate, rate, now)
 
 
-def list_parts(operation: str, request: Any, tables: StoredTables, kind: Kind) -> list[Part]:
+def list_parts(operation: str, request: Any, tables: StoredTables, kind: Kind) -> list[MeteredPart]:
     """Return the parts of a request: one for each item that it names, else one for each table.
 
     The parts of a batch have the order of its items.
     """
-    found: list[Part] = []
+    found: list[MeteredPart] = []
     for requested in requested_accesses(operation, request):
         table = tables.get(table_name(requested.table)) if requested.table else None
         if table is None:  # the operation raises that it is missing
             return []
         least = _smallest_cost(operation, request, requested, kind)
         found += [
-            Part(table, requested.index, kind, partition, least)
+            MeteredPart(table, requested.index, kind, partition, least)
             for partition in _partitions(requested, table)
         ]
     return found

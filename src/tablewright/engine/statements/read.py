@@ -28,23 +28,22 @@ from tablewright.encoding.items import load, normalise_item
 from tablewright.encoding.keys import segment_range
 from tablewright.engine.capacity import Charge
 from tablewright.engine.operations.query import find_bounds, resume_after
-from tablewright.engine.paging import read_rows, reject_unprojected_filter
-from tablewright.engine.statements.plan import (
+from tablewright.engine.paging import WorkLimit, read_rows, reject_unprojected_filter
+from tablewright.engine.statements.prepared import (
+    PreparedStatement,
     SelectBranch,
     SelectPlan,
     Values,
     key_type_error,
     key_values,
 )
-from tablewright.engine.statements.prepared import PreparedStatement
 from tablewright.engine.step import ReadContext
-from tablewright.engine.work_limit import WorkLimit
 from tablewright.errors import DynamoDBError, ValidationException
 from tablewright.expression.key import KeyTerm, select
 from tablewright.limits import MAX_PAGE_PARTITIONS, MAX_PAGE_SIZE
 from tablewright.values import Item, Value, sort_key
+from tablewright.wire.partiql import ExecuteStatementInput, ExecuteStatementOutput
 from tablewright.wire.responses import ItemOut
-from tablewright.wire.statements import ExecuteStatementInput, ExecuteStatementOutput
 from tablewright.wire.values import read_values
 
 

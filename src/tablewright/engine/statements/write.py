@@ -11,21 +11,20 @@ from collections.abc import Mapping
 from tablewright.engine.capacity import Charge
 from tablewright.engine.operations.put_item import build_row
 from tablewright.engine.operations.update_item import select_returned
-from tablewright.engine.statements.plan import key_type_error, key_values
-from tablewright.engine.statements.prepared import PreparedStatement
+from tablewright.engine.statements.prepared import PreparedStatement, key_type_error, key_values
 from tablewright.engine.step import ReadContext
 from tablewright.engine.transaction import TransactionWrite, WriteKind
 from tablewright.errors import ValidationException
-from tablewright.partiql import Delete, Exists, Insert, Update
+from tablewright.partiql import DeleteStatement, ExistsStatement, InsertStatement, UpdateStatement
 from tablewright.storage import WriteTransaction
 from tablewright.values import Value
 from tablewright.wire.responses import ItemOut
 
 _KINDS: dict[type, WriteKind] = {
-    Insert: "insert",
-    Update: "update",
-    Delete: "delete",
-    Exists: "check",
+    InsertStatement: "insert",
+    UpdateStatement: "update",
+    DeleteStatement: "delete",
+    ExistsStatement: "check",
 }
 
 
@@ -44,12 +43,13 @@ class StatementWrite(TransactionWrite):
     ) -> None:
         statement = prepared.statement
         put_row = None
-        if isinstance(statement, Insert):
+        if isinstance(statement, InsertStatement):
             put_row = build_row(values[statement.item.name]["M"])
         super().__init__(
             _KINDS[type(statement)],
             prepared.table_name,
-            put_row=put_row,
+            put_row.item if put_row else {},
+            put_row,
             update=prepared.update.bind(values) if prepared.update else None,
             return_on_failure=return_on_failure,
         )
@@ -108,5 +108,5 @@ class StatementWrite(TransactionWrite):
 
 def refuse_exists(prepared: PreparedStatement) -> None:
     """Refuse a condition outside of a transaction."""
-    if isinstance(prepared.statement, Exists):
+    if isinstance(prepared.statement, ExistsStatement):
         raise ValidationException("EXISTS can only be used in ExecuteTransaction write requests.")

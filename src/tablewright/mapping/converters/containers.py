@@ -1,15 +1,29 @@
-"""Lists, tuples, sets and dicts of values of declared types."""
+"""Values with parts: lists, tuples, sets, dicts, models, dataclasses and typed dicts."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import operator
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, get_args, get_origin
+from typing import Any, NamedTuple, get_args, get_origin
+
+import pydantic
+from pydantic import BaseModel, RootModel
+from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 
 from tablewright.errors import InvalidValue
-from tablewright.mapping.converters.conversion import Build, Converter, stored_as
-from tablewright.mapping.converters.messages import name, refused, unsuitable
+from tablewright.mapping.converters.conversion import (
+    Build,
+    Converter,
+    incomplete,
+    name_of,
+    refused,
+    stored_as,
+    through,
+    unsuitable,
+)
 from tablewright.values import SET_MEMBER, Value, sorted_members
 
 #: The tag of a set, by that of its members.
@@ -62,7 +76,7 @@ def _set(annotation: Any, where: str, build: Build) -> Converter:
     member = build(args[0] if args else Any, f"{where}[]")
     tag = member.tag or ""
     if tag not in SETS or member.optional:
-        use = f"list[{name(args[0])}]" if args else "set[str], say"
+        use = f"list[{name_of(args[0])}]" if args else "set[str], say"
         why = f"a DynamoDB set holds strings, numbers or binaries: use {use}"
         raise unsuitable(where, annotation, why)
     accepted = set | frozenset if shape is AbstractSet else shape
@@ -116,3 +130,136 @@ CONTAINERS: dict[Any, Callable[[Any, str, Build], Converter]] = {
     dict: _dict,
     Mapping: _dict,
 }
+
+
+class _StructureField(NamedTuple):
+    attribute: str  # its name in Python
+    name: str  # its name in the stored map
+    given: str  # its name for whatever makes the object
+    annotation: Any
+    default: Any  # or _REQUIRED; or _ABSENT: a dict that may lack it
+
+
+_REQUIRED, _ABSENT, _FROM_FACTORY = object(), object(), object()
+
+
+def root_model(kind: type[RootModel[Any]], where: str, build: Build) -> Converter:
+    root = build(kind.model_fields["root"].annotation, where)
+    return through(root, kind, operator.attrgetter("root"), kind)
+
+
+def model(kind: type[BaseModel], where: str, build: Build) -> Converter:
+    try:
+        kind.model_rebuild()
+    except (PydanticUndefinedAnnotation, PydanticUserError) as failure:
+        raise incomplete(where, kind, failure) from None
+    fields = []
+    for attribute, field in kind.model_fields.items():
+        given = field.validation_alias or attribute
+        if isinstance(given, pydantic.AliasChoices):
+            given = given.choices[0]
+        if not isinstance(given, str):
+            why = f"{attribute!r} is validated from {given!r}: give it a plain alias"
+            raise unsuitable(where, kind, why)
+        default = _REQUIRED if field.is_required() else field.default
+        if field.default_factory is not None:
+            default = _FROM_FACTORY
+        name = field.alias or attribute
+        fields.append(_StructureField(attribute, name, given, field.annotation, default))
+    return _structure(kind, where, build, fields, _is_exactly(kind), getattr, kind.model_validate)
+
+
+def data_class(kind: type, where: str, build: Build) -> Converter:
+    hints = _hints(kind, where)
+    fields = []
+    for field in dataclasses.fields(kind):
+        default = _REQUIRED if field.default is dataclasses.MISSING else field.default
+        if field.default_factory is not dataclasses.MISSING:
+            default = _FROM_FACTORY
+        if field.init:  # the others are made of these
+            fields.append(
+                _StructureField(field.name, field.name, field.name, hints[field.name], default)
+            )
+
+    def make(given: dict[str, Any]) -> Any:
+        return kind(**given)
+
+    return _structure(kind, where, build, fields, _is_exactly(kind), getattr, make)
+
+
+def typed_dict(kind: Any, where: str, build: Build) -> Converter:
+    fields = []
+    for name, hint in _hints(kind, where).items():
+        # `__required_keys__` does not evaluate annotations that are strings.
+        needed = name in kind.__required_keys__ and get_origin(hint) is not typing.NotRequired
+        needed = needed or get_origin(hint) is typing.Required
+        fields.append(_StructureField(name, name, name, hint, _REQUIRED if needed else _ABSENT))
+    names = {field.name for field in fields}
+    required = {field.name for field in fields if field.default is _REQUIRED}
+
+    def fits(value: Any) -> bool:
+        return isinstance(value, dict) and required <= value.keys() <= names
+
+    return _structure(kind, where, build, fields, fits, dict.get, dict)
+
+
+def _hints(kind: type, where: str) -> dict[str, Any]:
+    try:
+        # Its own name, for a class that is not in its module's namespace.
+        own = {kind.__name__: kind}
+        return typing.get_type_hints(kind, localns=own, include_extras=True)
+    except NameError as failure:
+        raise incomplete(where, kind, failure) from None
+
+
+def _is_exactly(kind: type) -> Callable[[Any], bool]:
+    """Return a check of the exact type: further fields of a subclass would be lost."""
+    return lambda value: type(value) is kind
+
+
+def _structure(
+    kind: type,
+    where: str,
+    build: Build,
+    fields: Iterable[_StructureField],
+    fits: Callable[[Any], bool],
+    take: Callable[[Any, str, Any], Any],
+    make: Callable[[dict[str, Any]], Any],
+) -> Converter:
+    writes: list[tuple[str, str, Callable[[Any], Value | None]]] = []
+    reads: list[tuple[str, str, bool, Converter]] = []
+
+    def encode(value: Any) -> Value:
+        if not fits(value):
+            raise refused(where, value, kind)
+        content = {}
+        for attribute, name, store in writes:
+            given = take(value, attribute, _ABSENT)
+            if given is not _ABSENT:
+                stored = store(given)
+                if stored is not None:
+                    content[name] = stored
+        return {"M": content}
+
+    def read(content: dict[str, Value]) -> Any:
+        values = {}
+        for name, given, has_default, part in reads:
+            if name in content:
+                values[given] = part.decode(content[name])
+            elif not has_default:
+                values[given] = part.read(content, name)
+        return make(values)
+
+    made = stored_as("M", where, kind, encode, read)
+    inner = build.inside(kind, made)
+    converters: dict[str, Converter | None] = {}
+    for attribute, name, given, annotation, default in fields:
+        part = inner(annotation, f"{where}.{attribute}")
+        # An absent set is read as empty, whatever its default: DynamoDB cannot store empty sets.
+        has_default = default is _ABSENT or (default is not _REQUIRED and part.empty is None)
+        # An absent field has its default; if that is not None, None is stored as NULL.
+        left_out = not has_default or default is None
+        writes.append((attribute, name, part.writer if left_out else part.encode))
+        reads.append((name, given, has_default, part))
+        converters[attribute] = None if has_default else part
+    return dataclasses.replace(made, fields=converters)

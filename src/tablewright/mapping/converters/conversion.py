@@ -1,7 +1,7 @@
-"""Converter, and the ways in which most of them are made.
+"""Converter, the ways in which most of them are made, and their messages.
 
-Which converter a type has is decided in `build`; a type that contains others gets them from the
-`Build` that is handed to it.
+The package decides which converter a type has; a type that contains others gets theirs from the
+`Build` that is passed to it. Messages name the attribute, the value and its type.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from tablewright.errors import UnreadableItem
-from tablewright.mapping.converters.messages import mistyped, refused, unreadable
-from tablewright.values import Value
+import pydantic
+
+from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
+from tablewright.values import Value, tag_of
 
 Encode: TypeAlias = Callable[[Any], Value]
 Decode: TypeAlias = Callable[[Value], Any]
 
-#: How constructors, parsers and validators say no.
+#: What constructors, parsers and validators raise for invalid values.
 FAILURES = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
 
 
@@ -42,15 +43,15 @@ class Converter:
     where: str
     #: The Python type, without Optional and Annotated.
     kind: Any
-    #: The one type tag that it is stored as; None where that varies.
+    #: The type tag of stored values; None if it varies.
     tag: str | None
     encode: Encode
     decode: Decode
-    #: None is a value, for which nothing is stored (in a list or a dict: NULL).
+    #: None is allowed, and nothing is stored for it (in a list or a dict: NULL).
     optional: bool = False
-    #: What an absent attribute means, for sets: DynamoDB has no empty ones.
+    #: Creates the value of an absent set: DynamoDB cannot store empty ones.
     empty: Callable[[], Any] | None = None
-    #: Encodes a value without rounding, where `encode` rounds.
+    #: Encodes a value without rounding, if `encode` rounds.
     exact: Encode | None = None
     #: Of a structure: the converter of each field, by its name in Python; None for a field with a
     #: default.
@@ -78,11 +79,11 @@ class Converter:
 
     @property
     def writer(self) -> Callable[[Any], Value | None]:
-        """Return `stored`, or what does the same for an attribute that is never left out."""
+        """Return `stored`, or the faster `encode` for an attribute that is never left out."""
         return self.stored if self.optional or self.empty is not None else self.encode
 
     def read(self, item: Mapping[str, Value], name: str) -> Any:
-        """Return the value of a stored attribute, or of a missing one."""
+        """Return the value of an attribute, which the item may lack."""
         stored = item.get(name)
         if stored is not None:
             return self.decode(stored)
@@ -95,10 +96,10 @@ class Converter:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """Makes the converters of the types inside a type."""
+    """Creates the converters of the types inside a type."""
 
     make: Callable[[Any, str, Build], Converter]
-    #: Converters of the types further out, for types that contain themselves.
+    #: Converters of the enclosing types, for types that contain themselves.
     outer: Mapping[Any, Converter]
 
     def __call__(self, annotation: Any, where: str) -> Converter:
@@ -111,7 +112,7 @@ class Build:
 def stored_as(
     tag: str, where: str, kind: Any, encode: Encode, read: Callable[[Any], Any]
 ) -> Converter:
-    """Return the converter of a type with its own tag; `read` decodes the content or raises."""
+    """Return the converter of a type with one tag; `read` decodes the content or raises."""
 
     def decode(value: Value) -> Any:
         try:
@@ -161,11 +162,67 @@ def optional(inner: Converter) -> Converter:
     def decode(value: Value) -> Any:
         return None if "NULL" in value else inner.decode(value)
 
-    # Not `empty` any more: absence means None, so that an empty set has no place.
+    # Absence now means None, so an empty set cannot be stored.
     return dataclasses.replace(inner, encode=encode, decode=decode, optional=True, empty=None)
 
 
 def only(things: Iterable[Any]) -> Any:
-    """Return the one value that they all have; None if they differ."""
+    """Return the value that all have in common; None if they differ."""
     distinct = set(things)
     return distinct.pop() if len(distinct) == 1 else None
+
+
+def refused(where: str, value: Any, kind: Any, why: str = "") -> InvalidValue:
+    fit = f"{shown(value)} ({type(value).__name__}) is not {_a(kind)}"
+    return InvalidValue(f"{where}: {fit}{why and f'; {why}'}")
+
+
+def not_storable(where: str, value: Any, why: str) -> InvalidValue:
+    """Return the error for a value of the right type that DynamoDB cannot store."""
+    return InvalidValue(f"{where}: {shown(value)} cannot be stored: {why}")
+
+
+def unreadable(where: str, content: Any, kind: Any, why: object = "") -> UnreadableItem:
+    reason = f": {_reason(why)}" if why else ""
+    return UnreadableItem(f"{where}: {shown(content)} cannot be read as {_a(kind)}{reason}")
+
+
+def mistyped(where: str, value: Value, tag: str, kind: Any) -> UnreadableItem:
+    found = tag_of(value)
+    content = shown(value[found])
+    return UnreadableItem(f"{where}: stored as {found} ({content}), expected {tag} for {_a(kind)}")
+
+
+def unsuitable(where: str, kind: Any, why: str) -> DeclarationError:
+    return DeclarationError(f"{where}: {name_of(kind)} cannot be stored; {why}")
+
+
+def incomplete(where: str, kind: Any, why: object) -> DeclarationError:
+    return DeclarationError(f"{where}: {name_of(kind)} is not complete: {why}")
+
+
+def shown(value: Any) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not print ints of more than 4300 digits
+        return "a number"
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def name_of(kind: Any) -> str:
+    if isinstance(kind, type):
+        return kind.__name__
+    return str(kind).replace("typing.", "")
+
+
+def _a(kind: Any) -> str:
+    noun = name_of(kind)
+    return f"an {noun}" if noun[0] in "aeioAEIO" else f"a {noun}"
+
+
+def _reason(why: object) -> str:
+    if isinstance(why, pydantic.ValidationError):
+        return "; ".join(
+            ": ".join([*map(str, error["loc"]), error["msg"]]) for error in why.errors()
+        )
+    return str(why)

@@ -1,13 +1,19 @@
-"""Types that say nothing of how their values are stored: Any, and what only pydantic knows."""
+"""Types whose values are stored in several ways.
+
+Any, unions, Literal, Enum, and types that only pydantic can convert.
+"""
 
 from __future__ import annotations
 
 import binascii
+import functools
+import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
-from typing import Any
+from enum import Enum
+from typing import Any, get_args
 
 from pydantic import TypeAdapter
 from pydantic.errors import (
@@ -16,15 +22,26 @@ from pydantic.errors import (
     PydanticUserError,
 )
 
+from tablewright.errors import InvalidValue, TablewrightError, UnreadableItem
 from tablewright.mapping.converters.containers import SETS, set_of
-from tablewright.mapping.converters.conversion import FAILURES, Converter, Encode, only
-from tablewright.mapping.converters.messages import refused, unreadable, unsuitable
+from tablewright.mapping.converters.conversion import (
+    FAILURES,
+    Build,
+    Converter,
+    Encode,
+    only,
+    optional,
+    refused,
+    through,
+    unreadable,
+    unsuitable,
+)
 from tablewright.mapping.converters.scalars import SCALARS, plain_number
 from tablewright.values import Value, tag_of
 
 
 def anything(where: str) -> Converter:
-    """Each value as its own type says; of a subclass, as the type that it comes from."""
+    """Return the converter of Any: it stores each value by its type, or by a base of that."""
 
     def encode(value: Any) -> Value:
         for kind in type(value).__mro__:
@@ -118,3 +135,88 @@ def _json_tag(adapter: TypeAdapter[Any]) -> str | None:
         return tags.get(adapter.json_schema(mode="serialization").get("type", ""))
     except PydanticInvalidForJsonSchema:
         return None
+
+
+def enum(kind: type[Enum], where: str) -> Converter:
+    inner = SCALARS.get(only(type(member.value) for member in kind), anything)(where)
+    values = ", ".join(repr(member.value) for member in kind)
+    made = through(inner, kind, operator.attrgetter("value"), kind, f"its values are {values}")
+    for member in kind:
+        try:
+            if made.decode(made.encode(member)) is member:
+                continue
+        except TablewrightError:
+            pass
+        why = f"{member} does not come back from its value {member.value!r}: use strings or ints"
+        raise unsuitable(where, kind, why)
+    return made
+
+
+def literal(annotation: Any, where: str) -> Converter:
+    options = get_args(annotation)
+    inner = anything(where)
+    stored = {
+        (type(option), option): inner.encode(option.value if isinstance(option, Enum) else option)
+        for option in options
+        if option is not None
+    }
+    # A value is a dict with one entry, (tag, content), which identifies the option.
+    back = {entry: option for (_, option), value in stored.items() for entry in value.items()}
+
+    def encode(value: Any) -> Value:
+        try:
+            return dict(stored[type(value), value])
+        except (KeyError, TypeError):
+            raise refused(where, value, annotation) from None
+
+    def decode(value: Value) -> Any:
+        try:
+            (entry,) = value.items()
+            return back[entry]
+        except (KeyError, TypeError):
+            raise unreadable(where, value, annotation) from None
+
+    made = Converter(where, annotation, only(tag for tag, _ in back), encode, decode)
+    return optional(made) if None in options else made
+
+
+def union(annotation: Any, where: str, build: Build) -> Converter:
+    args = get_args(annotation)
+    members = [build(arg, where) for arg in args if arg is not types.NoneType]
+    made = members[0] if len(members) == 1 else _either(members, where)
+    return optional(made) if types.NoneType in args else made
+
+
+def _either(members: Sequence[Converter], where: str) -> Converter:
+    by_class = {member.kind: member for member in members if isinstance(member.kind, type)}
+    kind = functools.reduce(operator.or_, (member.kind for member in members))
+
+    def encode(value: Any) -> Value:
+        exact = by_class.get(type(value))
+        if exact is not None:
+            return exact.encode(value)
+        for member in members:
+            try:
+                return member.encode(value)
+            except InvalidValue:
+                continue
+        raise refused(where, value, kind)
+
+    def decode(value: Value) -> Any:
+        # A model may also read values of another one, and ignore some fields. So a member that
+        # explains the whole value takes precedence over the first that can read it.
+        read = []
+        tag = tag_of(value)
+        for member in members:
+            if member.tag in (tag, None):
+                try:
+                    read.append(member.decode(value))
+                    if member.encode(read[-1]) == value:
+                        return read[-1]
+                except (UnreadableItem, InvalidValue):
+                    continue
+        if read:
+            return read[0]
+        raise unreadable(where, value, kind)
+
+    return Converter(where, kind, only(member.tag for member in members), encode, decode)

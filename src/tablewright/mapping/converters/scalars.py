@@ -1,6 +1,6 @@
-"""Texts, numbers, bools and binaries.
+"""Values without parts: texts, numbers, bools, binaries, moments, dates, times and durations.
 
-Those that most attributes are have a quick path: the exact type, nothing to look at.
+The most common types have a quick path: the exact type, with nothing to check.
 """
 
 from __future__ import annotations
@@ -8,19 +8,34 @@ from __future__ import annotations
 import binascii
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+import pydantic
+from msgspec import to_builtins
+
 from tablewright.encoding.numbers import format_number
-from tablewright.errors import ValidationException
-from tablewright.mapping.converters.conversion import FAILURES, Converter, stored_as, through
-from tablewright.mapping.converters.messages import mistyped, not_storable, refused, unreadable
-from tablewright.values import Value
+from tablewright.errors import InvalidValue, ValidationException
+from tablewright.mapping.converters.conversion import (
+    FAILURES,
+    Converter,
+    mistyped,
+    not_storable,
+    refused,
+    shown,
+    stored_as,
+    through,
+    unreadable,
+)
+from tablewright.values import EXACT, Value
 
 #: Ints between these need no further check: they have at most 38 digits.
 _LARGEST = 10**38 - 1
 _SMALLEST = -_LARGEST
+#: The end of the message for a moment without a time zone.
+NAIVE = "has no time zone; give it one, e.g. datetime.now(UTC)"
 
 
 def text(where: str) -> Converter:
@@ -78,7 +93,7 @@ def decimal(where: str) -> Converter:
 
 
 def _float(where: str) -> Converter:
-    """Return the number of a float: as it is printed, or its exact value."""
+    """Return the converter of floats: stored as printed; read if that or the exact value."""
 
     def encode(value: Any) -> Value:
         if isinstance(value, float):
@@ -99,7 +114,7 @@ def _float(where: str) -> Converter:
 
 
 def _is_int(value: Any) -> bool:
-    """And not a bool, which Python counts among the ints."""
+    """Return whether a value is an int; a bool is not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -120,7 +135,7 @@ def _number(number: Decimal, where: str, value: Any) -> Value:
 
 
 def plain_number(content: str) -> int | Decimal:
-    """Return an int if the number is whole."""
+    """Return a stored number: an int if it is whole, else a Decimal."""
     number = Decimal(content)
     whole = int(number)
     return whole if whole == number else number
@@ -154,6 +169,86 @@ def _uuid(where: str) -> Converter:
     return through(text(where), UUID, str, UUID)
 
 
+def utc_text(moment: datetime) -> str:
+    """Return the text of a moment in UTC: 27 characters, so that texts sort as the moments do.
+
+    >>> utc_text(datetime(2026, 1, 15, 10, 15, 30, tzinfo=UTC))
+    '2026-01-15T10:15:30.000000Z'
+    """
+    if type(moment) is not datetime:  # a subclass, which msgspec does not take
+        moment = datetime.combine(moment, moment.timetz())
+    # A fifth of the time that isoformat takes; but msgspec leaves out a fraction of zero.
+    written: str = to_builtins(moment)
+    return written if len(written) == 27 else written[:-1] + ".000000Z"
+
+
+def in_utc(moment: datetime, where: str) -> datetime:
+    """Return the same moment in UTC; raise InvalidValue if it has no time zone."""
+    if moment.utcoffset() is None:
+        raise InvalidValue(f"{where}: {shown(moment)} {NAIVE}")
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise InvalidValue(f"{where}: {shown(moment)} is out of range in UTC") from None
+
+
+def _datetime(where: str) -> Converter:
+    def encode(value: Any) -> Value:
+        if type(value) is not datetime or value.tzinfo is not UTC:
+            if not isinstance(value, datetime):
+                raise refused(where, value, datetime)
+            value = in_utc(value, where)
+        return {"S": utc_text(value)}
+
+    def decode(value: Value) -> datetime:
+        try:
+            moment = datetime.fromisoformat(value["S"])
+            if moment.tzinfo is UTC:
+                return moment
+            if moment.tzinfo is not None:
+                return moment.astimezone(UTC)
+        except KeyError:
+            raise mistyped(where, value, "S", datetime) from None
+        except (ValueError, OverflowError) as failure:
+            raise unreadable(where, value["S"], datetime, failure) from None
+        raise unreadable(where, value["S"], datetime, "it has no time zone")
+
+    return Converter(where, datetime, "S", encode, decode)
+
+
+def _date(where: str) -> Converter:
+    def iso(value: date) -> str:
+        if isinstance(value, datetime):
+            raise refused(where, value, date, "use its .date()")
+        return value.isoformat()
+
+    return through(text(where), date, iso, date.fromisoformat)
+
+
+def _time(where: str) -> Converter:
+    def iso(value: time) -> str:
+        if value.tzinfo is not None and value.utcoffset() is None:
+            raise refused(where, value, time, "its offset is known only together with a date")
+        return value.isoformat()
+
+    return through(text(where), time, iso, time.fromisoformat)
+
+
+def _timedelta(where: str) -> Converter:
+    """Return the converter of durations, stored as exact seconds."""
+
+    def seconds(value: timedelta) -> Decimal:
+        return Decimal(value // timedelta(microseconds=1)).scaleb(-6, EXACT)
+
+    def back(number: Decimal) -> timedelta:
+        microseconds = number.scaleb(6, EXACT)
+        if microseconds != int(microseconds):
+            raise ValueError("it would be rounded")
+        return timedelta(microseconds=int(microseconds))
+
+    return through(decimal(where), timedelta, seconds, back)
+
+
 SCALARS: dict[Any, Callable[[str], Converter]] = {
     str: text,
     int: integer,
@@ -162,4 +257,13 @@ SCALARS: dict[Any, Callable[[str], Converter]] = {
     bool: _bool,
     bytes: _bytes,
     UUID: _uuid,
+    datetime: _datetime,
+    pydantic.AwareDatetime: _datetime,
+    pydantic.PastDatetime: _datetime,
+    pydantic.FutureDatetime: _datetime,
+    date: _date,
+    pydantic.PastDate: _date,
+    pydantic.FutureDate: _date,
+    time: _time,
+    timedelta: _timedelta,
 }

@@ -1,4 +1,4 @@
-"""Codecs: how users write a value inside a key in a form of their own.
+"""Formats of texts: in one case, cut, or by a codec of the user's.
 
 A codec is any object with `encode` and `decode`; what else it promises are attributes:
 
@@ -25,9 +25,15 @@ from typing import Any, Generic, Protocol, TypeVar
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.formats.format import Format, refuse_descending
-from tablewright.mapping.language import Chars, Repeat
-from tablewright.mapping.notation import Notation
+from tablewright.mapping.converters.conversion import name_of
+from tablewright.mapping.language import Chars, Language, Repeat
+from tablewright.mapping.notation import (
+    UPPERCASE,
+    Format,
+    Notation,
+    refuse_descending,
+    require_kind,
+)
 from tablewright.symbol import Symbol
 
 T = TypeVar("T")
@@ -40,7 +46,7 @@ class SupportsCodec(Protocol[T]):
     def decode(self, text: str, /) -> T: ...
 
 
-#: What a codec may raise for a value or a text that is none of its own.
+#: What a codec may raise for a value or a text that it does not support.
 FAILURES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -75,7 +81,7 @@ class Codec(Generic[T]):
 
 
 def coded(codec: SupportsCodec[Any], label: str) -> Format:
-    """Return the format by a codec of the user's."""
+    """Return the format that uses a codec of the user."""
     check_codec_members(codec)
     alphabet, width = getattr(codec, "alphabet", None), getattr(codec, "width", None)
     is_ordered = bool(getattr(codec, "ordered", False))
@@ -124,3 +130,50 @@ def coded(codec: SupportsCodec[Any], label: str) -> Format:
         )
 
     return Format(f"{label}({{}})", apply)
+
+
+def _cased(label: str, change: Callable[[str], str], without: str = "") -> Format:
+    """Return a format that changes texts; the result has no characters of `without`."""
+
+    def apply(inner: Notation) -> Notation:
+        require_kind(inner, str)
+        if not inner.is_free_text:
+            raise DeclarationError(
+                f"takes any text, and the texts of {name_of(inner.kind)} are fixed; write "
+                "coded(…) with a codec"
+            )
+
+        def encode(value: Any) -> str:
+            return inner.encode(change(value) if isinstance(value, str) else value)
+
+        language = _without(inner.language, without)
+        return replace(inner, encode=encode, decode=str, language=language, is_exact=False)
+
+    return Format(label, apply)
+
+
+def _without(language: Language, characters: str) -> Language:
+    """Return a language of free texts, without some characters."""
+    assert isinstance(language, Repeat)
+    assert isinstance(language.item, Chars)
+    members = language.item.members.union(characters)
+    return Repeat(Chars(members, negated=True), language.least, language.most)
+
+
+LOWER = _cased("lower({})", str.lower, UPPERCASE)
+UPPER = _cased("upper({})", str.upper, UPPERCASE.lower())
+CASEFOLD = _cased("casefold({})", str.casefold, UPPERCASE)
+
+
+def truncated(length: int) -> Format:
+    """Return the format that keeps the first characters of a text."""
+    if length < 1:
+        raise DeclarationError(f"truncated(…, {length}): keep at least one character")
+    made = _cased(f"truncated({{}}, {length})", lambda text: text[:length])
+
+    def apply(inner: Notation) -> Notation:
+        notation = made.apply(inner)
+        assert isinstance(notation.language, Repeat)
+        return replace(notation, language=Repeat(notation.language.item, 1, length))
+
+    return Format(made.label, apply)

@@ -9,19 +9,21 @@ from typing import Any, Literal, TypeAlias, get_args
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.formats.format import Format, derive_after, require_kind
 from tablewright.mapping.language import digits, parse_form
 from tablewright.mapping.notation import (
+    Format,
     Notation,
     check_date,
     checked,
+    derive_after,
     in_utc,
     padded_number,
     read_moment,
+    require_kind,
 )
 
 Precision: TypeAlias = Literal["seconds", "milliseconds", "microseconds"]
-#: How UTC is written behind a moment; "" writes nothing.
+#: How UTC is written after a moment; "" writes nothing.
 UTCZone: TypeAlias = Literal["Z", "+00:00", ""]
 Zone: TypeAlias = UTCZone | timezone
 
@@ -33,7 +35,7 @@ def _date_of(value: Any) -> Any:
 def _cut_dates(
     label: str, form: str, text: Callable[[date], str], read: Callable[[str], date]
 ) -> Format:
-    """Return the format of a moment to a part of its date, for which a call gives a date."""
+    """Return a format that writes a part of the date; calls take a date."""
 
     def encode(value: Any) -> str:
         if type(value) is not date:
@@ -100,7 +102,7 @@ def _moments(
     read: Callable[[str], datetime],
     beginning: tuple[int, str] | None = None,
 ) -> Format:
-    """Return the format of a moment to another text, for which a call gives a datetime."""
+    """Return a format that writes a moment in another way; calls take a datetime."""
 
     def apply(inner: Notation) -> Notation:
         require_kind(inner, datetime)
@@ -131,7 +133,7 @@ _FRACTIONS = {"seconds": "", "milliseconds": ".000", "microseconds": ".000000"}
 
 
 def iso(precision: Precision, zone: Zone) -> Format:
-    """Return the format of a moment to ISO text in a zone with a fixed offset."""
+    """Return the format that writes ISO text in a zone with a fixed offset."""
     if precision not in _FRACTIONS or not (zone in get_args(UTCZone) or type(zone) is timezone):
         raise DeclarationError(
             f"iso(…, {precision!r}, zone={zone!r}): the precision is seconds, milliseconds or "

@@ -1,6 +1,6 @@
 """Formats of numbers and bytes: padded, with fixed places, descending, as keys of type N or B.
 
-`shard` makes a number of any value, by a hash.
+`shard` derives a number from any value, by a hash.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.formats.format import Format, derive_after, require_kind
+from tablewright.mapping.converters.conversion import name_of
 from tablewright.mapping.language import (
     ANYTHING,
     DIGITS,
@@ -32,17 +32,19 @@ from tablewright.mapping.language import (
     width_of,
 )
 from tablewright.mapping.notation import (
+    Format,
     Notation,
     checked,
+    derive_after,
     dynamodb_number,
-    name_of,
     no_notation,
     padded_number,
+    require_kind,
 )
 
 
 def padded(width: int) -> Format:
-    """Return the format of a whole number to a fixed number of digits."""
+    """Return the format that writes a whole number with a fixed number of digits."""
     if width < 1:
         raise DeclarationError(f"padded(…, {width}): the number of digits is at least 1")
 
@@ -59,10 +61,10 @@ def padded(width: int) -> Format:
 
 
 def fixed_point(width: int, places: int) -> Format:
-    """Return the format of a Decimal to `width` digits, a point, and `places` digits."""
+    """Return the format that writes `width` digits, a point, and `places` digits."""
     if width < 1 or places < 1:
         raise DeclarationError(
-            f"fixed_point(…, {width}, {places}): at least one digit before and behind the point"
+            f"fixed_point(…, {width}, {places}): at least one digit before and after the point"
         )
     bound = Decimal(10) ** width
     unit = Decimal(1).scaleb(-places)
@@ -103,7 +105,7 @@ def _complement(text: str) -> str:
 
 
 def _is_fixed_digits(language: Language) -> bool:
-    """Whether each character of the texts is any digit, or always the same."""
+    """Return whether each character is either any digit, or one constant character."""
     match language:
         case Chars(members, negated):
             is_digit = members == frozenset(DIGITS)
@@ -173,7 +175,7 @@ BINARY = Format("binary({})", _binary)
 
 
 def shard(count: int) -> Format:
-    """Return the format of any value to a number from 0 to `count - 1`."""
+    """Return the format that writes a number from 0 to `count - 1` for any value."""
     width = len(str(count - 1))
     plain = padded_number(width)
 

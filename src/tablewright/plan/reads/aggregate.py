@@ -5,9 +5,9 @@
                  SK=ORDER#O100#ITEM#I2
 
 Where every child's key extends the root's, the query is the range from the root to the last
-key below it; otherwise it is the span of the members in the root's partition (see `span`). A member
-may be an aggregate itself: its rows belong to the root whose key theirs extend. Rows of other
-entities are left out. An aggregate with a member that is a `Page` is a `PagedLoad`.
+key below it; otherwise it is the span of the members in the root's partition (see `layout.py`). A
+member may be an aggregate itself: its rows belong to the root whose key theirs extend. Rows of
+other entities are left out. An aggregate with a member that is a `Page` is a `PagedLoad`.
 """
 
 from __future__ import annotations
@@ -20,42 +20,38 @@ from msgspec.structs import replace
 from tablewright.capacity import read_units
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import unknown_item
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import extends
-from tablewright.mapping.unknown import unknown_item
-from tablewright.plan.facts import AllPages, Extent, InShards, RootAndRows
-from tablewright.plan.plan import DECLARED, Context, Plan, Steps
-from tablewright.plan.reads.layout import Layout, layout_of
+from tablewright.plan import facts
+from tablewright.plan.expressions import QueryRequest, Selection
+from tablewright.plan.plan import DECLARED, Context, Steps
+from tablewright.plan.reads.layout import Layout, bound, layout_of
 from tablewright.plan.reads.members import AggregateMap, MemberRow, assemble
-from tablewright.plan.reads.pages import MAX_REQUESTS, decode_page, next_limit
+from tablewright.plan.reads.pages import MAX_REQUESTS, KeyRead, next_limit
 from tablewright.plan.reads.query import checked_size
-from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.plan.reads.span import bound
+from tablewright.plan.reads.single import decode_page
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
-from tablewright.plan.units import UnitRange, items_read, page_read
 from tablewright.symbol import expressed
 from tablewright.values import Item
 
 T = TypeVar("T")
 
 
-class Load(Plan[T | None], Generic[T]):
-    """An aggregate, or None if its root does not exist."""
+class Load(KeyRead[T | None], Generic[T]):
+    """An aggregate, or None if its root does not exist.
+
+    `_size` is the most rows after the root; of a PagedLoad, the most results on a page.
+    """
+
+    #: Whether `after` was called, even with None.
+    _is_continued = False
 
     def __init__(self, kind: AggregateMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
         self._kind = kind
         self._key = key
         self._arguments = arguments
-        self._descending = False
-        #: The most rows after the root; of a PagedLoad, the most results on a page.
-        self._size: int | None = None
-        self._cursor: str | None = None
-        #: Whether `after` was called, even with None.
-        self._is_continued = False
-        self._is_consistent = False
-        #: Whether the member that is a page leaves out rows that cannot be decoded.
-        self._skips_unreadable = False
         self._entity = kind.root.entity
         if key.has_several_attributes:
             raise DeclarationError(
@@ -67,18 +63,6 @@ class Load(Plan[T | None], Generic[T]):
 
     def _entities(self) -> tuple[EntityMap, ...]:
         return tuple(self._kind.entities())
-
-    def consistent(self) -> Self:
-        """Read what was written last, at twice the units."""
-        if self._key.index is not None and self._key.index.kind == "global":
-            raise DeclarationError(
-                f"{self._key.name}: a global secondary index cannot be read consistently"
-            )
-        return self._replace(_is_consistent=True)
-
-    def desc(self) -> Self:
-        """Read from the highest sort key down."""
-        return self._replace(_descending=True)
 
     def limit(self, children: int) -> Self:
         """Limit the rows after the root, on all levels together; the root must come first."""
@@ -174,16 +158,8 @@ class Load(Plan[T | None], Generic[T]):
         return KeyCondition(partition, SortCondition(sort, "between", values))
 
     def _request(self, condition: KeyCondition, context: Context) -> QueryRequest:
-        members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
-        if self._key.index is not None:
-            members["IndexName"] = self._key.index.name
-            if context.unready:
-                context.require_ready(self._key, self._entities())
-        if self._descending:
-            members["ScanIndexForward"] = False
-        if self._is_consistent:
-            members["ConsistentRead"] = True
-        return QueryRequest("Query", members, Selection(condition, (), self._kind.paths(self._key)))
+        selection = Selection(condition, (), self._kind.paths(self._key))
+        return QueryRequest("Query", self._members(context), selection)
 
     def _steps(self, context: Context) -> Steps[T | None]:
         self._check_limit()
@@ -294,11 +270,6 @@ class Load(Plan[T | None], Generic[T]):
         found: T | None = assemble(self._kind, self._key, rows, self._root_sort_key(), given)
         return found
 
-    @property
-    def _is_filtered_for_tenants(self) -> bool:
-        """Whether a tenant's database leaves out rows of other tenants."""
-        return self._entity.table.filters_for_tenants(self._key)
-
     def _shape(self) -> Shape:
         self._check_limit()
         entities = self._kind.entities()
@@ -307,26 +278,26 @@ class Load(Plan[T | None], Generic[T]):
         filtered = self._is_filtered_for_tenants
         return replace(
             read_shape(self._request(self._condition(), DECLARED), entities, [self._entity.table]),
-            filters=(InShards(self._entity.table.attributes[0]),) if filtered else (),
+            filters=(facts.InShards(self._entity.table.attributes[0]),) if filtered else (),
             extent=self._extent(),
             attributes=(),
             read_units=read_units(size, consistent=self._is_consistent),
             read_range=self._read_range(1 if self._size is None else 1 + children),
         )
 
-    def _extent(self) -> Extent:
-        return AllPages() if self._size is None else RootAndRows(expressed(self._size))
+    def _extent(self) -> facts.Extent:
+        return facts.AllPages() if self._size is None else facts.RootAndRows(expressed(self._size))
 
-    def _read_range(self, rows: int) -> UnitRange:
+    def _read_range(self, rows: int) -> facts.UnitRange:
         """Return the units of a query of the aggregate, with this many rows if they are limited."""
         if isinstance(self._size, int) and not self._is_filtered_for_tenants:
             return self._range_of_rows(rows)
-        return page_read(None, consistent=self._is_consistent, requests=MAX_REQUESTS)
+        return facts.page_read(None, consistent=self._is_consistent, requests=MAX_REQUESTS)
 
-    def _range_of_rows(self, rows: int) -> UnitRange:
+    def _range_of_rows(self, rows: int) -> facts.UnitRange:
         """Return the units of a query of this many rows, the root among them.
 
         It may find as many rows between the root and the others, and then asks for these again.
         """
         again = rows - 1 if self._layout.has_rows_between else 0
-        return items_read(rows + again, consistent=self._is_consistent)
+        return facts.items_read(rows + again, consistent=self._is_consistent)

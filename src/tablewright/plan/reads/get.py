@@ -1,9 +1,12 @@
-"""Get: one item by its key; read it, update it or delete it.
+"""Get: one item by its key, or by a unique value; read it, update it or delete it.
 
-db.run(Order.primary("C1", "O1"))                                       Order | None
-db.run(Order.primary("C1", "O1").update(Order.status.set(PAID)))        Order
-db.run(Counter.primary("x").upsert(Counter.hits.increment(1)))           Counter
-db.run(Order.primary("C1", "O1").delete())                              Order | None
+    db.run(Order.primary("C1", "O1"))                                       Order | None
+    db.run(Order.primary("C1", "O1").update(Order.status.set(PAID)))        Order
+    db.run(Counter.primary("x").upsert(Counter.hits.increment(1)))          Counter
+    db.run(Order.primary("C1", "O1").delete())                              Order | None
+    db.run(User.by_email("ann@example.com"))                                User | None
+
+A unique value leads to its entity through the sentinel that reserves it: two reads.
 """
 
 from __future__ import annotations
@@ -12,23 +15,21 @@ from typing import Any, Generic, Self, TypeVar
 
 from msgspec.structs import replace
 
-from tablewright.capacity import read_units
+from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.mapping.entity import EntityMap, Values
+from tablewright.mapping.members import UniqueMap
 from tablewright.plan.change import Change
-from tablewright.plan.facts import Paging
-from tablewright.plan.plan import DECLARED, Context, Request, Steps
-from tablewright.plan.reads.item import key_from
-from tablewright.plan.reads.single import Single
-from tablewright.plan.shape import Shape, read_shape, typical_size
-from tablewright.plan.units import item_read
+from tablewright.plan.plan import Context, Steps
+from tablewright.plan.reads.single import Single, item_request, item_shape, key_from, read_item
+from tablewright.plan.shape import Shape, in_turn
 from tablewright.plan.writes.delete import Delete
+from tablewright.plan.writes.effect import named_key
 from tablewright.plan.writes.move import update_item
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.upsert import Upsert
-from tablewright.plan.writes.write import IsRewritable, refuse_undeletable
+from tablewright.plan.writes.write import Rewritable, refuse_undeletable
 
 E = TypeVar("E")
-Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
 class Get(Single[E], Generic[E]):
@@ -67,19 +68,55 @@ class Get(Single[E], Generic[E]):
         return Delete(self._entity, self._key)
 
     def _steps(self, context: Context) -> Steps[E | None]:
-        found: E | None = self._entity.decode_get((yield self._request(context)))
+        entity = self._entity
+        request = item_request(context, entity, self._key, consistent=self._is_consistent)
+        found: E | None = entity.decode_get((yield request))
         return found
 
-    def _request(self, context: Context) -> Request:
-        body: dict[str, Any] = {"TableName": context.name_of(self._entity.table), "Key": self._key}
-        if self._is_consistent:
-            body["ConsistentRead"] = True
-        return Request("GetItem", body)
+    def _shape(self) -> Shape:
+        return item_shape(self._entity, self._key, consistent=self._is_consistent)
+
+
+class GetByUnique(Single[E], Generic[E]):
+    """The entity with a unique value: reads the sentinel first, then the entity."""
+
+    def __init__(self, entity: EntityMap, unique: UniqueMap, arguments: tuple[Any, ...]) -> None:
+        missing = entity.primary.depends_on - {kept.name for kept in unique.keeps}
+        if missing:
+            raise DeclarationError(
+                f"{unique.key.name}: its sentinel does not keep {', '.join(sorted(missing))}, so "
+                f"it does not lead to the {entity.name}; keep it, or look up by an index"
+            )
+        self._entity = entity
+        self._unique = unique
+        self._arguments = entity.enter_arguments(unique.key, arguments)
+        self._key = key_from(unique.key, self._arguments)
+
+    def _steps(self, context: Context) -> Steps[E | None]:
+        entity = self._entity
+        context.require_reserved(self._unique, entity)
+        sentinel = yield from read_item(context, entity, self._key)
+        if sentinel is None:
+            return None
+        try:
+            key = named_key(entity, self._unique, sentinel)
+        except UnreadableItem as error:
+            raise entity.table.unreadable(str(error), sentinel) from None
+        item = yield from read_item(context, entity, key)
+        if item is None or not entity.is_kind_of(item):
+            return None
+        found: E = entity.decode(item)
+        # It may have released the value between the two reads.
+        composed = self._unique.key.compose(entity.values(item)) or {}
+        now = {name: composed.get(name) or item.get(name, {}) for name in self._key}
+        return found if now == self._key else None
 
     def _shape(self) -> Shape:
+        entity = self._entity
         return replace(
-            read_shape(self._request(DECLARED), [self._entity], [self._entity.table]),
-            extent=Paging(1),
-            read_units=read_units(typical_size(self._entity), consistent=self._is_consistent),
-            read_range=item_read(consistent=self._is_consistent),
+            in_turn(
+                item_shape(entity, self._key, self._unique),
+                item_shape(entity, entity.primary.symbolic().equal),
+            ),
+            targets=(entity,),
         )

@@ -12,17 +12,31 @@
 Invariants: a row of a member or of another entity is inside of the span of its place. A layout
 depends on the declared keys only, never on arguments or stored items. This module must not know
 requests.
+
+The literal with which a sort key begins bounds its rows. The span of an aggregate reaches from the
+lowest to the highest row of its members:
+
+    SK   ISSUE#00001 … ISSUE#00009    its children
+         PR#1 …                       inside the span, but of another entity
+         REPO#tw                      its root
+         STAR#ann …                   outside of the span
+
+Where rows of other entities lie outside of the span, the query is bounded: here `SK <= "REPO#tw"`.
+Rows inside of the span that belong to other entities are read and left out, so how many rows a page
+needs is not bounded: a limit is then an error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
+from itertools import takewhile
+from typing import Any
 
 from msgspec import Struct
 
 from tablewright.errors import DeclarationError
-from tablewright.mapping.key_condition import after
+from tablewright.mapping.key_condition import HIGHEST, SortCondition, after
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.language import Chars, literal, sequence
 from tablewright.mapping.parts import KeyPart
@@ -33,10 +47,81 @@ from tablewright.mapping.template import (
     templates_can_collide,
 )
 from tablewright.plan.reads.members import AggregateMap, Member
-from tablewright.plan.reads.span import EVERYTHING, Span, hull, literal_behind, span_of
 
 
-class Place(Struct, frozen=True):
+class Span(Struct, frozen=True):
+    """All texts from `low` to `high`, both included."""
+
+    low: str
+    high: str
+
+    def overlaps(self, other: Span) -> bool:
+        return self.low <= other.high and other.low <= self.high
+
+
+EVERYTHING = Span("", HIGHEST)
+
+
+def span_of(template: Template | None) -> Span:
+    """Return the span of the texts of a sort key, by the literal with which it begins."""
+    if template is None or template.tag != "S" or template.natural is not None:
+        return EVERYTHING
+    first = template.pieces[0]
+    if not isinstance(first, str):
+        return EVERYTHING
+    return Span(first, first) if len(template.pieces) == 1 else Span(first, after(first))
+
+
+def hull(spans: Iterable[Span]) -> Span:
+    """Return the smallest span that contains all of these."""
+    found = list(spans)
+    return Span(min(each.low for each in found), max(each.high for each in found))
+
+
+def literal_behind(longer: Template, shorter: Template) -> str:
+    """Return the literal that follows another sort key in a longer one.
+
+    It is `#ITEM#` for `ORDER#{order_id}#ITEM#{item_id}` and `ORDER#{order_id}`.
+    """
+    last = len(shorter.pieces) - 1
+    ours, theirs = shorter.pieces[last], longer.pieces[last]
+    text = theirs[len(ours) :] if isinstance(ours, str) and isinstance(theirs, str) else ""
+    behind = takewhile(lambda piece: isinstance(piece, str), longer.pieces[last + 1 :])
+    return "".join([text, *map(str, behind)])
+
+
+def bound(
+    key: KeyMap,
+    arguments: tuple[Any, ...],
+    whole: Span,
+    others: list[Span],
+    *,
+    root_is_last: bool,
+) -> SortCondition | None:
+    """Return the condition that keeps a query inside of a span; None if nothing is outside.
+
+    `key` and `arguments` are those of the root. Where they say exactly which it is, and it is at an
+    end of the span, its key is the bound; `root_is_last`: no member's key extends the root's.
+    """
+    below = any(other.low < whole.low for other in others)
+    above = any(other.high > whole.high for other in others)
+    if not below and not above:
+        return None
+    low, high = whole.low, whole.high
+    root = span_of(key.sort)
+    (sort,) = key.sort_attributes
+    if len(arguments) == len(key.parameters):
+        text = key.encode(arguments)[sort]["S"]
+        low = text if root.low == whole.low else low
+        high = text if root.high == whole.high and root_is_last else high
+    if below and above:
+        return SortCondition(sort, "between", ({"S": low}, {"S": high}))
+    if below:
+        return SortCondition(sort, ">=", ({"S": low},))
+    return SortCondition(sort, "<=", ({"S": high},))
+
+
+class RowPlace(Struct, frozen=True):
     """Where the rows of an entity lie; `name` is that of the entity or of a unique value."""
 
     name: str
@@ -48,7 +133,7 @@ class Place(Struct, frozen=True):
         return "any key" if self.sort is None else self.sort.show()
 
 
-class MemberPlace(Place, frozen=True):
+class MemberPlace(RowPlace, frozen=True):
     """Where the rows of a member lie; `key` is that of its entity in the index."""
 
     member: Member
@@ -60,11 +145,11 @@ class Layout(Struct, frozen=True):
 
     #: Whether the keys of all members extend that of the root.
     is_below: bool
-    root: Place
+    root: RowPlace
     #: Several for a member whose entity has alternative places in the index.
     members: tuple[MemberPlace, ...]
     #: Those of other entities in the same partition; below the root, if the members are.
-    others: tuple[Place, ...]
+    others: tuple[RowPlace, ...]
     #: The span of all rows of the aggregate.
     whole: Span
     #: Whether rows of other entities lie above it.
@@ -73,7 +158,7 @@ class Layout(Struct, frozen=True):
     has_rows_between: bool
 
     @property
-    def other_inside(self) -> Place | None:
+    def other_inside(self) -> RowPlace | None:
         """Return rows of another entity that can lie between those of the aggregate."""
         return next((other for other in self.others if self.whole.overlaps(other.span)), None)
 
@@ -96,13 +181,14 @@ def layout_of(kind: AggregateMap, key: KeyMap, given: int, entities: int) -> Lay
         spans, root_span, others = span_of, span_of(root), beside
     members = tuple(
         MemberPlace(member.entity.name, own.sort, spans(own.sort), member, own)
-        for member, own in _member_keys(kind, key)
+        for member in kind.leaves()[1:]
+        for own in _keys_beside(member, key)
     )
     whole = hull([root_span, *(place.span for place in members)])
-    places = tuple(Place(name, sort, spans(sort)) for name, sort in others)
+    places = tuple(RowPlace(name, sort, spans(sort)) for name, sort in others)
     return Layout(
         is_below=is_below,
-        root=Place(kind.root.entity.name, root, root_span),
+        root=RowPlace(kind.root.entity.name, root, root_span),
         members=members,
         others=places,
         whole=whole,
@@ -113,11 +199,6 @@ def layout_of(kind: AggregateMap, key: KeyMap, given: int, entities: int) -> Lay
         # Several rows of an index can have the key of the root.
         and (key.index is not None or _has_rows_between(root, [sort for _, sort in beside])),
     )
-
-
-def _member_keys(kind: AggregateMap, key: KeyMap) -> list[tuple[Member, KeyMap]]:
-    """Return the keys that the members have in the partitions of a key of the root."""
-    return [(member, own) for member in kind.leaves()[1:] for own in _keys_beside(member, key)]
 
 
 def _keys_beside(member: Member, key: KeyMap) -> list[KeyMap]:

@@ -16,19 +16,13 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue
-from tablewright.mapping.entity import EntityMap, content_of
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import content_of
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import Parser
 from tablewright.mapping.variants import VariantsMap
-from tablewright.plan.reads.projection import (
-    ProjectionMap,
-    check_projected,
-    outermost,
-    paths_of_columns,
-    paths_of_whole,
-    read_columns,
-)
-from tablewright.plan.reads.query_request import Path
+from tablewright.plan.expressions import Path
+from tablewright.plan.reads import projection
 from tablewright.values import Item
 
 #: How often a member exists: once, or any number of times, all of them or a page of them.
@@ -47,7 +41,7 @@ class Member(Struct, frozen=True):
     """One field of an aggregate."""
 
     field: str
-    kind: EntityMap | ProjectionMap | AggregateMap
+    kind: EntityMap | projection.ProjectionMap | AggregateMap
     form: MemberForm = "one"
     optional: bool = False
 
@@ -56,24 +50,24 @@ class Member(Struct, frozen=True):
         """The entity of a row that starts this member."""
         if isinstance(self.kind, AggregateMap):
             return self.kind.root.entity
-        return self.kind.entity if isinstance(self.kind, ProjectionMap) else self.kind
+        return self.kind.entity if isinstance(self.kind, projection.ProjectionMap) else self.kind
 
     def check_projected(self, key: KeyMap) -> None:
         """Raise DeclarationError unless the index of a key holds what the member needs."""
-        columns = self.kind.columns if isinstance(self.kind, ProjectionMap) else ()
-        check_projected(self.entity, key, [column.attribute for column in columns])
+        columns = self.kind.columns if isinstance(self.kind, projection.ProjectionMap) else ()
+        projection.check_projected(self.entity, key, [column.attribute for column in columns])
 
     def paths(self, key: KeyMap) -> set[Path]:
         """Return the paths of a row that the member needs."""
-        if isinstance(self.kind, ProjectionMap):
-            return paths_of_columns(self.entity, key, self.kind.columns)
+        if isinstance(self.kind, projection.ProjectionMap):
+            return projection.paths_of_columns(self.entity, key, self.kind.columns)
         variants = self.entity.variants if isinstance(self.entity, VariantsMap) else ()
-        return paths_of_whole((self.entity, *variants), key)
+        return projection.paths_of_whole((self.entity, *variants), key)
 
     def read(self, item: Item) -> Any:
         """Return the value that a row makes; raise UnreadableItem."""
-        if isinstance(self.kind, ProjectionMap):
-            return self.kind.build(read_columns(self.entity, self.kind.columns, item))
+        if isinstance(self.kind, projection.ProjectionMap):
+            return self.kind.build(projection.read_columns(self.entity, self.kind.columns, item))
         return self.entity.decode(item)
 
 
@@ -104,10 +98,12 @@ class AggregateMap(Struct, frozen=True, eq=False):
     def paths(self, key: KeyMap) -> Sequence[Path]:
         """Return the paths that a query of a key asks for; none for whole items."""
         leaves = self.leaves()
-        if not any(isinstance(member.kind, ProjectionMap) for member in leaves):
+        if not any(isinstance(member.kind, projection.ProjectionMap) for member in leaves):
             return ()
         keys = [(member, member.entity.key_in_index_of(key)) for member in leaves]
-        return outermost({path for member, own in keys for path in member.paths(own or key)})
+        return projection.outermost(
+            {path for member, own in keys for path in member.paths(own or key)}
+        )
 
 
 def assemble(

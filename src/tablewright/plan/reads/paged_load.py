@@ -1,4 +1,4 @@
-"""Paged load: an aggregate of which one member is read in pages.
+"""Paged loads: an aggregate of which one member is read in pages; and one whose root is found.
 
     class OrderPage(Aggregate):
         order: Order = root()
@@ -17,33 +17,37 @@
 Invariants: the rows of the page come last in the order of the query, and rows of other entities
 never lie between; otherwise the plan is a DeclarationError. A cursor is that of a query of the
 member alone: it never points to the root or another member.
+
+`LoadFound` is an aggregate, paged or not, whose root a plan of its own finds:
+
+    OrderWithItems.of(Order.by_state("open").first())      Query + Query
+    OrderWithItems.of(Order.by_number("7"))                GetItem + GetItem + Query
 """
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import UnknownItem
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import Template
-from tablewright.mapping.unknown import UnknownItem
-from tablewright.plan.facts import Extent, RootAndRows
-from tablewright.plan.plan import Context, Steps
+from tablewright.plan.facts import Extent, RootAndRows, UnitRange, page_read
+from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.aggregate import Load
-from tablewright.plan.reads.layout import MemberPlace, Place
+from tablewright.plan.reads.layout import MemberPlace, RowPlace, hull, literal_behind
 from tablewright.plan.reads.members import AggregateMap, Member, MemberRow
-from tablewright.plan.reads.page import Page
-from tablewright.plan.reads.page_cursor import PageCursor
-from tablewright.plan.reads.pages import MAX_REQUESTS, PageItems, decode_page
+from tablewright.plan.reads.page import Page, PageCursor
+from tablewright.plan.reads.pages import MAX_REQUESTS, PageItems
 from tablewright.plan.reads.projection import ProjectionMap
 from tablewright.plan.reads.query import Query
-from tablewright.plan.reads.span import hull, literal_behind
-from tablewright.plan.shape import Shape
-from tablewright.plan.units import UnitRange, page_read
-from tablewright.symbol import expressed
+from tablewright.plan.reads.single import Single, decode_page
+from tablewright.plan.shape import Shape, in_turn
+from tablewright.symbol import Argument, expressed
 from tablewright.values import Item
 
 T = TypeVar("T")
@@ -55,34 +59,10 @@ def load_of(kind: AggregateMap, key: KeyMap, arguments: tuple[Any, ...]) -> Load
     return (Load if kind.paged is None else PagedLoad)(kind, key, arguments)
 
 
-class MemberQuery(Query[R], Generic[R]):
-    """The rows of one member of a root."""
-
-    def __init__(self, member: Member, key: KeyMap, condition: KeyCondition, bound: int) -> None:
-        self._entity = member.entity
-        self._key = key
-        self._condition = condition
-        #: How many parts of the key the root determines.
-        self._bound = bound
-        if isinstance(member.kind, ProjectionMap):
-            self._columns, self._row = member.kind.columns, member.kind.build
-
-    def _key_condition(self) -> KeyCondition:
-        return self._condition
-
-    @property
-    def _types_beside(self) -> frozenset[str]:
-        return self._entity.table.types_beside(self._key, self._bound)
-
-    def page_of(self, items: list[Item], last: Item | None, context: Context) -> Page[Any]:
-        """Return the page of items that were read otherwise; it continues after `last`."""
-        request, _, _ = self._request(context)
-        cursor = PageCursor(self._replace(_cursor=None), request, context)
-        return self._page_of(PageItems(items, last), cursor, self._position)
-
-
 class PagedLoad(Load[T], Generic[T]):
     """An aggregate with a page of one member, or None if its root does not exist."""
+
+    _type_name = "Load"
 
     def __init__(self, kind: AggregateMap, key: KeyMap, arguments: tuple[Any, ...]) -> None:
         super().__init__(kind, key, arguments)
@@ -106,16 +86,12 @@ class PagedLoad(Load[T], Generic[T]):
         self._member_key: KeyMap = theirs
         self._member_sort: Template = theirs.sort
 
-    @property
-    def _type_name(self) -> str:
-        return Load.__name__
-
     # -- where the rows are ------------------------------------------------------------------
 
     def _page_places(self) -> list[MemberPlace]:
         return [place for place in self._layout.members if place.member is self._paged]
 
-    def _other_places(self) -> list[Place]:
+    def _other_places(self) -> list[RowPlace]:
         """Return where the root and the members that are not in the page lie."""
         layout = self._layout
         return [layout.root, *(each for each in layout.members if each.member is not self._paged)]
@@ -278,3 +254,81 @@ class PagedLoad(Load[T], Generic[T]):
         if self._skips_rows:  # the number of their rows is not known
             return page_read(None, consistent=self._is_consistent, requests=MAX_REQUESTS)
         return super()._range_of_rows(rows)
+
+
+class MemberQuery(Query[R], Generic[R]):
+    """The rows of one member of a root."""
+
+    def __init__(self, member: Member, key: KeyMap, condition: KeyCondition, bound: int) -> None:
+        self._entity = member.entity
+        self._key = key
+        self._condition = condition
+        #: How many parts of the key the root determines.
+        self._bound = bound
+        if isinstance(member.kind, ProjectionMap):
+            self._columns, self._row = member.kind.columns, member.kind.build
+
+    def _key_condition(self) -> KeyCondition:
+        return self._condition
+
+    @property
+    def _types_beside(self) -> frozenset[str]:
+        return self._entity.table.types_beside(self._key, self._bound)
+
+    def page_of(self, items: list[Item], last: Item | None, context: Context) -> Page[Any]:
+        """Return the page of items that were read otherwise; it continues after `last`."""
+        request, _, _ = self._request(context)
+        cursor = PageCursor(self._replace(_cursor=None), request, context)
+        return self._page_of(PageItems(items, last), cursor, self._position)
+
+
+class LoadFound(Plan[T | None], Generic[T]):
+    """An aggregate whose root is found by a plan of its own."""
+
+    def __init__(self, kind: AggregateMap, root: Single[Any]) -> None:
+        self._kind = kind
+        self._root = root
+        self._entity = entity = kind.root.entity
+        arguments = entity.key_arguments(entity.symbolic(Argument(kind.root.field)))
+        #: Loads the aggregate, with the key of the root that was found; raises if no query can.
+        self._second: Load[T] = load_of(kind, entity.primary, arguments)
+
+    def consistent(self) -> Self:
+        """Read what was written last, at twice the units."""
+        return self._replace(_second=self._second.consistent())
+
+    def desc(self) -> Self:
+        """Read from the highest sort key down."""
+        return self._replace(_second=self._second.desc())
+
+    def limit(self, children: int) -> Self:
+        """Limit the rows after the root, on all levels together; the root must come first."""
+        return self._replace(_second=self._second.limit(children))
+
+    def page_size(self, size: int) -> Self:
+        """Limit the results in the member that is a `Page`."""
+        return self._replace(_second=self._second.page_size(size))
+
+    def after(self, cursor: str | None) -> Self:
+        """Continue the member that is a `Page` after `cursor`; None starts from the beginning."""
+        return self._replace(_second=self._second.after(cursor))
+
+    def skip_unreadable(self) -> Self:
+        """Leave rows that cannot be decoded out of the member that is a `Page`."""
+        return self._replace(_second=self._second.skip_unreadable())
+
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return tuple(self._kind.entities())
+
+    def _steps(self, context: Context) -> Steps[T | None]:
+        found = yield from self._root._steps(context)
+        if found is None:
+            return None
+        return (yield from self._load(found)._steps(context))
+
+    def _load(self, root: Any) -> Load[T]:
+        arguments = self._entity.key_arguments(root)
+        return self._second._replace(_arguments=arguments, _pattern=self._pattern)
+
+    def _shape(self) -> Shape:
+        return in_turn(self._root._shape(), self._second._shape())

@@ -14,29 +14,17 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, Literal, Self, TypeVar
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.capacity import read_units
-from tablewright.errors import UnreadableItem
+from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import UnknownItem, is_of_other_type, unknown_item
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.unknown import UnknownItem, is_of_other_type, unknown_item
 from tablewright.plan.condition import Condition
-from tablewright.plan.facts import InShards, OfTypes, Paging, ShapeFilter
-from tablewright.plan.plan import DECLARED, Context, Plan, Steps
-from tablewright.plan.reads.page import Page
-from tablewright.plan.reads.page_cursor import PageCursor
-from tablewright.plan.reads.projection import (
-    check_projected,
-    is_projected,
-    key_names,
-    paths_to_read,
-    read_columns,
-)
-from tablewright.plan.reads.query_request import (
+from tablewright.plan.expressions import (
     Filter,
     NotOfTypes,
     NotOnlyOfTypes,
@@ -44,13 +32,18 @@ from tablewright.plan.reads.query_request import (
     QueryRequest,
     Selection,
 )
+from tablewright.plan.facts import InShards, OfTypes, Paging, ShapeFilter, page_read
+from tablewright.plan.plan import DECLARED, Context, Plan, Steps
+from tablewright.plan.reads import projection
+from tablewright.plan.reads.page import Page, PageCursor
+from tablewright.plan.reads.single import decode_page
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
-from tablewright.plan.units import page_read
 from tablewright.symbol import expressed
 from tablewright.values import Item
 
 R = TypeVar("R")
+T_co = TypeVar("T_co", covariant=True)
 
 #: A page from which items are left out takes at most this many requests.
 MAX_REQUESTS = 64
@@ -58,16 +51,6 @@ MAX_REQUESTS = 64
 MAX_LIMIT = 1000
 #: The most values that DynamoDB compares an attribute with in one IN.
 MAX_IN = 100
-
-
-class _PageAnswer(Struct, rename="pascal"):
-    items: list[Item] = []
-    count: int = 0
-    scanned_count: int = 0
-    last_evaluated_key: Item | None = None
-
-
-decode_page = msgspec.json.Decoder(_PageAnswer).decode
 
 
 class PageItems(Struct):
@@ -80,20 +63,58 @@ class PageItems(Struct):
     last: Item | None
 
 
-class Pages(Plan[Page[R]], Generic[R]):
+class KeyRead(Plan[T_co], Generic[T_co]):
+    """A plan that reads items in the order of a key: of a table, or of an index."""
+
+    _key: KeyMap
+    _descending = False
+    #: The most results on a page.
+    _size: int | None = None
+    _cursor: str | None = None
+    _is_consistent = False
+    #: Whether a page leaves out items that cannot be decoded.
+    _skips_unreadable = False
+
+    def desc(self) -> Self:
+        """Read from the highest sort key down."""
+        return self._replace(_descending=True)
+
+    def consistent(self) -> Self:
+        """Read what was written last, at twice the units."""
+        if self._key.index is not None and self._key.index.kind == "global":
+            raise DeclarationError(
+                f"{self._key.name}: a global secondary index cannot be read consistently"
+            )
+        return self._replace(_is_consistent=True)
+
+    def _members(self, context: Context) -> dict[str, Any]:
+        """Return the members of a request without its expressions."""
+        members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
+        if self._key.index is not None:
+            members["IndexName"] = self._key.index.name
+            if context.unready:
+                context.require_ready(self._key, self._entities())
+        if self._descending:
+            members["ScanIndexForward"] = False
+        if self._is_consistent:
+            members["ConsistentRead"] = True
+        return members
+
+    @property
+    def _is_filtered_for_tenants(self) -> bool:
+        """Whether a tenant's database leaves out items of other tenants."""
+        return self._entity.table.filters_for_tenants(self._key)
+
+
+class Pages(KeyRead[Page[R]], Generic[R]):
     """The state of a query, and how its pages are read."""
 
     _operation: Literal["Query", "Scan"] = "Query"
     _comparison: Comparison | None = None
     _operands: tuple[Any, ...] = ()
-    _descending = False
-    _size: int | None = None
     #: The most results on all pages together.
     _total: int | None = None
-    _cursor: str | None = None
     _filter: Condition[Any] | None = None
-    _is_consistent = False
-    _skips_unreadable = False
     #: Whether only the first result is read, so that a page with results needs no cursor.
     _is_first_only = False
     _columns: tuple[Ref[Any, Any], ...] = ()
@@ -183,8 +204,11 @@ class Pages(Plan[Page[R]], Generic[R]):
         """Read the items of a page: in one request, or until it is full if some are left out."""
         if filtered:
             return (yield from self._filtered_page(request, excluding, size))
-        is_first = excluding is not None and self._is_first(excluding)
-        if size is not None:  # and the item to leave out, if it is the first of all
+        # Whether the item that a comparison leaves out is the first of all, not the last.
+        is_first = excluding is not None and (
+            (excluding.excluded == excluding.values[0]) is not self._descending
+        )
+        if size is not None:  # and the item to leave out
             request = request.with_members(Limit=size + (is_first and not request.continues))
         page = decode_page((yield request))
         if excluding is None and not self._columns:
@@ -196,10 +220,6 @@ class Pages(Plan[Page[R]], Generic[R]):
         elif excluding is not None and not is_first and last is not None:
             last = None if last[excluding.attribute] == excluding.excluded else last
         return PageItems(found, last)
-
-    def _is_first(self, excluding: SortCondition) -> bool:
-        """Return whether the item that a comparison leaves out is the first, not the last."""
-        return (excluding.excluded == excluding.values[0]) is not self._descending
 
     def _filtered_page(
         self, request: QueryRequest, excluding: SortCondition | None, size: int | None
@@ -254,33 +274,18 @@ class Pages(Plan[Page[R]], Generic[R]):
         """Return the request, whether some items of a page may have to be left out, and the
         condition if its `excluded` has to be."""
         condition = self._key_condition()
-        members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
-        if self._key.index is not None:
-            members["IndexName"] = self._key.index.name
-            if context.unready:
-                context.require_ready(self._key, self._entities())
-        if self._descending:
-            members["ScanIndexForward"] = False
-        if self._is_consistent:
-            members["ConsistentRead"] = True
+        members = self._members(context)
         selection = Selection(condition, self._filters(), self._paths())
-        excluding = self._excluding(condition)
+        sort = condition.sort
+        excluding = None if sort is None or sort.excluded is None else sort
         filtered = (
             bool(selection.filters)
             or self._may_contain_others
             or members.get("IndexName") in context.filtered
-            or self._excludes_any_number(excluding)
+            # In an index, several items can have the key that is left out.
+            or (excluding is not None and self._key.index is not None)
         )
         return QueryRequest(self._operation, members, selection), filtered, excluding
-
-    def _excluding(self, condition: KeyCondition) -> SortCondition | None:
-        """Return the condition on the sort key if a key that matches it has to be left out."""
-        sort = condition.sort
-        return None if sort is None or sort.excluded is None else sort
-
-    def _excludes_any_number(self, excluding: SortCondition | None) -> bool:
-        """Return whether several items can have the key that is left out, as in an index."""
-        return excluding is not None and self._key.index is not None
 
     @property
     def _leaves_out(self) -> bool:
@@ -289,10 +294,12 @@ class Pages(Plan[Page[R]], Generic[R]):
         return filtered or self._is_filtered_for_tenants
 
     def _is_projected(self, stored: str) -> bool:
-        return is_projected(self._entity, self._key, stored)
+        return projection.is_projected(self._entity, self._key, stored)
 
     def _check_projection(self) -> None:
-        check_projected(self._entity, self._key, [column.attribute for column in self._columns])
+        projection.check_projected(
+            self._entity, self._key, [column.attribute for column in self._columns]
+        )
 
     def _type_to_filter(self) -> str | None:
         """Return the attribute that tells items of other entities apart, if there may be any."""
@@ -323,7 +330,10 @@ class Pages(Plan[Page[R]], Generic[R]):
         return NotOnlyOfTypes(name, others, self._type_names)
 
     def _paths(self) -> list[Path]:
-        return paths_to_read(self._entity, self._key, self._columns)
+        if not self._columns:
+            return []
+        paths = projection.paths_of_columns(self._entity, self._key, self._columns)
+        return projection.outermost(paths)
 
     # -- the results -------------------------------------------------------------------------
 
@@ -382,19 +392,14 @@ class Pages(Plan[Page[R]], Generic[R]):
             raise unknown_item(self._entity.table, item)
         if not self._columns:
             return self._entity.decode(item)
-        return self._row(read_columns(self._entity, self._columns, item))
+        return self._row(projection.read_columns(self._entity, self._columns, item))
 
     def _position(self, item: Item) -> Item:
         """Return the key after which a query continues."""
-        names = key_names(self._entity, self._key)
+        names = projection.key_names(self._entity, self._key)
         return {name: item[name] for name in names if name in item}
 
     # -- the shape ---------------------------------------------------------------------------
-
-    @property
-    def _is_filtered_for_tenants(self) -> bool:
-        """Whether a tenant's database leaves out items of other tenants."""
-        return self._entity.table.filters_for_tenants(self._key)
 
     def _paging(self, *, leaves_out: bool) -> Paging:
         requests = MAX_REQUESTS if leaves_out else 1

@@ -15,7 +15,7 @@ from tablewright.errors import DeclarationError, UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.members import AttributeMap
-from tablewright.plan.reads.query_request import Path
+from tablewright.plan.expressions import Path
 from tablewright.plan.reference import Ref
 from tablewright.values import Value
 
@@ -89,11 +89,6 @@ def key_paths(entity: EntityMap, key: KeyMap) -> list[Path]:
     return [(name,) for name in dict.fromkeys(names)]
 
 
-def paths_to_read(entity: EntityMap, key: KeyMap, columns: Sequence[Ref[Any, Any]]) -> list[Path]:
-    """Return the paths to ask for, so that the columns can be read; none for whole items."""
-    return outermost(paths_of_columns(entity, key, columns)) if columns else []
-
-
 def paths_of_columns(entity: EntityMap, key: KeyMap, columns: Sequence[Ref[Any, Any]]) -> set[Path]:
     """Return the paths from which the columns, the key and the type are read."""
     paths = set(key_paths(entity, key))
@@ -129,29 +124,22 @@ def read_columns(
     entity: EntityMap, columns: Sequence[Ref[Any, Any]], item: Mapping[str, Value]
 ) -> list[Any]:
     """Return the values of the columns in an item; raise UnreadableItem, which names the item."""
-    try:
-        return _read_columns(entity, columns, item)
-    except UnreadableItem as error:
-        raise entity.table.unreadable(str(error), item) from None
-
-
-def _read_columns(
-    entity: EntityMap, columns: Sequence[Ref[Any, Any]], item: Mapping[str, Value]
-) -> list[Any]:
     values = []
     in_keys: dict[str, Any] | None = None
-    for column in columns:
-        if column.attribute.stored in item and not column.attribute.is_key_only:
-            values.append(column.read(item))
-            continue
-        if in_keys is None:
-            in_keys = dict(entity.values_in_keys(item))
-        if column.name in in_keys and len(column.steps) == 1:
-            values.append(in_keys[column.name])
-        elif len(column.steps) == 1:
-            values.append(entity.value_if_absent(column.name))
-        else:
-            values.append(column.read(item))
+    try:
+        for column in columns:
+            is_stored = column.attribute.stored in item and not column.attribute.is_key_only
+            if is_stored or len(column.steps) > 1:
+                values.append(column.read(item))
+                continue
+            if in_keys is None:
+                in_keys = dict(entity.values_in_keys(item))
+            if column.name in in_keys:
+                values.append(in_keys[column.name])
+            else:
+                values.append(entity.value_if_absent(column.name))
+    except UnreadableItem as error:
+        raise entity.table.unreadable(str(error), item) from None
     return values
 
 

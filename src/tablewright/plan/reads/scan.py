@@ -19,16 +19,14 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.plan.condition import Condition
-from tablewright.plan.facts import Everything
+from tablewright.plan.expressions import QueryRequest, Selection
+from tablewright.plan.facts import WholeScan, page_read
 from tablewright.plan.plan import DECLARED, Context, Steps, Together
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.pages import MAX_REQUESTS, smaller
 from tablewright.plan.reads.parts import PartRead, PartsCount, PartsPage, page_of_parts_shape
-from tablewright.plan.reads.query import Query
-from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.plan.reads.results import Count
+from tablewright.plan.reads.query import Count, Query
 from tablewright.plan.shape import Shape, read_shape
-from tablewright.plan.units import page_read
 from tablewright.values import Item
 
 R = TypeVar("R")
@@ -81,13 +79,7 @@ class Scan(Query[R], Generic[R]):
         raise DeclarationError(f"{self._entity.name}: a scan has no order; query a key or an index")
 
     def _request(self, context: Context) -> tuple[QueryRequest, bool, SortCondition | None]:
-        members: dict[str, Any] = {"TableName": context.name_of(self._entity.table)}
-        if self._key.index is not None:
-            members["IndexName"] = self._key.index.name
-            if context.unready:
-                context.require_ready(self._key, self._entities())
-        if self._is_consistent:
-            members["ConsistentRead"] = True
+        members = self._members(context)
         if self._segment is not None:
             members["Segment"], members["TotalSegments"] = self._segment
         selection = Selection(None, self._filters(), self._paths())
@@ -98,7 +90,7 @@ class Scan(Query[R], Generic[R]):
         request, leaves_out, _ = self._request(DECLARED)
         return replace(
             read_shape(request, [self._entity], [self._entity.table]),
-            keys=(Everything(self._reason),),
+            keys=(WholeScan(self._reason),),
             extent=self._paging(leaves_out=leaves_out),
             filters=() if self._filter is None else (self._filter,),
             read_units=128,  # a page of 1 MB

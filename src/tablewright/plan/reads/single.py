@@ -3,6 +3,8 @@
     Ingredient.by_id("7").first().then(lambda found: Category.primary(found.category_id))
 
 returns `(ingredient, category)`: the second request is made from the result of the first.
+
+`read_item` and `read_all` read items as they are stored, for writes and for unique values.
 """
 
 from __future__ import annotations
@@ -10,13 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
+from tablewright.capacity import read_units
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
-from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.plan.shape import Shape, distinct
-from tablewright.plan.units import total
+from tablewright.mapping.keys import KeyMap
+from tablewright.plan.expressions import QueryRequest
+from tablewright.plan.facts import Paging, Target, items_read
+from tablewright.plan.plan import DECLARED, Context, Plan, Request, Steps
+from tablewright.plan.shape import Shape, in_turn, read_shape, typical_size
+from tablewright.values import Item
 
 E = TypeVar("E")
 T = TypeVar("T")
@@ -62,19 +70,69 @@ class Then(Plan[tuple[E, T] | None], Generic[E, T]):
         return in_turn(self._single._shape(), self._following()._shape())
 
 
-def in_turn(first: Shape, *following: Shape) -> Shape:
-    """The shape of requests that are made one after the other."""
-    steps = (first, *following)
-    return Shape(
-        operation=" + ".join(step.operation for step in steps),
-        tables=distinct(table for step in steps for table in step.tables),
-        targets=distinct(target for step in steps for target in step.targets),
-        indexes=tuple(index for step in steps for index in step.indexes),
-        keys=tuple(key for step in steps for key in step.keys),
-        read_units=sum(step.read_units for step in steps),
-        write_units=sum(step.write_units for step in steps),
-        # The first request may find nothing.
-        read_range=replace(total(step.read_range for step in steps), low=first.read_range.low),
-        write_range=replace(total(step.write_range for step in steps), low=first.write_range.low),
-        steps=steps,
+# -- stored items ---------------------------------------------------------------------------------
+
+
+class ItemAnswer(Struct, rename="pascal"):
+    """The answer of a GetItem, or one of those of a TransactGetItems."""
+
+    item: Item | None = None
+
+
+_decode = msgspec.json.Decoder(ItemAnswer).decode
+
+
+def read_item(context: Context, entity: EntityMap, key: Item) -> Steps[Item | None]:
+    """Read an item consistently; return None if it does not exist."""
+    return _decode((yield item_request(context, entity, key))).item
+
+
+class _PageAnswer(Struct, rename="pascal"):
+    items: list[Item] = []
+    count: int = 0
+    scanned_count: int = 0
+    last_evaluated_key: Item | None = None
+
+
+decode_page = msgspec.json.Decoder(_PageAnswer).decode
+
+
+def read_all(request: QueryRequest) -> Steps[list[Item]]:
+    """Read the items of all pages of a query or scan."""
+    items: list[Item] = []
+    while True:
+        page = decode_page((yield request))
+        items += page.items
+        if page.last_evaluated_key is None:
+            return items
+        request = request.next_page(page.last_evaluated_key)
+
+
+def item_request(
+    context: Context, entity: EntityMap, key: Item, *, consistent: bool = True
+) -> Request:
+    """Return the read of an item."""
+    body: dict[str, Any] = {"TableName": context.name_of(entity.table), "Key": key}
+    if consistent:
+        body["ConsistentRead"] = True
+    return Request("GetItem", body)
+
+
+def item_shape(
+    entity: EntityMap, key: Item, target: Target | None = None, *, consistent: bool = True
+) -> Shape:
+    """Return the shape of the read of an item."""
+    request = item_request(DECLARED, entity, key, consistent=consistent)
+    return replace(
+        read_shape(request, [target or entity], [entity.table]),
+        extent=Paging(1),
+        read_units=read_units(typical_size(entity), consistent=consistent),
+        read_range=items_read(1, consistent=consistent),
     )
+
+
+def key_from(primary: KeyMap, arguments: tuple[Any, ...]) -> Item:
+    """Return the key that the arguments of a call give."""
+    if len(arguments) != len(primary.parameters):
+        primary.check_arguments(arguments, complete=True)
+    return primary.encode(arguments)

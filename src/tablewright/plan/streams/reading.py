@@ -10,10 +10,15 @@ is read, for example after the stream was disabled and enabled. The checkpoint f
 shards and streams that no longer exist. One that was not finished has lost records: InvalidCursor.
 
 `StreamReader` keeps what one round leaves for the next one: iterators, shards, and the checkpoint.
+
+A checkpoint is a text that a program stores, to continue from there later. For each shard it has
+the sequence number of the last record whose event was delivered, nothing if there was none, or that
+the shard is finished. Events behind it are delivered again: at least once, never not at all.
 """
 
 from __future__ import annotations
 
+import base64
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -32,18 +37,51 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
 from tablewright.plan.shape import Shape
-from tablewright.plan.streams.checkpoint import FINISHED, SINCE, Checkpoint
-from tablewright.plan.streams.events import StreamEvent
-from tablewright.plan.streams.records import Converted, Record, RecordReader
+from tablewright.plan.streams.events import Converted, Record, RecordReader, StreamEvent
 
 StreamStart: TypeAlias = Literal["TRIM_HORIZON", "LATEST"]
-
 #: How many more pages of a shard are read if its last record may be the first half of a move, or if
 #: there were none: on AWS, it may take several calls to get to a part of the shard that has some.
 MAX_MORE_PAGES = 3
 #: By how much a time in milliseconds can differ from the same time in another form.
 ROUNDING = timedelta(milliseconds=2)
 _decode = msgspec.json.Decoder().decode
+#: Of a shard that is closed and read to its end.
+FINISHED = "finished"
+#: Before the time, in seconds since 1970, at which the reading of a shard began, if it began at its
+#: end and nothing has been delivered yet.
+SINCE = "@"
+
+
+class StreamPosition(Struct):
+    """How far the shards of one stream have been read: by shard id, the last sequence number."""
+
+    shards: dict[str, str] = field(default_factory=dict)
+
+
+class Checkpoint(Struct):
+    """How far the streams of each table have been read, by table and by stream ARN."""
+
+    tables: dict[str, dict[str, StreamPosition]] = field(default_factory=dict)
+
+    def position(self, table: str, arn: str) -> StreamPosition:
+        """Return the position in a stream, which is its start if it has not been read."""
+        return self.tables.setdefault(table, {}).setdefault(arn, StreamPosition())
+
+    def keep_stream(self, table: str, arn: str) -> None:
+        """Forget the other streams of a table, which have been read to their end."""
+        self.tables[table] = {arn: self.position(table, arn)}
+
+    def __str__(self) -> str:
+        return base64.urlsafe_b64encode(msgspec.json.encode(self)).decode()
+
+    @classmethod
+    def parse(cls, text: str) -> Checkpoint:
+        """Read the text of a checkpoint; raise InvalidCursor if it is not one."""
+        try:
+            return msgspec.json.decode(base64.urlsafe_b64decode(text), type=cls)
+        except (TypeError, ValueError) as error:
+            raise InvalidCursor(f"not a checkpoint of a stream: {text!r:.100}") from error
 
 
 class StreamShard(Struct):
@@ -75,15 +113,14 @@ class Round(Struct):
         return not self.records and not self.finished
 
 
-class _TableStreams:
+class _TableStreams(Struct, eq=False):
     """The streams of one table: the one that is being read, and its shards."""
 
-    def __init__(self, name: str, table: TableMap, entities: Sequence[EntityMap]) -> None:
-        self.name = name
-        self.records = RecordReader(table, entities)
-        self.arn = ""
-        self.shards: dict[str, StreamShard] = {}
-        self.is_described = False
+    name: str
+    records: RecordReader
+    arn: str = ""
+    shards: dict[str, StreamShard] = field(default_factory=dict)
+    is_described: bool = False
 
 
 class StreamReader:
@@ -130,7 +167,7 @@ class StreamReader:
             yield Wait(self._poll_seconds)
         if not self._tables:
             self._tables = [
-                _TableStreams(context.name_of(table), table, entities)
+                _TableStreams(context.name_of(table), RecordReader(table, entities))
                 for table, entities in self._entities.items()
             ]
         found = Round()
@@ -256,6 +293,20 @@ class StreamReader:
         shard.iterator = _decode(answer)["ShardIterator"]
 
 
+class ReadStream(Plan[Round]):
+    """Read one round of the streams of a database."""
+
+    def __init__(self, reader: StreamReader, entity: EntityMap) -> None:
+        self._reader = reader
+        self._entity = entity
+
+    def _steps(self, context: Context) -> Steps[Round]:
+        return (yield from self._reader.steps(context))
+
+    def _shape(self) -> Shape:
+        return Shape("GetRecords", (self._entity.table,), (self._entity,))
+
+
 def _forget_shards(table: str, positions: dict[str, str], listed: Collection[str]) -> None:
     """Remove the finished shards that are no longer listed; raise InvalidCursor for others."""
     for shard in [each for each in positions if each not in listed]:
@@ -308,17 +359,3 @@ def _describe_shards(arn: str) -> Steps[list[StreamShard]]:
         if last is None:
             return found
         request = {**request, "ExclusiveStartShardId": last}
-
-
-class ReadStream(Plan[Round]):
-    """Read one round of the streams of a database."""
-
-    def __init__(self, reader: StreamReader, entity: EntityMap) -> None:
-        self._reader = reader
-        self._entity = entity
-
-    def _steps(self, context: Context) -> Steps[Round]:
-        return (yield from self._reader.steps(context))
-
-    def _shape(self) -> Shape:
-        return Shape("GetRecords", (self._entity.table,), (self._entity,))

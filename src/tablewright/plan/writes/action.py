@@ -4,6 +4,9 @@ One action is a PutItem, UpdateItem or DeleteItem; several are one TransactWrite
 knows what a failed condition means (`Action.on_failure`): an error, nothing to do, or that the
 item has changed since it was read, so that the write is prepared again.
 
+A write of many rows sends groups: the actions of one row, with those of its side items, are always
+in one request.
+
 This module must not know plans.
 """
 
@@ -16,18 +19,30 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.encoding.items import item_size
-from tablewright.errors import TransactionCanceledException, WriteRejected
+from tablewright.errors import (
+    AlreadyExists,
+    ConditionalCheckFailedException,
+    TransactionCanceledException,
+    UniqueViolation,
+    WriteRejected,
+)
+from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.writes.effect import WriteEffect
-from tablewright.plan.writes.guard import Snapshot, WriteExpressions
+from tablewright.plan.writes.guard import (
+    Snapshot,
+    WriteExpressions,
+    put_if_absent,
+    rejection,
+    snapshot,
+)
 from tablewright.values import Item
 
 #: Codes with which DynamoDB cancels a transaction that may succeed if it is sent again.
 TRANSIENT = frozenset({"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"})
-
 #: The code of an action whose condition does not hold.
 CONDITION_FAILED = "ConditionalCheckFailed"
 
@@ -63,6 +78,14 @@ class Action(Struct):
     deleted: Item | None = None
     #: The position of its write in a transaction.
     write: int = 0
+    #: Of an action on a sentinel: what the sentinel contains if it belongs to an entity of the
+    #: write, for each such entity. It must be missing, or belong to one of them.
+    owners: list[Snapshot] | None = None
+    #: Whether the write is done without this action if its condition does not hold: then the
+    #: sentinel belongs to another entity.
+    is_optional: bool = False
+    #: The unique value and its entity, if all stored values must be reserved before this one is.
+    requires: tuple[UniqueMap, EntityMap] | None = None
 
     @property
     def key(self) -> Item:
@@ -76,16 +99,10 @@ class Action(Struct):
         """What identifies the item that the action is about."""
         return self.table.name, msgspec.json.encode(self.key, order="deterministic")
 
-
-class SentinelAction(Action, kw_only=True):
-    """An action on the sentinel of a unique value, if it is missing or belongs to an owner."""
-
-    #: What the sentinel contains if it belongs to an entity of the write, for each such entity.
-    owners: list[Snapshot]
-    #: Whether the write is done without this action if the sentinel belongs to another entity.
-    is_optional: bool
-    #: The unique value and its entity, if all stored values must be reserved before this one is.
-    requires: tuple[UniqueMap, EntityMap] | None = None
+    def require_reserved(self, context: Context) -> None:
+        """Raise UniqueNotReady if stored items may not have reserved their values yet."""
+        if self.requires is not None:
+            context.require_reserved(*self.requires)
 
 
 class Prepared(Struct):
@@ -104,8 +121,89 @@ class Prepared(Struct):
 
 
 def always_retry(_: Item | None) -> Verdict:
-    """The item has changed since it was read."""
+    """Return None: the item has changed since it was read, so the write is tried again."""
     return None
+
+
+# -- the actions on side items --------------------------------------------------------------------
+
+
+def side_actions(effect: WriteEffect) -> list[Action]:
+    """Return the actions that write the side items of an effect."""
+    actions: list[Action] = []
+    for side in effect.side_items:
+        if isinstance(side.declared, UniqueMap):
+            actions.append(_sentinel_action(effect, side.declared, side.old, side.new))
+        elif side.new is not None:
+            actions.append(_add_event(effect.entity, side.declared.event, side.new))
+    return actions
+
+
+def _sentinel_action(
+    effect: WriteEffect, unique: UniqueMap, old: Item | None, new: Item | None
+) -> Action:
+    """Return the action that reserves a value, releases it, or changes what its sentinel keeps.
+
+    An item that was stored without a sentinel has not reserved its value, so another entity may
+    have: then its sentinel stays, and the item can be changed and deleted nevertheless. A sentinel
+    that names no entity, because its unique value was declared with another `keep`, is its own.
+    """
+    table = effect.entity.table
+    kind, body = (
+        ("Delete", {"Key": table.key(old or {})}) if new is None else ("Put", {"Item": new})
+    )
+    names = [attribute.stored for attribute in unique.owned_by]
+    return Action(
+        kind,
+        table,
+        body,
+        always_retry if new is None else _on_violation(effect, unique, new),
+        owners=[] if old is None else [snapshot(old, names), snapshot(None, names)],
+        is_optional=old is not None,
+        requires=None if new is None else (unique, effect.entity),
+    )
+
+
+def _on_violation(
+    effect: WriteEffect, unique: UniqueMap, sentinel: Item
+) -> Callable[[Item | None], Verdict]:
+    entity = effect.entity
+
+    def on_failure(_: Item | None) -> Verdict:
+        reason = (
+            f"another {entity.name} has the {_shown(entity, unique, sentinel)}, "
+            f"which must be unique ({unique.key.name})"
+        )
+        names = unique.key.depends_on
+        error = rejection(UniqueViolation, entity, effect.key, None, reason)
+        assert isinstance(error, UniqueViolation)
+        error.attributes = tuple(sorted(names - entity.primary.depends_on or names))
+        return error
+
+    return on_failure
+
+
+def _shown(entity: EntityMap, unique: UniqueMap, sentinel: Item) -> str:
+    """Render the unique attributes, each with its value where the sentinel keeps it."""
+    shown = []
+    for name in sorted(unique.key.depends_on):
+        value = sentinel.get(entity.attributes[name].stored)
+        shown.append(name if value is None else f"{name} {next(iter(value.values()))!r}")
+    return ", ".join(shown)
+
+
+def _add_event(entity: EntityMap, event: EntityMap, item: Item) -> Action:
+    def on_failure(current: Item | None) -> Verdict:
+        reason = (
+            f"this event already exists: a {entity.name} with the same key, which was deleted, may "
+            f"have left it; add the time of the write to the key of {event.name}"
+        )
+        return rejection(AlreadyExists, event, event.table.key(item), current, reason)
+
+    return Action("Put", event.table, put_if_absent(event.table, item), on_failure)
+
+
+# -- requests -------------------------------------------------------------------------------------
 
 
 def send_one(action: Action, context: Context, returns: str) -> Steps[Item | None]:
@@ -137,7 +235,7 @@ def send_transaction(actions: list[Action], context: Context) -> Steps[None]:
             foreign = {
                 position
                 for position, reason in enumerate(fault.reasons)
-                if reason["Code"] == CONDITION_FAILED and is_optional(actions[position])
+                if reason["Code"] == CONDITION_FAILED and actions[position].is_optional
             }
             if not foreign:
                 raise
@@ -146,21 +244,29 @@ def send_transaction(actions: list[Action], context: Context) -> Steps[None]:
             return
 
 
-def is_optional(action: Action) -> bool:
-    """Return whether the write is done without an action whose condition does not hold."""
-    return isinstance(action, SentinelAction) and action.is_optional
-
-
-def require_reserved(action: Action, context: Context) -> None:
-    """Raise UniqueNotReady if stored items may not have reserved the value of a sentinel yet."""
-    if isinstance(action, SentinelAction) and action.requires is not None:
-        context.require_reserved(*action.requires)
+def send_or_retry(actions: list[Action], context: Context) -> Steps[None]:
+    """Send actions as one request; raise RetryWrite if an item has changed since it was read."""
+    actions = merge_sentinels(actions)
+    try:
+        if len(actions) == 1:
+            yield from send_one(actions[0], context, "NONE")
+        else:
+            yield from send_transaction(actions, context)
+    except ConditionalCheckFailedException as fault:
+        verdict = actions[0].on_failure(fault.item)
+    except TransactionCanceledException as fault:
+        verdict, _ = verdict_of(actions, fault)
+    else:
+        return
+    if isinstance(verdict, WriteRejected):
+        raise verdict from None
+    raise RetryWrite from None
 
 
 def _body(action: Action, context: Context) -> dict[str, Any]:
-    require_reserved(action, context)
+    action.require_reserved(context)
     body = {"TableName": context.name_of(action.table), **action.body}
-    if isinstance(action, SentinelAction):
+    if action.owners is not None:
         expressions = WriteExpressions()
         expressions.require_owned(action.table, action.owners)
         expressions.add_to(body)
@@ -175,14 +281,14 @@ def merge_sentinels(actions: list[Action]) -> list[Action]:
     DynamoDB allows one action on an item. The guard on the entity that releases the sentinel keeps
     this safe.
     """
-    sentinels = [action for action in actions if isinstance(action, SentinelAction)]
+    sentinels = [action for action in actions if action.owners is not None]
     remaining = {action.identity: action for action in sentinels if action.kind == "Put"}
     merged = set[int]()
     for action in sentinels:
         if action.kind == "Delete":
             other = remaining.setdefault(action.identity, action)
             if other is not action:
-                other.owners += action.owners
+                other.owners = [*(other.owners or ()), *(action.owners or ())]
                 merged.add(id(action))
     return [action for action in actions if id(action) not in merged]
 
@@ -206,6 +312,39 @@ def verdict_of(actions: list[Action], fault: TransactionCanceledException) -> tu
     if not errors:
         raise fault
     return errors[0]
+
+
+# -- as many rows as fit into one transaction -----------------------------------------------------
+
+
+def joined(*groups: Sequence[Action]) -> list[Action]:
+    return [action for group in groups for action in group]
+
+
+def fit(*groups: Sequence[Action]) -> bool:
+    """Return whether the actions fit into one transaction."""
+    actions = joined(*groups)
+    return (
+        len(actions) <= MAX_TRANSACTION_ACTIONS
+        and transaction_size(actions) <= MAX_TRANSACTION_SIZE
+    )
+
+
+def take_fitting(groups: list[list[Action]], *others: Sequence[Action]) -> list[list[Action]]:
+    """Remove and return the first groups, as many as fit into one transaction with others.
+
+    DynamoDB allows one action on an item: a row that reserves the sentinel of another one is left
+    for the next transaction, which reports it.
+    """
+    taken = [groups.pop(0)]
+    seen = {action.identity for action in joined(*others, *taken)}
+    while groups and fit(*others, *taken, groups[0]):
+        identities = {action.identity for action in groups[0]}
+        if not seen.isdisjoint(identities):
+            break
+        seen |= identities
+        taken.append(groups.pop(0))
+    return taken
 
 
 def transaction_size(actions: Sequence[Action]) -> int:

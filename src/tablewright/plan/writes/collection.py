@@ -23,39 +23,50 @@ If another client creates the root again, its rows are not deleted.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar, overload
+from typing import Any, overload
 
 from msgspec.structs import replace
 
 from tablewright.capacity import TRANSACTION_FACTOR
-from tablewright.errors import ConditionFailed, Contention, DeclarationError
+from tablewright.errors import ConditionFailed, DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.plan.change import Change
-from tablewright.plan.facts import Actions, AllPages, Repeats, Unchanged
-from tablewright.plan.plan import DECLARED, Context, Plan, Steps, Wait
+from tablewright.plan.expressions import QueryRequest, Selection
+from tablewright.plan.facts import Actions, AllPages, Repeats, Unchanged, UnitRange, all_read
+from tablewright.plan.plan import DECLARED, Context, Plan, Steps
 from tablewright.plan.reads.aggregate import Load
-from tablewright.plan.reads.batch_get import item_identity
-from tablewright.plan.reads.load_found import LoadFound
-from tablewright.plan.reads.pages import decode_page
+from tablewright.plan.reads.paged_load import LoadFound
 from tablewright.plan.reads.query import Query
-from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape
-from tablewright.plan.units import UnitRange, all_read, total
-from tablewright.plan.writes import commit
-from tablewright.plan.writes.action import Action, RetryWrite
-from tablewright.plan.writes.chunks import fit, joined, send_or_retry, take_fitting
+from tablewright.plan.reads.several import item_identity
+from tablewright.plan.reads.single import read_all
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, shape_of
+from tablewright.plan.writes.action import (
+    Action,
+    RetryWrite,
+    fit,
+    joined,
+    send_or_retry,
+    take_fitting,
+)
 from tablewright.plan.writes.delete import Delete, delete_row
 from tablewright.plan.writes.guard import key_text, rejection
-from tablewright.plan.writes.range_write import DeleteRange, UpdateRange
-from tablewright.plan.writes.row_groups import Progress, Tally, send_first
-from tablewright.plan.writes.rows_below import require_no_parent
-from tablewright.plan.writes.write import IsRewritable, refuse_undeletable
-from tablewright.plan.writes.write_shape import write_units
+from tablewright.plan.writes.move import require_no_parent
+from tablewright.plan.writes.range_write import (
+    DeleteRange,
+    Progress,
+    Tally,
+    UpdateRange,
+    send_first,
+)
+from tablewright.plan.writes.write import (
+    Rewritable,
+    refuse_undeletable,
+    wait_for_writers,
+    write_units,
+)
 from tablewright.symbol import Argument
 from tablewright.values import Item
-
-Rewritable = TypeVar("Rewritable", bound=IsRewritable)
 
 
 @overload
@@ -124,14 +135,12 @@ class DeleteAggregate(Plan[int]):
                 attempt = 0
             except RetryWrite:
                 attempt += 1
-                delay = commit.CONTENTION.delay(attempt)
-                if delay is None:
-                    raise Contention(
-                        f"delete_all {self._kind.name}: other writers changed its rows between "
-                        f"read and write, {attempt} times in a row; {tally.done} rows were "
-                        "deleted: run it again to continue"
-                    ) from None
-                yield Wait(delay)
+                yield from wait_for_writers(
+                    attempt,
+                    f"delete_all {self._kind.name}: other writers changed its rows between read "
+                    f"and write, {attempt} times in a row; {tally.done} rows were deleted: run it "
+                    "again to continue",
+                )
         return tally.done
 
     def _delete_with_root(self, load: Load[Any], context: Context, tally: Tally) -> Steps[bool]:
@@ -227,18 +236,9 @@ class DeleteAggregate(Plan[int]):
         )
         last = replace(read, read_units=1, read_range=UnitRange(1, 1))
         steps = (*first, read, whole, last)
-        reads = total(step.read_range for step in steps)
-        return Shape(
-            operation=" + ".join(step.operation for step in steps),
-            tables=whole.tables,
-            targets=whole.targets,
-            keys=whole.keys,
-            read_units=sum(step.read_units for step in steps),
-            write_units=whole.write_units,
-            read_range=replace(reads, low=first[0].read_range.low) if first else reads,
-            write_range=whole.write_range,
-            steps=steps,
-        )
+        found = shape_of(steps, targets=whole.targets, keys=whole.keys)
+        low = (first or (found,))[0].read_range.low
+        return replace(found, read_range=replace(found.read_range, low=low))
 
 
 def _delete_range(entities: list[EntityMap]) -> UnitRange:
@@ -300,15 +300,8 @@ def _request(load: Load[Any], context: Context) -> QueryRequest:
 
 def _read(load: Load[Any], context: Context) -> Steps[list[Item]]:
     """Read all rows that belong to the root, with the root, in the order of their sort keys."""
-    request = _request(load, context)
+    items = yield from read_all(_request(load, context))
     condition = _key_condition(load)
-    items: list[Item] = []
-    while True:
-        page = decode_page((yield request))
-        items += page.items
-        if page.last_evaluated_key is None:
-            break
-        request = request.next_page(page.last_evaluated_key)
     if condition.sort is None:
         return items
     name, root = condition.sort.attribute, condition.sort.values[0]["S"]

@@ -16,14 +16,27 @@ from tablewright.mapping.variants import VariantsMap, known_kind
 from tablewright.plan.condition import Condition
 from tablewright.plan.facts import OfVersion, Requirement, Unchanged
 from tablewright.plan.plan import Context, Steps
-from tablewright.plan.reads.item import read_item
+from tablewright.plan.reads.single import read_item
 from tablewright.plan.shape import Shape
-from tablewright.plan.writes.action import Action, NothingToDo, Prepared, Verdict, always_retry
+from tablewright.plan.writes.action import (
+    Action,
+    NothingToDo,
+    Prepared,
+    Verdict,
+    always_retry,
+    side_actions,
+)
 from tablewright.plan.writes.effect import affected_by_all, unique_names, write_effect
 from tablewright.plan.writes.guard import Guard, WriteExpressions, of_another_kind, snapshot
-from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.write import Write
-from tablewright.plan.writes.write_shape import of_base, side_shapes, write_shape
+from tablewright.plan.writes.write import (
+    Stored,
+    Write,
+    entity_of,
+    of_base,
+    refuse_undeletable,
+    side_shapes,
+    write_shape,
+)
 from tablewright.symbol import expressed
 from tablewright.values import Item
 
@@ -141,3 +154,12 @@ def delete_row(
     body = expressions.add_to({"Key": effect.key})
     own = Action("Delete", entity.table, body, always_retry, deleted=row)
     return [own, *side_actions(effect)]
+
+
+def delete(instance: Stored) -> Delete[Stored]:
+    """Delete an entity: the version at hand, if it is versioned."""
+    entity = entity_of(instance)
+    refuse_undeletable(entity, "delete")
+    values = vars(instance)
+    version = None if entity.version is None else values[entity.version.name]
+    return Delete(entity, entity.stored_key(instance), version)

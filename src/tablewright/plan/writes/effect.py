@@ -7,10 +7,15 @@
 Every write becomes effects before it becomes a request: a put and a create have no old item or the
 one that was read, a delete has no new one, an update has both, and a move has both under different
 keys. The request, its guard and its result are made from the effect; anything else that needs to
-know what a write does (a preview, its exact cost) reads it here.
+know what a write does reads it here.
 
 An update that needs to know nothing of the stored item does not read it. Its effect is partial:
-there is no old item, and the new one has only the key and the index keys that the update sets.
+it has no old item, and the new one has only the key and the index keys that the update sets.
+
+Side items are items of their own, written in the same transaction as the entity. A sentinel exists
+exactly while an entity has the unique value, and names this entity: no other one deletes or
+replaces it. An event is written when an attribute with a history changes (if the history is
+declared with `always`: when it is written), and is never changed itself.
 
 Invariants: an effect does not change; its side items and its index keys follow from the old and
 the new item alone. This module must not know requests, conditions or plans.
@@ -19,17 +24,19 @@ the new item alone. This module must not know requests, conditions or plans.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
 
-from tablewright.errors import UnreadableItem
+from tablewright.encoding.items import value_size
+from tablewright.errors import InvalidValue, UnreadableItem
+from tablewright.limits import MAX_PARTITION_KEY_SIZE, MAX_SORT_KEY_SIZE
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import IndexKeys, IndexMap
 from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.mapping.table import TableMap
-from tablewright.plan.writes.side_items import Audit, SideItem, event_items, sentinel_items
 from tablewright.values import Item, Value
 
 
@@ -79,10 +86,19 @@ def affected_by_all(entity: EntityMap) -> Affected:
     return affected_by(entity, frozenset(entity.attributes))
 
 
-class IndexRow(Struct, frozen=True):
-    """The row of an item in an index, before and after a write."""
+class Audit(Struct, frozen=True):
+    """When a write is made, by whom and why."""
 
-    index: IndexMap
+    at: datetime
+    by: Any = None
+    reason: Any = None
+
+
+class SideItem(Struct, frozen=True):
+    """An item beside an entity, before and after a write of the entity."""
+
+    #: The unique value that it reserves, or the history that it belongs to.
+    declared: UniqueMap | HistoryMap
     old: Item | None
     new: Item | None
 
@@ -97,32 +113,29 @@ class WriteEffect(Struct, frozen=True):
     old: Item | None
     #: The item after the write; None if the write deletes it.
     new: Item | None
-    #: The values of the new item, by attribute; of a partial effect, those that are known.
+    #: The values of the new item, by attribute; if the old item was not read, those that are known.
     values: Values
     side_items: tuple[SideItem, ...] = ()
-    #: Whether the old item was not read, so that the new one is known in part only.
-    is_partial: bool = False
-
-    def index_rows(self) -> list[IndexRow]:
-        """Return the index rows that the write adds, changes and removes."""
-        table = self.entity.table
-        rows = [
-            IndexRow(index, index_row(table, index, self.old), index_row(table, index, self.new))
-            for index in table.indexes.values()
-        ]
-        return [row for row in rows if row.old != row.new]
 
 
 def index_row(table: TableMap, index: IndexMap, item: Item | None) -> Item | None:
     """Return the row that DynamoDB keeps of an item in an index; None if it is not in it."""
-    if item is None or any(name not in item for name in index.attributes):
-        return None
     if index.projection == "ALL":
-        return item
-    names = {*table.attributes, *index.attributes}
-    if index.projection != "KEYS_ONLY":
-        names |= set(index.projection)
-    return {name: value for name, value in item.items() if name in names}
+        return projected_row(item, index.attributes, None)
+    others = () if index.projection == "KEYS_ONLY" else index.projection
+    return projected_row(item, index.attributes, {*table.attributes, *index.attributes, *others})
+
+
+def projected_row(
+    item: Item | None, keys: Iterable[str], held: Collection[str | None] | None
+) -> Item | None:
+    """Return the row of an item in an index with these keys; None if it lacks one of them.
+
+    `held` are the attributes that the index contains; None for all.
+    """
+    if item is None or any(name not in item for name in keys):
+        return None
+    return item if held is None else {name: item[name] for name in item if name in held}
 
 
 def write_effect(
@@ -180,3 +193,99 @@ def with_index_keys(
     if entity.only_in_indexes:
         entity.check_only_in_indexes(changed, values)
     return entity.keep_spelling(changed, item, values)
+
+
+# -- side items -----------------------------------------------------------------------------------
+
+
+def sentinel(entity: EntityMap, unique: UniqueMap, values: Values) -> Item | None:
+    """Return the sentinel of an entity with these values; None if the unique value is missing."""
+    item = unique.key.compose(values)
+    if item is None:
+        return None
+    if entity.table.type_attribute is not None:
+        item[entity.table.type_attribute] = entity.table.type_value(unique.type_name)
+    for attribute in unique.keeps:
+        value = attribute.converter.stored(values[attribute.name])
+        if value is not None:
+            item[attribute.stored] = value
+    return item
+
+
+def named_key(entity: EntityMap, unique: UniqueMap, found: Item) -> Item:
+    """Return the key of the entity that a stored sentinel names; raise UnreadableItem."""
+    kept = {each.name: each.converter.read(found, each.stored) for each in unique.keeps}
+    return entity.key_of(kept)
+
+
+def sentinel_items(
+    entity: EntityMap, uniques: Iterable[UniqueMap], old: Values | None, new: Values | None
+) -> list[SideItem]:
+    """Return the sentinels that change when the values of an entity do; None is no entity."""
+    items = []
+    for unique in uniques:
+        before = None if old is None else sentinel(entity, unique, old)
+        after = None if new is None else sentinel(entity, unique, new)
+        if before == after:
+            continue
+        if before is not None and oversized_key(entity, before):
+            before = None  # it cannot exist
+            if after is None:
+                continue
+        if before is None or after is None or entity.table.key(before) == entity.table.key(after):
+            items.append(SideItem(unique, before, after))
+        else:
+            items += [SideItem(unique, before, None), SideItem(unique, None, after)]
+    return items
+
+
+def oversized_key(entity: EntityMap, item: Item) -> str:
+    """Return which key of an item is larger than DynamoDB allows, and by how much; "" if none."""
+    for name, most in zip(
+        entity.table.attributes, (MAX_PARTITION_KEY_SIZE, MAX_SORT_KEY_SIZE), strict=True
+    ):
+        if name is not None and (size := value_size(item[name])) > most:
+            return f"{name} has {size:,} bytes, and the maximum is {most:,}"
+    return ""
+
+
+def event_items(
+    entity: EntityMap, histories: Iterable[HistoryMap], old: Values, new: Values, audit: Audit
+) -> list[SideItem]:
+    """Return the events of the attributes that a write of `histories` changes or repeats."""
+    return [
+        SideItem(history, None, history.event.encode(_event(entity, history, old, new, audit)))
+        for history in histories
+        if history.always or old[history.attribute] != new[history.attribute]
+    ]
+
+
+def _event(
+    entity: EntityMap, history: HistoryMap, old: Values, new: Values, audit: Audit
+) -> dict[str, Any]:
+    """Return the values of an event."""
+    facts = {
+        ":at": audit.at,
+        ":by": audit.by,
+        ":reason": audit.reason,
+        ":old": old[history.attribute],
+        ":new": new[history.attribute],
+    }
+    if entity.version is not None:
+        facts[":version"] = new[entity.version.name]
+        facts[":old_version"] = facts[":version"] - 1
+    values: dict[str, Any] = {}
+    for name, attribute in history.event.attributes.items():
+        source = history.sources.get(name)
+        value = None
+        if source is not None:
+            value = facts[source] if source.startswith(":") else new[source]
+        if value is None and attribute.default is not None:
+            value = attribute.default()
+        if value is None and not attribute.converter.optional:
+            raise InvalidValue(
+                f"{history.event.name}.{name} has no value; give it with the write: "
+                f"….audit({'by' if source == ':by' else 'reason'}=…)"
+            )
+        values[name] = value
+    return values

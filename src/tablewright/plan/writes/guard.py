@@ -54,76 +54,74 @@ class WriteExpressions:
         self.update = UpdateExpression(self._marks)
 
     def require_exists(self, table: TableMap) -> None:
-        self._conditions.append(f"attribute_exists({self._marks.name(table.attributes[0])})")
+        self._conditions.append(self._exists(table.attributes[0]))
 
     def require_not_exists(self, table: TableMap) -> None:
-        self._conditions.append(f"attribute_not_exists({self._marks.name(table.attributes[0])})")
+        self._conditions.append(self._equals(table.attributes[0], None))
 
     def require_owned(self, table: TableMap, owners: Iterable[Snapshot]) -> None:
         """Require that a sentinel, if it exists, contains what one of its owners wrote."""
         owned = [self._unchanged(owner) for owner in owners]
         if all(owned):  # one that contains nothing cannot be told from another
-            absent = f"attribute_not_exists({self._marks.name(table.attributes[0])})"
+            absent = self._equals(table.attributes[0], None)
             self._conditions.append(" OR ".join([absent, *map(_all_of, owned)]))
 
     def require_if_exists(self, table: TableMap, names: Iterable[str]) -> None:
         """Require that the item, if it exists, has these attributes."""
-        present = [f"attribute_exists({self._marks.name(name)})" for name in names]
+        present = [self._exists(name) for name in names]
         if present:
-            absent = f"attribute_not_exists({self._marks.name(table.attributes[0])})"
-            self._conditions.append(f"({absent} OR {_all_of(present)})")
+            self._conditions.append(self._if_exists(table, present))
 
     def require_absent_or_equal(self, values: Item) -> None:
         """Require that the item has no other values for these attributes."""
         for name, value in values.items():
-            mark = self._marks.name(name)
-            equal = f"{mark} = {self._marks.value(value)}"
-            self._conditions.append(f"(attribute_not_exists({mark}) OR {equal})")
+            absent = self._equals(name, None)
+            self._conditions.append(f"({absent} OR {self._equals(name, value)})")
 
     def require_unchanged(self, read: Snapshot) -> None:
         """Require that attributes are still as they were read."""
         self._conditions += self._unchanged(read)
 
-    def _unchanged(self, read: Snapshot) -> list[str]:
-        terms = []
-        for name, value in read.items():
-            mark = self._marks.name(name)
-            if value is None:
-                terms.append(f"attribute_not_exists({mark})")
-            else:
-                terms.append(f"{mark} = {self._marks.value(value)}")
-        return terms
-
     def require_immutable(self, entity: EntityMap, new: Item) -> None:
         """Require that a stored item has the immutable attributes of the new one."""
-        if not entity.immutable:
-            return
         terms = []
         for attribute in entity.immutable:
-            name, value = self._marks.name(attribute.stored), new.get(attribute.stored)
-            term = "" if value is None else f"{name} = {self._marks.value(value)}"
-            absent = f"attribute_not_exists({name})"
-            if not term:
-                terms.append(absent)
-            elif _is_default(attribute, value):
-                terms.append(f"({term} OR {absent})")
-            else:
-                terms.append(term)
-        key = self._marks.name(entity.table.attributes[0])
-        self._conditions.append(f"(attribute_not_exists({key}) OR {_all_of(terms)})")
+            name, value = attribute.stored, new.get(attribute.stored)
+            term = self._equals(name, value)
+            if value is not None and _is_default(attribute, value):
+                term = f"({term} OR {self._equals(name, None)})"
+            terms.append(term)
+        if terms:
+            self._conditions.append(self._if_exists(entity.table, terms))
 
     def require_kind(self, entity: EntityMap, *, or_absent: bool = False) -> None:
         """Require that the stored item is of the kind of a variant; other entities have one."""
         table = entity.table
         if entity.base is None or table.type_attribute is None:
             return
-        name = self._marks.name(table.type_attribute)
-        value = self._marks.value({"S": entity.type_name})
-        is_text = table.type_form == "text"
-        term = f"{name} = {value}" if is_text else f"contains({name}, {value})"
-        if or_absent:
-            term = f"(attribute_not_exists({self._marks.name(table.attributes[0])}) OR {term})"
-        self._conditions.append(term)
+        name, value = table.type_attribute, {"S": entity.type_name}
+        if table.type_form == "text":
+            term = self._equals(name, value)
+        else:
+            term = f"contains({self._marks.name(name)}, {self._marks.value(value)})"
+        self._conditions.append(self._if_exists(table, [term]) if or_absent else term)
+
+    def _exists(self, name: str) -> str:
+        return f"attribute_exists({self._marks.name(name)})"
+
+    def _equals(self, name: str, value: Value | None) -> str:
+        """Render that an attribute has a value; None: that it is missing."""
+        mark = self._marks.name(name)
+        if value is None:
+            return f"attribute_not_exists({mark})"
+        return f"{mark} = {self._marks.value(value)}"
+
+    def _unchanged(self, read: Snapshot) -> list[str]:
+        return [self._equals(name, value) for name, value in read.items()]
+
+    def _if_exists(self, table: TableMap, terms: list[str]) -> str:
+        """Render that the item does not exist, or that all terms hold."""
+        return f"({self._equals(table.attributes[0], None)} OR {_all_of(terms)})"
 
     def require(self, conditions: Sequence[Condition[Any]]) -> None:
         """Require conditions of the caller."""
@@ -145,17 +143,6 @@ class Guard:
     `read` is None if there was no item, or if nothing that is required had to be read. `new` is the
     item of a put, whose immutable attributes must be those of the stored one.
     """
-
-    __slots__ = (
-        "_conditions",
-        "_entity",
-        "_key",
-        "_must_exist",
-        "_new",
-        "_other_kind",
-        "_version",
-        "unchanged",
-    )
 
     def __init__(
         self,
@@ -213,22 +200,54 @@ class Guard:
         error = self.rejected(item)
         if error is not None or snapshot(item, self.unchanged) != self.unchanged:
             return error
-        entity, key = self._entity, self._key
-        if self._new is not None:
-            error = immutable_changed(entity, key, item, self._new)
-        return error or condition_failed(entity, key, item, self._conditions)
+        error = self._immutable_changed(item)
+        if error is not None:
+            return error
+        failed = [each for each in self._conditions if not each.matches(item or {})]
+        shown = " AND ".join(map(repr, failed or self._conditions))
+        return self._reject(ConditionFailed, item, f"the condition {shown} is false")
+
+    def check(self, item: Item | None) -> Item:
+        """Return an item that was read; raise the error if it cannot be written."""
+        error = self.rejected(item)
+        if error is not None:
+            raise error
+        assert item is not None  # it is required to exist
+        return item
 
     def rejected(self, item: Item | None) -> WriteRejected | None:
         """Return the error for an item that is missing, of another kind or of another version."""
-        entity, key = self._entity, self._key
         if item is None and self._must_exist:
-            return rejection(NotFound, entity, key, None, NOT_FOUND)
-        expected = self._version
-        if expected is None:
-            expected = expected_version(entity, self._conditions)
-        return of_another_kind(self._other_kind, entity, key, item) or version_conflict(
-            entity, key, item, expected
+            return self._reject(NotFound, None, NOT_FOUND)
+        other = of_another_kind(self._other_kind, self._entity, self._key, item)
+        if other is not None or self._entity.version is None:
+            return other
+        found = stored_version(self._entity, item)
+        expected = (self._version, _version_in(self._conditions, self._entity.version))
+        return next(
+            (
+                self._reject(VersionConflict, item, _other_version(version, found, item))
+                for version in expected
+                if version is not None and version != found
+            ),
+            None,
         )
+
+    def _immutable_changed(self, item: Item | None) -> WriteRejected | None:
+        """Return the error for a new item with another value of an immutable attribute."""
+        entity, new = self._entity, self._new
+        for attribute in entity.immutable if item is not None and new is not None else ():
+            old, value = (item or {}).get(attribute.stored), (new or {}).get(attribute.stored)
+            if old != value and not (old is None and _is_default(attribute, value)):
+                reason = (
+                    f"{entity.name}.{attribute.name} is immutable: it is stored as "
+                    f"{_content(old)}, and cannot become {_content(value)}"
+                )
+                return self._reject(ConditionFailed, item, reason)
+        return None
+
+    def _reject(self, kind: type[WriteRejected], item: Item | None, reason: str) -> WriteRejected:
+        return rejection(kind, self._entity, self._key, item, reason)
 
 
 def _compared(entity: EntityMap, requirement: Unchanged, read: Item | None) -> list[str]:
@@ -288,38 +307,27 @@ def stored_version(entity: EntityMap, item: Item | None) -> int:
     return 0 if value is None else int(entity.version.converter.decode(value))
 
 
-def expected_version(entity: EntityMap, conditions: Sequence[Condition[Any]]) -> Any:
+def _version_in(conditions: Sequence[Condition[Any]], version: AttributeMap) -> Any:
     """Return the version that the caller's conditions require; None if they require none."""
-    if entity.version is not None:
-        for condition in conditions:
-            if (
-                isinstance(condition, Compare)
-                and condition.comparator == "="
-                and condition.operand.name == entity.version.name
-            ):
-                return condition.value
+    for each in conditions:
+        if isinstance(each, Compare) and (each.comparator, each.operand.name) == (
+            "=",
+            version.name,
+        ):
+            return each.value
     return None
 
 
-def version_conflict(
-    entity: EntityMap, key: Item, item: Item | None, expected: Any
-) -> WriteRejected | None:
-    """Return the error for a stored version that is not the expected one; None if it is."""
-    if entity.version is None or expected is None:
-        return None
-    found = stored_version(entity, item)
-    if found == expected:
-        return None
+def _other_version(expected: Any, found: int, item: Item | None) -> str:
+    """Return why a stored version is not the expected one."""
     if item is None:
-        reason = (
+        return (
             f"version {expected} was expected, but the item does not exist: it was deleted, or an "
             "attribute of its key was assigned instead of changed with update()"
         )
-    elif not expected:
-        reason = f"it already exists, in version {found}; read it before you replace it"
-    else:
-        reason = f"version {expected} was expected, but version {found} is stored"
-    return rejection(VersionConflict, entity, key, item, reason)
+    if not expected:
+        return f"it already exists, in version {found}; read it before you replace it"
+    return f"version {expected} was expected, but version {found} is stored"
 
 
 # -- variants ------------------------------------------------------------------------------------
@@ -356,40 +364,5 @@ def _is_default(attribute: AttributeMap, value: Value | None) -> bool:
     return attribute.default is not None and attribute.store(attribute.default()) == value
 
 
-def immutable_changed(
-    entity: EntityMap, key: Item, item: Item | None, new: Item
-) -> WriteRejected | None:
-    """Return the error for a new item with another value of an immutable attribute."""
-    if item is None:
-        return None
-    for attribute in entity.immutable:
-        old, value = item.get(attribute.stored), new.get(attribute.stored)
-        if old != value and not (old is None and _is_default(attribute, value)):
-            reason = (
-                f"{entity.name}.{attribute.name} is immutable: it is stored as {_content(old)}, "
-                f"and cannot become {_content(value)}"
-            )
-            return rejection(ConditionFailed, entity, key, item, reason)
-    return None
-
-
 def _content(value: Value | None) -> str:
     return "nothing" if value is None else repr(next(iter(value.values())))
-
-
-# -- conditions ----------------------------------------------------------------------------------
-
-
-def condition_failed(
-    entity: EntityMap, key: Item, item: Item | None, conditions: Sequence[Condition[Any]]
-) -> WriteRejected:
-    """Return the error for conditions of the caller that do not hold.
-
-    It is a version conflict if one of them requires another version than the stored one.
-    """
-    conflict = version_conflict(entity, key, item, expected_version(entity, conditions))
-    if conflict is not None:
-        return conflict
-    failed = [condition for condition in conditions if not condition.matches(item or {})]
-    shown = " AND ".join(map(repr, failed or conditions))
-    return rejection(ConditionFailed, entity, key, item, f"the condition {shown} is false")

@@ -3,7 +3,7 @@
     put(order)      whether it exists or not
     create(order)   AlreadyExists if it exists
 
-Both return the entity as it was written, and set what the library counts (version, `updated_at`)
+Both return the entity as it was written, and set what the library maintains (version, `updated_at`)
 on the instance. A versioned entity is replaced only by a writer that has read its last version.
 """
 
@@ -18,19 +18,11 @@ from tablewright.errors import AlreadyExists, ConditionFailed, DeclarationError,
 from tablewright.mapping.entity import Values
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.members import HistoryMap
-from tablewright.plan.condition import Condition
-from tablewright.plan.facts import (
-    Absent,
-    EveryAttribute,
-    OfVersion,
-    Requirement,
-    Unchanged,
-    WrittenEvent,
-)
+from tablewright.plan import facts
 from tablewright.plan.plan import Context, Steps
-from tablewright.plan.reads.item import read_item
+from tablewright.plan.reads.single import read_item
 from tablewright.plan.shape import Shape
-from tablewright.plan.writes.action import Action, Prepared, Verdict
+from tablewright.plan.writes.action import Action, Prepared, Verdict, side_actions
 from tablewright.plan.writes.effect import WriteEffect, affected_by_all, write_effect
 from tablewright.plan.writes.guard import (
     EXISTS,
@@ -39,9 +31,18 @@ from tablewright.plan.writes.guard import (
     put_if_absent,
     rejection,
 )
-from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.write import Write, entity_of, refuse_write_once
-from tablewright.plan.writes.write_shape import composed, side_shapes, write_shape, write_units
+from tablewright.plan.writes.write import (
+    Rewritable,
+    Rewrite,
+    Stored,
+    Write,
+    composed,
+    entity_of,
+    refuse_write_once,
+    side_shapes,
+    write_shape,
+    write_units,
+)
 from tablewright.symbol import Argument, AttributeOf, Symbol, expressed
 from tablewright.values import Item
 
@@ -89,7 +90,7 @@ class EntityWrite(Write[E, E], Generic[E]):
         return self._replace(_stamps={**self._stamps, **stamps})
 
     def _values(self, version: Any, at: datetime) -> Values:
-        """Return the values to write, with what the library counts."""
+        """Return the values to write, with the version and timestamps."""
         values = dict(vars(self._instance))
         if self._entity.stamps:
             made = {"version": version, "updated_at": at, **self._stamps}
@@ -100,7 +101,7 @@ class EntityWrite(Write[E, E], Generic[E]):
 
     def _prepared(self, effect: WriteEffect, own: Action) -> Prepared:
         def result(_: Item | None) -> E:
-            """Return the instance, with what the library counts as it was written."""
+            """Return the instance, with its version and timestamps as they were written."""
             for stamp in self._entity.stamps:
                 vars(self._instance)[stamp.name] = effect.values[stamp.name]
             self._entity.tracking.remember(self._instance, effect.new or {})
@@ -110,7 +111,7 @@ class EntityWrite(Write[E, E], Generic[E]):
 
     def _shape_of_write(
         self,
-        requires: Sequence[Requirement],
+        requires: Sequence[facts.Requirement],
         sides: Sequence[Shape],
         *,
         reads: bool = False,
@@ -122,7 +123,7 @@ class EntityWrite(Write[E, E], Generic[E]):
         twice = 0 if sides else write_units(entity)
         optional = side_shapes(entity, events, "Put")
         written = [
-            WrittenEvent(each, twice + shape.write_units)
+            facts.WrittenEvent(each, twice + shape.write_units)
             for each, shape in zip(events, optional, strict=True)
         ]
         return write_shape(
@@ -132,7 +133,7 @@ class EntityWrite(Write[E, E], Generic[E]):
             reads=reads,
             indexes=entity.index_keys,
             conditions=self._conditions,
-            sets=[EveryAttribute(), *composed(entity.index_keys), *written],
+            sets=[facts.EveryAttribute(), *composed(entity.index_keys), *written],
             requires=requires,
             sides=sides,
             optional=optional,
@@ -150,7 +151,7 @@ def _is_attribute(value: Any, name: str) -> bool:
     return False
 
 
-class Put(EntityWrite[E], Generic[E]):
+class Put(EntityWrite[E], Rewrite[E, E], Generic[E]):
     """Write an entity, whether it exists or not."""
 
     _verb = "put"
@@ -158,14 +159,6 @@ class Put(EntityWrite[E], Generic[E]):
     def __init__(self, instance: E) -> None:
         super().__init__(instance)
         refuse_write_once(self._entity, self._verb)
-
-    def condition(self, condition: Condition[E]) -> Self:
-        """Write only if the condition holds for the stored item."""
-        return self._with_condition(condition)
-
-    def audit(self, *, by: Any = None, reason: Any = None) -> Self:
-        """Record who changes the entity and why, in its history."""
-        return self._replace(_by=by, _reason=reason)
 
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         entity, audit = self._entity, self._audit(context)
@@ -201,13 +194,15 @@ class Put(EntityWrite[E], Generic[E]):
         """
         return affected_by_all(self._entity).has_side_items and expressed(self._version) != 0
 
-    def _requirements(self, reads: bool) -> list[Requirement]:
+    def _requirements(self, reads: bool) -> list[facts.Requirement]:
         """Return what must hold of the stored item."""
-        entity, guards = self._entity, list[Requirement]()
+        entity, guards = self._entity, list[facts.Requirement]()
         if entity.version is not None:
-            guards.append(OfVersion(entity.version.name, expressed(self._version)))
+            guards.append(facts.OfVersion(entity.version.name, expressed(self._version)))
         if reads:
-            guards.append(Unchanged("it", tuple(sorted(affected_by_all(entity).side_sources))))
+            guards.append(
+                facts.Unchanged("it", tuple(sorted(affected_by_all(entity).side_sources)))
+            )
         guards += self._conditions
         return guards
 
@@ -243,4 +238,14 @@ class Create(EntityWrite[E], Generic[E]):
 
     def _shape(self) -> Shape:
         sides = side_shapes(self._entity, self._entity.uniques, "Put", may_be_own=False)
-        return self._shape_of_write([Absent()], sides)
+        return self._shape_of_write([facts.Absent()], sides)
+
+
+def put(instance: Rewritable) -> Put[Rewritable]:
+    """Write an entity, whether it exists or not."""
+    return Put(instance)
+
+
+def create(instance: Stored) -> Create[Stored]:
+    """Write an entity; AlreadyExists if it exists."""
+    return Create(instance)

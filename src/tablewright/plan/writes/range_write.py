@@ -7,41 +7,51 @@ those that have left their place in the index are not touched.
 Every write is guarded: by the version, by the filter of the query, and by the place in the index.
 What has been done is not undone if a later page fails; the same plan continues, because deleted
 rows are gone, and changed rows need no further change.
+
+Deletes without conditions are sent in batches, all else in transactions (`send_first`).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
-from tablewright.errors import Contention, DeclarationError, InvalidValue
+from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.limits import MAX_BATCH_WRITES
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.unknown import UnknownItem, is_of_other_type, unknown_item
+from tablewright.mapping.item_kind import UnknownItem, is_of_other_type, unknown_item
 from tablewright.mapping.variants import VariantsMap
 from tablewright.plan.change import AddToSet, Change, RemoveFromSet, Set, SetIfAbsent
 from tablewright.plan.condition import Condition
-from tablewright.plan.facts import Actions, Repeats
-from tablewright.plan.plan import Context, Plan, Steps, Wait
-from tablewright.plan.reads.batch_get import item_identity, read_batch
-from tablewright.plan.reads.pages import decode_page
+from tablewright.plan.facts import NOTHING, Actions, Repeats, all_read, items_read
+from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.query import Query
-from tablewright.plan.reads.single import in_turn
-from tablewright.plan.shape import TYPICAL_PAGE, Shape
-from tablewright.plan.units import NOTHING, all_read, item_read
-from tablewright.plan.writes import commit
-from tablewright.plan.writes.action import Action, RetryWrite, always_retry
+from tablewright.plan.reads.several import item_identity, read_batch
+from tablewright.plan.reads.single import decode_page
+from tablewright.plan.shape import TYPICAL_PAGE, Shape, in_turn
+from tablewright.plan.writes.action import (
+    Action,
+    RetryWrite,
+    always_retry,
+    joined,
+    send_or_retry,
+    take_fitting,
+)
 from tablewright.plan.writes.delete import Delete, delete_row
+from tablewright.plan.writes.effect import Audit
 from tablewright.plan.writes.guard import snapshot
-from tablewright.plan.writes.row_groups import Progress, Tally, send_first
-from tablewright.plan.writes.rows_below import followers
-from tablewright.plan.writes.side_items import Audit
+from tablewright.plan.writes.move import followers
+from tablewright.plan.writes.several import send_batch
 from tablewright.plan.writes.update import Update
-from tablewright.plan.writes.write import refuse_undeletable, refuse_write_once
+from tablewright.plan.writes.write import refuse_undeletable, refuse_write_once, wait_for_writers
 from tablewright.values import Item
 
 #: How many rows are read at a time.
 PAGE = 100
+#: Receives the number of rows that are done.
+Progress: TypeAlias = Callable[[int], object]
 
 
 class RangeWrite(Plan[int]):
@@ -104,7 +114,12 @@ class RangeWrite(Plan[int]):
                 yield from self._write(rows, context, tally)
             except RetryWrite:
                 attempt = 1 if tally.done > before else attempt + 1
-                yield Wait(self._delay(attempt, tally))
+                yield from wait_for_writers(
+                    attempt,
+                    f"{self._verb} {self._entity.name}: other writers changed its rows between "
+                    f"read and write, {attempt} times in a row; {tally.done} rows were written: "
+                    "run it again to continue",
+                )
                 continue  # with the same page, as it is now
             attempt = 0
             if page.last_evaluated_key is None:
@@ -118,16 +133,6 @@ class RangeWrite(Plan[int]):
             if isinstance(item, UnknownItem) and not is_of_other_type(table, item):
                 raise unknown_item(table, item)
         return [item for item in candidates if not isinstance(item, UnknownItem)]
-
-    def _delay(self, attempt: int, tally: Tally) -> float:
-        delay = commit.CONTENTION.delay(attempt)
-        if delay is None:
-            raise Contention(
-                f"{self._verb} {self._entity.name}: other writers changed its rows between read "
-                f"and write, {attempt} times in a row; {tally.done} rows were written: run it "
-                "again to continue"
-            )
-        return delay
 
     def _write(self, rows: list[Item], context: Context, tally: Tally) -> Steps[None]:
         if self._index_names:
@@ -169,7 +174,7 @@ class RangeWrite(Plan[int]):
         )
         reads = all_read(consistent=self._query._is_consistent)
         if self._index_names:  # the items of the index rows are read in the table
-            reads += item_read(consistent=True).for_each()
+            reads += items_read(1, consistent=True).for_each()
         whole = in_turn(read, rows)
         return replace(
             whole, indexes=read.indexes, keys=read.keys, filters=read.filters, read_range=reads
@@ -261,10 +266,46 @@ class UpdateRange(RangeWrite):
         return [own, *others]
 
     def _is_same(self, old: Item, new: Item) -> bool:
-        """Whether an update would change only what the library counts."""
+        """Whether an update would change only the version and timestamps."""
         stamps = {stamp.stored for stamp in self._entity.stamps}
         return all(old.get(name) == new.get(name) for name in {*old, *new} - stamps)
 
     def _shape(self) -> Shape:
         update: Update[Any] = Update(self._entity, {}, {}, self._changes)
         return self._shape_of(update._replace(_conditions=self._conditions)._shape())
+
+
+# -- the writes of many rows ----------------------------------------------------------------------
+
+
+class Tally:
+    """Counts the rows that are done, and reports them."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.done = 0
+        self._progress = progress
+
+    def add(self, rows: int) -> None:
+        self.done += rows
+        if self._progress is not None:
+            self._progress(self.done)
+
+
+def send_first(groups: list[list[Action]], context: Context) -> Steps[int]:
+    """Send the first groups that fit into one request, remove them, and return their number."""
+    if not _is_plain(groups[0]):
+        taken = take_fitting(groups)
+        yield from send_or_retry(joined(*taken), context)
+        return len(taken)
+    count = 1
+    while count < min(len(groups), MAX_BATCH_WRITES) and _is_plain(groups[count]):
+        count += 1
+    yield from send_batch(joined(*groups[:count]), context)
+    del groups[:count]
+    return count
+
+
+def _is_plain(group: list[Action]) -> bool:
+    """Whether a row is deleted without a condition."""
+    (first, *others) = group
+    return first.kind == "Delete" and not others and "ConditionExpression" not in first.body

@@ -13,7 +13,7 @@ If nothing has changed, nothing is sent but a check of the conditions, if there 
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
@@ -22,18 +22,16 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.members import AttributeMap
 from tablewright.plan.change import Change
-from tablewright.plan.condition import Condition
-from tablewright.plan.facts import Actions, Repeats
+from tablewright.plan.facts import NOTHING, Actions, Repeats
 from tablewright.plan.plan import Context, Steps
-from tablewright.plan.reads.item import key_from
+from tablewright.plan.reads.single import key_from
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape
-from tablewright.plan.units import NOTHING
 from tablewright.plan.writes.action import Prepared
-from tablewright.plan.writes.condition_check import ConditionCheck
-from tablewright.plan.writes.move import Move, update_instance
+from tablewright.plan.writes.move import Move, update
+from tablewright.plan.writes.several import ConditionCheck
 from tablewright.plan.writes.update import Update
-from tablewright.plan.writes.write import Write, entity_of, refuse_write_once
+from tablewright.plan.writes.write import Rewritable, Rewrite, entity_of, refuse_write_once
 from tablewright.symbol import Symbol
 from tablewright.values import Item
 from tablewright.wire.operations import READS
@@ -41,7 +39,7 @@ from tablewright.wire.operations import READS
 E = TypeVar("E")
 
 
-class Save(Write[E, E], Generic[E]):
+class Save(Rewrite[E, E], Generic[E]):
     """Write what has changed in an entity; returns the entity."""
 
     _verb = "save"
@@ -58,14 +56,6 @@ class Save(Write[E, E], Generic[E]):
         """Whether it is part of a pattern that is traced."""
         return any(isinstance(value, Symbol) for value in vars(self._instance).values())
 
-    def condition(self, condition: Condition[E]) -> Self:
-        """Write only if the condition holds for the stored item."""
-        return self._with_condition(condition)
-
-    def audit(self, *, by: Any = None, reason: Any = None) -> Self:
-        """Record who changes the entity and why, in its history."""
-        return self._replace(_by=by, _reason=reason)
-
     def _update(self) -> Update[E] | None:
         """Return the update of the entity as it was; None if nothing has changed."""
         entity = self._entity
@@ -78,7 +68,7 @@ class Save(Write[E, E], Generic[E]):
         changes = _differences(entity, vars(before), vars(self._instance))
         if not changes:
             return None
-        return update_instance(before, changes)._replace(
+        return update(before, *changes)._replace(
             _conditions=self._conditions, _by=self._by, _reason=self._reason
         )
 
@@ -158,3 +148,8 @@ def _is_same(attribute: AttributeMap, before: Any, after: Any) -> bool:
     if attribute.is_key_only or before is None or after is None:
         return False
     return attribute.store(before) == attribute.store(after)
+
+
+def save(instance: Rewritable) -> Save[Rewritable]:
+    """Write what has changed in an entity since it was read or written; nothing if nothing has."""
+    return Save(instance)

@@ -9,7 +9,7 @@ did not give are read first, and the write is guarded by a condition on them. Wi
 event to write as well, the update is a transaction. An update of an attribute of the primary key
 is a move: see `move.py`.
 
-    _read           the stored item, where the write depends on it
+    _prepare        reads the stored item, where the write depends on it
     _requirements   what must hold for the write, with the guards on what was read
     _effect         the item after the changes, its index keys, sentinels and events
     _render         the UpdateItem, from the changes and the effect
@@ -33,6 +33,7 @@ from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import KeyMap, places_of
 from tablewright.mapping.members import STAMPS
 from tablewright.mapping.variants import VariantsMap, known_kind
+from tablewright.plan import facts
 from tablewright.plan.change import (
     ZERO,
     Change,
@@ -44,21 +45,13 @@ from tablewright.plan.change import (
     render_changes,
 )
 from tablewright.plan.condition import Condition
-from tablewright.plan.facts import (
-    Assignment,
-    Exists,
-    OfVersion,
-    Requirement,
-    Stamped,
-    Unchanged,
-)
 from tablewright.plan.plan import Context, Steps
-from tablewright.plan.reads.item import read_item
+from tablewright.plan.reads.single import read_item
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import Shape
-from tablewright.plan.writes.action import Action, NothingToDo, Prepared, Verdict
-from tablewright.plan.writes.commit import INVALID_PATH, PARENT_MISSING
+from tablewright.plan.writes.action import Action, NothingToDo, Prepared, Verdict, side_actions
 from tablewright.plan.writes.effect import (
+    Audit,
     WriteEffect,
     affected_by,
     read_values,
@@ -73,10 +66,16 @@ from tablewright.plan.writes.guard import (
     rejection,
     stored_version,
 )
-from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.side_items import Audit
-from tablewright.plan.writes.write import Write, refuse_write_once
-from tablewright.plan.writes.write_shape import composed, of_base, side_shapes, write_shape
+from tablewright.plan.writes.write import (
+    INVALID_PATH,
+    PARENT_MISSING,
+    Rewrite,
+    changed_sides,
+    composed,
+    of_base,
+    refuse_write_once,
+    write_shape,
+)
 from tablewright.symbol import Symbol, expressed
 from tablewright.values import Item
 
@@ -85,7 +84,7 @@ E = TypeVar("E")
 R_co = TypeVar("R_co", covariant=True, default=E | None)
 
 
-class Update(Write[E, R_co], Generic[E, R_co]):
+class Update(Rewrite[E, R_co], Generic[E, R_co]):
     """Change attributes of an item; returns the entity after the changes."""
 
     _verb = "update"
@@ -181,24 +180,24 @@ class Update(Write[E, R_co], Generic[E, R_co]):
                 "an update of its own, so that no other change is left out"
             )
 
-    def condition(self, condition: Condition[E]) -> Self:
-        """Write only if the condition holds for the stored item."""
-        return self._with_condition(condition)
-
-    def audit(self, *, by: Any = None, reason: Any = None) -> Self:
-        """Record who changes the entity and why, in its history."""
-        return self._replace(_by=by, _reason=reason)
-
     def _prepare(self, context: Context, attempt: int, *, alone: bool) -> Steps[Prepared]:
         audit = self._audit(context)
         changes = self._encode(audit.at)
-        if self._depends_on_kind:
-            stored = yield from self._read_existing(context)
-            own = self._of_kind(known_kind(self._entity, stored))
-            return own._prepared(changes, stored, own._guard(stored, own._needed()), audit)
         needed = self._needed()
-        old = yield from self._read(context, attempt, needed)
-        return self._prepared(changes, old, self._guard(old, needed), audit)
+        if not self._depends_on_kind and not self._depends_on_whole:
+            if not needed:
+                return self._prepared(changes, None, self._guard(None, needed), audit)
+            instance = self._instance
+            if instance is not None and attempt == 0:
+                old = self._entity.stored_item(instance, vars(instance))
+                return self._prepared(changes, old, self._guard(old, needed), audit)
+        found = yield from read_item(context, self._entity, self._key)
+        own, guard = self, self._guard(found, needed)
+        stored = guard.check(found)
+        if self._depends_on_kind:
+            own = self._of_kind(known_kind(self._entity, stored))
+            guard = own._guard(stored, own._needed())
+        return own._prepared(changes, stored, guard, audit)
 
     def _prepared(
         self, changes: EncodedChanges, old: Item | None, guard: Guard, audit: Audit
@@ -227,7 +226,7 @@ class Update(Write[E, R_co], Generic[E, R_co]):
             changes.append((Set(ref, updated_at, at), updated_at.converter.encode(at)))
         return changes
 
-    # -- read --------------------------------------------------------------------------------
+    # -- what it depends on ------------------------------------------------------------------
 
     def _needed(self) -> set[str]:
         """Return the attributes whose stored values the index keys depend on."""
@@ -251,31 +250,21 @@ class Update(Write[E, R_co], Generic[E, R_co]):
             }
         return needed
 
-    def _read(self, context: Context, attempt: int, needed: set[str]) -> Steps[Item | None]:
-        """Return the item before the update, if the update depends on it."""
-        instance = self._instance
-        if not self._depends_on_whole:
-            if not needed:
-                return None
-            if instance is not None and attempt == 0:
-                return self._entity.stored_item(instance, vars(instance))
-        return (yield from self._read_existing(context))
-
     def _guard(self, read: Item | None, needed: set[str]) -> Guard:
         return Guard(self._entity, self._key, self._requirements(needed), read)
 
-    def _requirements(self, needed: set[str]) -> list[Requirement]:
+    def _requirements(self, needed: set[str]) -> list[facts.Requirement]:
         """Return what must hold of the stored item, if the update depends on these attributes."""
         version = self._entity.version
         expected = None if version is None else self._version
-        guards: list[Requirement] = [Exists()]
+        guards: list[facts.Requirement] = [facts.Exists()]
         if version is not None and expected is not None:
-            guards.append(OfVersion(version.name, expressed(expected)))
+            guards.append(facts.OfVersion(version.name, expressed(expected)))
         elif self._depends_on_whole or (version is not None and self._must_read(needed)):
             guards.append(all_unchanged(self._entity))
         # An instance may have values that were never stored; so those needed are guarded too.
         if needed and not self._depends_on_whole and (version is None or expected is not None):
-            guards.append(Unchanged("attributes", tuple(sorted(needed))))
+            guards.append(facts.Unchanged("attributes", tuple(sorted(needed))))
         guards += self._all_conditions()
         return guards
 
@@ -290,15 +279,6 @@ class Update(Write[E, R_co], Generic[E, R_co]):
     def _must_read(self, needed: set[str]) -> bool:
         return self._has_read_kind or self._depends_on_whole or bool(needed)
 
-    def _read_existing(self, context: Context) -> Steps[Item]:
-        """Return the stored item; raise NotFound or VersionConflict if it cannot be updated."""
-        stored = yield from read_item(context, self._entity, self._key)
-        rejected = self._guard(None, set()).rejected(stored)
-        if rejected is not None:
-            raise rejected
-        assert stored is not None  # it is required to exist
-        return stored
-
     # -- the effect --------------------------------------------------------------------------
 
     def _effect(self, changes: EncodedChanges, old: Item | None, audit: Audit) -> WriteEffect:
@@ -306,7 +286,7 @@ class Update(Write[E, R_co], Generic[E, R_co]):
         if old is None:
             values = self._known_values(change for change, _ in changes)
             new = with_index_keys(entity, self._key, values, affected.indexes)
-            return WriteEffect(entity, self._key, None, new, values, is_partial=True)
+            return WriteEffect(entity, self._key, None, new, values)
         new = self._apply(changes, old)
         if affected.has_side_items:
             values = vars(entity.decode(new))
@@ -422,20 +402,16 @@ class Update(Write[E, R_co], Generic[E, R_co]):
         )
 
     def _side_shapes(self) -> list[Shape]:
-        uniques, histories = self._affected.uniques, self._affected.histories
-        return [
-            *side_shapes(self._entity, uniques, "Delete", "Put"),
-            *side_shapes(self._entity, histories, "Put"),
-        ]
+        return changed_sides(self._entity, self._affected.uniques, self._affected.histories)
 
-    def _sets(self) -> list[Assignment]:
+    def _sets(self) -> list[facts.Assignment]:
         """Return what the update sets."""
         entity = self._entity
-        sets: list[Assignment] = [*self._changes]
+        sets: list[facts.Assignment] = [*self._changes]
         if entity.updated_at is not None:
-            sets.append(Stamped(entity.updated_at.name, "now"))
+            sets.append(facts.Stamped(entity.updated_at.name, "now"))
         if entity.version is not None:
-            sets.append(Stamped(entity.version.name, f"{entity.version.name} + 1"))
+            sets.append(facts.Stamped(entity.version.name, f"{entity.version.name} + 1"))
         return [*sets, *composed(self._affected.indexes)]
 
 

@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from tablewright.errors import ConditionFailed, DeclarationError, InvalidValue
-from tablewright.mapping.entity import EntityMap, Values
+from tablewright.mapping.entity import Values
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import AlternativeKeys, IndexKeys
 from tablewright.mapping.members import STAMPS, AttributeMap, UniqueMap
@@ -38,15 +39,19 @@ from tablewright.plan.change import (
 )
 from tablewright.plan.facts import Requirement, Unchanged
 from tablewright.plan.plan import Context, Steps
-from tablewright.plan.reads.item import read_item
+from tablewright.plan.reads.single import read_item
 from tablewright.plan.shape import Shape
-from tablewright.plan.writes.action import Action, Prepared, Verdict
-from tablewright.plan.writes.effect import affected_by_all, write_effect
+from tablewright.plan.writes.action import Action, Prepared, Verdict, side_actions
+from tablewright.plan.writes.effect import Audit, affected_by_all, write_effect
 from tablewright.plan.writes.guard import Guard, refuse_base
-from tablewright.plan.writes.side_actions import side_actions
-from tablewright.plan.writes.side_items import Audit
 from tablewright.plan.writes.update import Update
-from tablewright.plan.writes.write_shape import composed, side_shapes, write_shape
+from tablewright.plan.writes.write import (
+    Rewritable,
+    composed,
+    entity_of,
+    side_shapes,
+    write_shape,
+)
 from tablewright.symbol import Symbol
 from tablewright.values import Item
 
@@ -58,31 +63,21 @@ class Upsert(Update[E, E | None], Generic[E]):
 
     _verb = "upsert"
 
-    def __init__(
-        self,
-        entity: EntityMap,
-        key: Item,
-        known: Values,
-        changes: Sequence[Change[Any]],
-        instance: Any = None,
-    ) -> None:
-        if not changes:
+    def _check(self) -> None:
+        entity = self._entity
+        if not self._changes:
             raise InvalidValue(f"{entity.name}: upsert() needs at least one change")
         if isinstance(entity, VariantsMap):  # which kind would it create?
             refuse_base(entity, self._verb)
-        super().__init__(entity, key, known, changes, instance)
-        self._whole = {each.name: each for each in self._changes if len(each.operand.steps) == 1}
-        self._check_keys()
-        self._check_values()
-        self._reads = self._depends_on_stored()
-
-    def _check_keys(self) -> None:
-        for name in self._entity.primary.depends_on:
-            if any(change.name == name for change in self._changes):
+        super()._check()
+        for change in self._changes:
+            if change.name in entity.primary.depends_on:
                 raise InvalidValue(
-                    f"{self._entity.name}.{name} is part of the key, which upsert() cannot change; "
-                    "move the item with update()"
+                    f"{entity.name}.{change.name} is part of the key, which upsert() cannot "
+                    "change; move the item with update()"
                 )
+        self._whole = {each.name: each for each in self._changes if len(each.operand.steps) == 1}
+        self._check_values()
 
     def _check_values(self) -> None:
         """Raise DeclarationError if a created item would lack required attributes."""
@@ -136,7 +131,8 @@ class Upsert(Update[E, E | None], Generic[E]):
 
     # -- whether the item must be read -------------------------------------------------------
 
-    def _depends_on_stored(self) -> bool:
+    @cached_property
+    def _reads(self) -> bool:
         if self._affected.has_side_items or self._needed() or self._reserved():
             return True
         if any(len(change.operand.steps) > 1 for change in self._changes):
@@ -188,7 +184,7 @@ class Upsert(Update[E, E | None], Generic[E]):
         )
 
     def _is_neutral(self, change: Change[Any]) -> bool:
-        """Whether a change makes the same of a created item as of one without the attribute."""
+        """Whether a change has the same result for a created item as without the attribute."""
         if change.overwrites:
             return True
         start = self._start(change.attribute)
@@ -219,9 +215,7 @@ class Upsert(Update[E, E | None], Generic[E]):
         stored = yield from read_item(context, entity, self._key)
         if stored is None:
             return self._creation(changes, audit)
-        rejected = self._guard_if_any(self._conditions).rejected(stored)
-        if rejected is not None:
-            raise rejected
+        self._guard_if_any(self._conditions).check(stored)
         return self._prepared(changes, stored, self._guard(stored, self._needed()), audit)
 
     def _in_one_request(self, changes: EncodedChanges, audit: Audit) -> Prepared:
@@ -339,3 +333,11 @@ def _required(key: IndexKeys) -> frozenset[str]:
     if isinstance(key, AlternativeKeys):
         return frozenset()
     return frozenset(part.attribute for part in key.parameters)
+
+
+def upsert(instance: Rewritable, *changes: Change[Rewritable]) -> Upsert[Rewritable]:
+    """Change attributes of the stored item; if there is none, write the entity with the changes."""
+    entity = entity_of(instance)
+    values = vars(instance)
+    known = {name: values[name] for name in entity.primary.depends_on}
+    return Upsert(entity, entity.stored_key(instance), known, changes, instance)

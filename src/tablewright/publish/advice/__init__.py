@@ -1,29 +1,31 @@
 """Advice: what could be better in a design, found by rules.
 
-    design ──▶ DesignFacts ──▶ rules ──▶ findings ──▶ silence ──▶ text, JSON, SARIF
+    design ──▶ TableFacts ──▶ rules ──▶ findings ──▶ silence ──▶ text, JSON, SARIF
 
-source      the lines of declarations, and their comments
+source      the lines and comments of declarations, and code for fixes
 facts       what rules know: patterns, reads, updates, sample data, rates
-code        how a fix writes keys and patterns
-finding     findings, problems, rules
+finding     findings, problems, rules; comments that allow a finding
 rules       the rules, by subject
-silencing   comments that allow a finding
 sarif       findings for the tools of CI
 """
 
 from __future__ import annotations
 
 from tablewright.cost import Rates, load_rates
-from tablewright.publish.advice.facts import DesignFacts
-from tablewright.publish.advice.finding import Finding, Rule, Severity
+from tablewright.publish.advice.facts import table_facts
+from tablewright.publish.advice.finding import Finding, silence, unused_comments
 from tablewright.publish.advice.rules import RULES
 from tablewright.publish.advice.sarif import sarif
-from tablewright.publish.advice.silencing import UNUSED_ALLOW, silence, unused_comments
-from tablewright.publish.advice.source import Place, place_of_class, place_of_pattern, source_of
+from tablewright.publish.advice.source import (
+    SourceLine,
+    place_of_class,
+    place_of_pattern,
+    source_of,
+)
 from tablewright.verify.design import Design
 from tablewright.verify.trace import Trace, trace
 
-__all__ = ["RULES", "Finding", "Place", "Rule", "Severity", "advise", "sarif"]
+__all__ = ["RULES", "Finding", "advise", "sarif"]
 
 
 def advise(
@@ -35,9 +37,8 @@ def advise(
     they are run. Raises DesignLoadError if the sample data cannot be stored.
     """
     source_of.cache_clear()  # a file may have changed since the last call
-    facts = DesignFacts(design, rates or load_rates(design), traced or trace(design))
-    found: dict[tuple[str, Place], Finding] = {}
-    for table in facts.tables:
+    found: dict[tuple[str, SourceLine], Finding] = {}
+    for table in table_facts(design, rates or load_rates(design), traced or trace(design)):
         for rule in RULES:
             for problem in rule.check(table):
                 finding = Finding(
@@ -51,8 +52,7 @@ def advise(
                 # Variants of an entity share the declarations of their base.
                 found.setdefault((finding.rule, finding.place), finding)
     findings = list(found.values())
-    known = [*(rule.id for rule in RULES), UNUSED_ALLOW]
-    findings += unused_comments(_files(design), findings, known)
+    findings += unused_comments(_files(design), findings, [rule.id for rule in RULES])
     return sorted(silence(findings), key=lambda each: (each.place, each.rule))
 
 

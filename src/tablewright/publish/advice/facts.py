@@ -1,6 +1,6 @@
 """Facts: what rules know about a design.
 
-    patterns      the plans of each, with those inside of them, and their calls per second
+    patterns      their plans, with all nested plans, and their calls per second
     reads         which patterns read an index
     updates       which patterns change an attribute, and how
     items         the sample data of the design, as it is stored
@@ -12,16 +12,14 @@ a target. This module must not know rules or findings.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
 
+from tablewright.capacity import write_units
 from tablewright.cost import Rates
 from tablewright.encoding.items import item_size
-from tablewright.limits import WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.table import TableMap
@@ -29,7 +27,7 @@ from tablewright.model.pattern import AccessPattern, explain
 from tablewright.model.table import Table
 from tablewright.plan.inspection import (
     FollowUp,
-    KeyRange,
+    SelectedRange,
     entity_of,
     follow_up_of,
     plans_in,
@@ -40,7 +38,7 @@ from tablewright.plan.reads.single import Then
 from tablewright.plan.shape import Shape, typical_size
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import Write
-from tablewright.publish.advice.source import Place, place_of_class
+from tablewright.publish.advice.source import SourceLine, place_of_class
 from tablewright.values import Item
 from tablewright.verify.design import Design
 from tablewright.verify.trace import Trace
@@ -65,7 +63,7 @@ class PatternUse(Struct, frozen=True):
     pattern: AccessPattern
     plans: tuple[Plan[Any], ...]
     #: What its queries and aggregates select.
-    ranges: tuple[KeyRange, ...]
+    ranges: tuple[SelectedRange, ...]
     #: What it makes from the items that it reads.
     follow_ups: tuple[FollowUp, ...]
     requests: tuple[Shape, ...]
@@ -99,7 +97,7 @@ class TableFacts:
         counts: Mapping[str, float],
     ) -> None:
         self.declared = declared
-        #: The number of stored items by entity, as far as it is known.
+        #: The number of stored items by entity, where it is known.
         self.counts = counts
         #: Returns how many items the checks of a pattern read and return, by its label.
         self.measured = measured
@@ -123,7 +121,7 @@ class TableFacts:
 
     def write_units(self, entity: EntityMap) -> int:
         """Return the units of a write of one item: of those in the sample data, or typical ones."""
-        return math.ceil((self.size(entity) or typical_size(entity)) / WRITE_UNIT_SIZE)
+        return int(write_units(self.size(entity) or typical_size(entity)))
 
     def readers(self, index: IndexMap | None) -> list[PatternUse]:
         """Return the patterns that read the table, or one of its indexes."""
@@ -147,7 +145,7 @@ class TableFacts:
             if key.index is not None and key.index.name == index.name
         ]
 
-    def place_of_index(self, index: IndexMap) -> Place:
+    def place_of_index(self, index: IndexMap) -> SourceLine:
         """Return the place of the declaration of an index."""
         return place_of_class(self.declared, self.index_attribute(index))
 
@@ -166,37 +164,15 @@ class TableFacts:
         return next(name for name, value in members if getattr(value, "name", None) == index.name)
 
 
-class DesignFacts:
-    """What is known about a design."""
+def table_facts(design: Design, rates: Rates, traced: Trace) -> list[TableFacts]:
+    """Return what is known about each table of a design."""
 
-    def __init__(self, design: Design, rates: Rates, traced: Trace) -> None:
-        self.design = design
-        self.rates = rates
-        self._traced = traced
+    def measured(label: str) -> Measured:
+        checks = [check for check in traced.checks if check.label == label]
+        read, returned = sum(c.read for c in checks), sum(c.returned for c in checks)
+        return Measured(len(checks), read, returned)
 
-    @cached_property
-    def tables(self) -> list[TableFacts]:
-        return [
-            TableFacts(
-                declared,
-                [self._use(each) for each in declared.__table__.patterns.values()],
-                self._traced.sample[declared.__table__],
-                self._measured,
-                self.rates.items,
-            )
-            for declared in self.design.tables
-        ]
-
-    def _measured(self, label: str) -> Measured:
-        """Return how many items the checks of a pattern read and return."""
-        checks = [check for check in self._traced.checks if check.label == label]
-        return Measured(
-            len(checks),
-            sum(each.read for each in checks),
-            sum(each.returned for each in checks),
-        )
-
-    def _use(self, pattern: AccessPattern) -> PatternUse:
+    def use(pattern: AccessPattern) -> PatternUse:
         plans = tuple(plans_in(pattern.plan))
         return PatternUse(
             pattern,
@@ -204,5 +180,16 @@ class DesignFacts:
             tuple(ranges_in(pattern.plan)),
             tuple(follow_up_of(plan) for plan in plans if isinstance(plan, Then)),
             pattern.shape.requests,
-            self.rates.calls.get(pattern.label),
+            rates.calls.get(pattern.label),
         )
+
+    return [
+        TableFacts(
+            declared,
+            map(use, declared.__table__.patterns.values()),
+            traced.sample[declared.__table__],
+            measured,
+            rates.items,
+        )
+        for declared in design.tables
+    ]

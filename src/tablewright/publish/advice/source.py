@@ -1,8 +1,8 @@
-"""Sources: the lines of declarations, and the comments that belong to them.
+"""Sources: the lines of declarations, the comments that belong to them, and code for fixes.
 
-A place is the first line of a declaration: of an assignment in a class, of a class, or of a
-function with its decorators. The comments of a place are those in the declaration itself, without
-the body of a class or function, and those on the lines directly above it.
+A declaration is an assignment in a class, a class, or a function with its decorators. Its comments
+are those in the declaration itself, without the body of a class or function, and those on the lines
+directly above it.
 
     # tablewright: allow(hot-partition, "at most 50 brands")
     primary = key("BRAND", "BRAND" / id)
@@ -14,21 +14,25 @@ This module must not know rules.
 from __future__ import annotations
 
 import ast
+import inspect
 import io
 import sys
+import textwrap
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
 
+from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.parts import KeyPart
 from tablewright.model.pattern import AccessPattern
 
 _Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class Place(Struct, frozen=True, order=True):
+class SourceLine(Struct, frozen=True, order=True):
     """Where a declaration is."""
 
     file: str
@@ -117,13 +121,13 @@ def source_of(file: str) -> SourceFile | None:
         return None
 
 
-def place_of_class(kind: type, member: str = "") -> Place:
+def place_of_class(kind: type, member: str = "") -> SourceLine:
     """Return the place of a class, or of a declaration in it or in one of its bases."""
     for each in kind.__mro__ if member else ():
         line = _line_of(each, f"{each.__qualname__}.{member}")
         if line is not None:
-            return Place(_file_of(each), line)
-    return Place(_file_of(kind), _line_of(kind, kind.__qualname__) or 1)
+            return SourceLine(_file_of(each), line)
+    return SourceLine(_file_of(kind), _line_of(kind, kind.__qualname__) or 1)
 
 
 def _file_of(kind: type) -> str:
@@ -135,7 +139,54 @@ def _line_of(kind: type, name: str) -> int | None:
     return None if source is None else source.line_of(name)
 
 
-def place_of_pattern(pattern: AccessPattern) -> Place:
+def place_of_pattern(pattern: AccessPattern) -> SourceLine:
     """Return the place of an access pattern."""
     file, _, line = pattern.location.rpartition(":")
-    return Place(file, int(line))
+    return SourceLine(file, int(line))
+
+
+def name_of_key(key: KeyMap) -> str:
+    """Return the name that a key has in the class of its entity: `by_status`."""
+    return key.name.partition(".")[2]
+
+
+def partition_code(key: KeyMap, *more: str) -> str:
+    """Return the partition key of a key, without shards and with more pieces: `"BY" / author`."""
+    return " / ".join([*_pieces(key, key.partition_attributes), *more])
+
+
+def sort_code(key: KeyMap) -> str:
+    """Return the sort key of a key: `"ORDER" / id`."""
+    return " / ".join(_pieces(key, key.sort_attributes))
+
+
+def _pieces(key: KeyMap, names: Iterable[str]) -> list[str]:
+    pieces = []
+    for name in names:
+        template = key.templates[name]
+        for piece in template.pieces:
+            if isinstance(piece, KeyPart):
+                pieces += [] if piece.notation.shards else [piece.label]
+            elif text := piece.strip(template.delimiter.text):
+                pieces.append(f'"{text}"')
+    return pieces
+
+
+def tree_of(pattern: AccessPattern) -> ast.Module | None:
+    """Return the syntax tree of the function of a pattern; None if its source cannot be read."""
+    try:
+        return ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(pattern.function))))
+    except (OSError, SyntaxError):
+        return None
+
+
+def filter_code(pattern: AccessPattern, entity: str) -> str:
+    """Return the condition that a pattern filters by, as the body of its entity would write it."""
+    tree = tree_of(pattern)
+    for node in () if tree is None else ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="filter"), args=[condition]):
+                return ast.unparse(condition).replace(f"{entity}.", "")
+            case _:
+                pass
+    return "…"

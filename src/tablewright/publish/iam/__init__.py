@@ -1,13 +1,11 @@
 """IAM: least-privilege policies, derived from the access patterns of a design.
 
-grants      the actions, tables and indexes that a pattern needs
-policies    a policy for each role of programs, and one that creates the tables
+policies    what patterns need; a policy for each role of programs, and one that creates tables
 tenants     a policy that limits each tenant to its own partitions
 """
 
 from __future__ import annotations
 
-from tablewright.publish.iam.grants import Grant, grants
 from tablewright.publish.iam.policies import (
     MAX_POLICY_SIZE,
     AwsAccount,
@@ -16,22 +14,12 @@ from tablewright.publish.iam.policies import (
     policy_size,
     roles,
 )
-from tablewright.publish.iam.tenants import (
-    COGNITO,
-    LeftOut,
-    TenantPolicy,
-    tenant_policy,
-    tenant_tag,
-)
+from tablewright.publish.iam.tenants import COGNITO, tenant_policy, tenant_tag
 
 __all__ = [
     "COGNITO",
     "MAX_POLICY_SIZE",
     "AwsAccount",
-    "Grant",
-    "LeftOut",
-    "TenantPolicy",
-    "grants",
     "policies",
     "policy",
     "policy_size",

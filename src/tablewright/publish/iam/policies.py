@@ -6,6 +6,8 @@
     provision    creates the tables, adds indexes and changes settings
 
 A policy allows the actions that its patterns send, on exactly the tables and indexes that they use.
+The shape of a pattern has all its requests. A transaction needs the action of each of its members:
+IAM has no actions for transactions. A query of an index needs the index, and not the table.
 """
 
 from __future__ import annotations
@@ -21,11 +23,12 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue
 from tablewright.hints import did_you_mean
-from tablewright.mapping.record_key import record_key
+from tablewright.mapping.item_kind import record_key
 from tablewright.mapping.table import TableMap
 from tablewright.model.pattern import AccessPattern
-from tablewright.publish.iam.grants import Grant, grants
+from tablewright.plan.shape import Shape
 from tablewright.verify.design import Design
+from tablewright.wire.operations import READS
 
 Policy = dict[str, Any]
 
@@ -41,6 +44,9 @@ PROVISIONING = (
     *("ListTagsOfResource", "TagResource", "UpdateContinuousBackups", "UpdateTable"),
     "UpdateTimeToLive",
 )
+
+#: The operations whose resource is the index that they read.
+_INDEX_READS = frozenset({"Query", "Scan"})
 
 
 class AwsAccount(Struct, frozen=True):
@@ -99,8 +105,8 @@ def roles(design: Design) -> dict[str, list[AccessPattern]]:
     patterns = design.patterns
     found: dict[str, list[AccessPattern]] = {
         "all": patterns,
-        "read": [pattern for pattern in patterns if not pattern.shape.writes],
-        "write": [pattern for pattern in patterns if pattern.shape.writes],
+        "read": [pattern for pattern in patterns if not pattern.shape.is_write],
+        "write": [pattern for pattern in patterns if pattern.shape.is_write],
     }
     reserved = {*found, "provision"}
     for pattern in patterns:
@@ -112,6 +118,66 @@ def roles(design: Design) -> dict[str, list[AccessPattern]]:
         if pattern.role:
             found.setdefault(pattern.role, []).append(pattern)
     return found
+
+
+class Grant(Struct, frozen=True, order=True):
+    """An action on a table, or on one of its indexes."""
+
+    table: str
+    index: str
+    action: str
+
+
+class RequestGrant(Struct, frozen=True):
+    """One grant that a request needs."""
+
+    grant: Grant
+    #: The request, or the action of a transaction.
+    request: Shape
+
+    @property
+    def is_read(self) -> bool:
+        return self.request.operation in READS
+
+
+def grants(patterns: Iterable[AccessPattern]) -> dict[Grant, frozenset[str]]:
+    """Return everything that the patterns need, each with the attributes that it names.
+
+    There are none if a pattern may name any attribute.
+    """
+    found: dict[Grant, list[tuple[str, ...]]] = {}
+    for pattern in patterns:
+        for access in accesses(pattern.shape):
+            found.setdefault(access.grant, []).append(access.request.attributes)
+    return {
+        grant: frozenset().union(*named) if all(named) else frozenset()
+        for grant, named in found.items()
+    }
+
+
+def accesses(shape: Shape) -> Iterator[RequestGrant]:
+    """Yield what each request of a pattern needs."""
+    for request in shape.requests:
+        yield from _accesses(request)
+
+
+def _accesses(request: Shape) -> Iterator[RequestGrant]:
+    for branch in request.branches:
+        yield from accesses(branch)
+    if request.operation in READS:
+        index = request.index if request.operation in _INDEX_READS else None
+        action = request.operation.replace("TransactGetItems", "GetItem")
+        yield from _access(request, action, index or "")
+    elif request.operation == "TransactWriteItems":
+        for member in request.steps:
+            yield from _accesses(member)
+    else:
+        yield from _access(request, f"{request.operation.removesuffix('Item')}Item")
+
+
+def _access(request: Shape, action: str, index: str = "") -> Iterator[RequestGrant]:
+    for table in request.tables:
+        yield RequestGrant(Grant(table.name, index, action), request)
 
 
 def document(
@@ -127,22 +193,18 @@ def document(
         actions[grant.table, grant.index, attributes].add(grant.action)
     statements = []
     for (name, index, attributes), found in sorted(actions.items(), key=_order):
-        statement: dict[str, Any] = {
-            "Effect": "Allow",
-            "Action": [f"dynamodb:{action}" for action in sorted(found)],
-            "Resource": account.arn(name, index),
-        }
+        condition = None
         if attributes:
             keys = [
                 *tables[name].attributes,
                 *(tables[name].indexes[index].attributes if index else ()),
             ]
             named = sorted({*attributes, *(key for key in keys if key is not None)})
-            statement["Condition"] = {
+            condition = {
                 "ForAllValues:StringEquals": {"dynamodb:Attributes": named},
                 "StringEqualsIfExists": {"dynamodb:Select": "SPECIFIC_ATTRIBUTES"},
             }
-        statements.append(statement)
+        statements.append(as_statement(sorted(found), account.arn(name, index), condition))
     return as_policy(statements)
 
 
@@ -161,18 +223,30 @@ def as_policy(statements: Iterable[dict[str, Any]]) -> Policy:
     return {"Version": "2012-10-17", "Statement": list(statements)}
 
 
+def as_statement(
+    actions: Iterable[str], resource: str, condition: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return a statement that allows actions of DynamoDB on a resource."""
+    names = [f"dynamodb:{action}" for action in actions]
+    limits = {"Condition": condition} if condition else {}
+    return {"Effect": "Allow", "Action": names, "Resource": resource, **limits}
+
+
+def leading_keys(operator: str, values: list[str]) -> dict[str, Any]:
+    """Return the condition that a request names only these partitions.
+
+    `ForAllValues` is true for a request without leading keys, so `Null` requires them.
+    """
+    return {
+        f"ForAllValues:{operator}": {"dynamodb:LeadingKeys": values},
+        "Null": {"dynamodb:LeadingKeys": "false"},
+    }
+
+
 def _provisioning(table: TableMap, account: AwsAccount) -> Iterator[dict[str, Any]]:
     """Yield what `connect(…, create=True, update=True)` needs for a table."""
     resource = account.arn(table.name)
-    actions = [f"dynamodb:{action}" for action in PROVISIONING]
-    yield {"Effect": "Allow", "Action": actions, "Resource": resource}
+    yield as_statement(PROVISIONING, resource)
     (partition,) = record_key(table)[table.attributes[0]].values()
-    yield {
-        "Effect": "Allow",
-        "Action": ["dynamodb:GetItem", "dynamodb:UpdateItem"],
-        "Resource": resource,
-        "Condition": {
-            "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [partition.replace("$", "${$}")]},
-            "Null": {"dynamodb:LeadingKeys": "false"},
-        },
-    }
+    condition = leading_keys("StringEquals", [partition.replace("$", "${$}")])
+    yield as_statement(["GetItem", "UpdateItem"], resource, condition)

@@ -3,7 +3,6 @@
 The policy compares `dynamodb:LeadingKeys`, the partition keys of a request, with the shards of the
 table's `Tenancy`, in which a policy variable stands for the id of the tenant.
 
-- `Null: false` is required: `ForAllValues` is true for a request that has no leading keys.
 - A prefix ends with the delimiter, so that it is not that of a longer id.
 - **The variable must carry the id as it is stored in keys** (`tenant_tag`): escaped, padded, in
   lower case. A tag `x#PROJECT` would be the tenant `x` in the partitions `ORG#x#PROJECT#…`.
@@ -29,15 +28,23 @@ from tablewright.mapping.language import intersects
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.model.pattern import AccessPattern
-from tablewright.model.shards import STAR, Shard, SharedPartition, shard_value
+from tablewright.model.shards import STAR, SharedPartition, TenantShard, shard_value
 from tablewright.model.table import Table
 from tablewright.model.tenancy import Tenancy
-from tablewright.publish.iam.grants import Access, Grant, accesses
-from tablewright.publish.iam.policies import AwsAccount, Policy, as_policy
+from tablewright.publish.iam.policies import (
+    AwsAccount,
+    Grant,
+    Policy,
+    RequestGrant,
+    accesses,
+    as_policy,
+    as_statement,
+    leading_keys,
+)
 from tablewright.symbol import Expression, parts_of
 from tablewright.verify.design import Design
 
-Place: TypeAlias = Shard | SharedPartition
+TenantPartition: TypeAlias = TenantShard | SharedPartition
 
 #: The policy variable of a Cognito identity.
 COGNITO = "${cognito-identity.amazonaws.com:sub}"
@@ -72,10 +79,10 @@ def tenant_policy(
     tenancies = {table.__table__.name: table for table in design.tables if table.__tenancy__}
     if not tenancies:
         raise InvalidValue(f"{design.name} has no tenants: declare Tenancy(…) in a table")
-    places: dict[Grant, dict[Place, None]] = defaultdict(dict)
+    places: dict[Grant, dict[TenantPartition, None]] = defaultdict(dict)
     allowed, left_out = [], []
     for pattern in design.patterns:
-        found: list[tuple[Grant, Place]] = []
+        found: list[tuple[Grant, TenantPartition]] = []
         try:
             for access in accesses(pattern.shape):
                 if len(access.request.tables) > 1:
@@ -116,43 +123,44 @@ class _NotScoped(Exception):
     """Leading keys cannot limit a request to one tenant."""
 
 
-class _Scope:
+class _Scope(Struct):
     """The partitions of the tenants of one table."""
 
-    def __init__(self, table: TableMap, tenancy: Tenancy) -> None:
-        self._table = table
-        self._tenancy = tenancy
+    table: TableMap
+    tenancy: Tenancy
 
-    def places(self, access: Access) -> list[Place]:
+    def places(self, access: RequestGrant) -> list[TenantPartition]:
         """Return the declared partitions that a request may name."""
         grant = access.grant
         if grant.action == "Scan":
             raise _NotScoped("a scan has no leading keys")
-        index = self._table.indexes[grant.index] if grant.index else None
-        name = index.partition[0] if index else self._table.attributes[0]
+        index = self.table.indexes[grant.index] if grant.index else None
+        name = index.partition[0] if index else self.table.attributes[0]
         request = access.request
         keys = [key.equal for key in request.keys if isinstance(key, KeyCondition)]
         if not keys or not all("S" in key.get(name, {}) for key in keys):
             raise _NotScoped(f"{request.condition or grant.action} names no partition by {name}")
         return [self._place(key[name]["S"], name, access, index) for key in keys]
 
-    def _place(self, value: str, name: str, access: Access, index: IndexMap | None) -> Place:
-        declared: list[Place] = [*self._tenancy.writable_shards]
+    def _place(
+        self, value: str, name: str, access: RequestGrant, index: IndexMap | None
+    ) -> TenantPartition:
+        declared: list[TenantPartition] = [*self.tenancy.writable_shards]
         if access.is_read:
-            declared = [*self._tenancy.readable_shards]
+            declared = [*self.tenancy.readable_shards]
             if index is None:  # shared partitions are those of the table
-                declared += self._tenancy.shared_partitions
+                declared += self.tenancy.shared_partitions
         for place in declared:
             if _has_form(place, value):
-                if index is not None and isinstance(place, Shard):
+                if index is not None and isinstance(place, TenantShard):
                     self._check_rows(index, place)
                 return place
         verb = "read" if access.is_read else "write"
         raise _NotScoped(f'{name}="{value}" is not a partition that a tenant may {verb}')
 
-    def _check_rows(self, index: IndexMap, shard: Shard) -> None:
+    def _check_rows(self, index: IndexMap, shard: TenantShard) -> None:
         """Raise an error if a partition of an index can hold items of another tenant."""
-        for entity in self._table.entities:
+        for entity in self.table.entities:
             for template in _templates(entity, index.partition[0]):
                 if intersects(template.language(), shard.language()) and not self._is_owned(
                     entity, template, shard
@@ -162,10 +170,10 @@ class _Scope:
                         f"{entity.name}"
                     )
 
-    def _is_owned(self, entity: EntityMap, template: Template, shard: Shard) -> bool:
+    def _is_owned(self, entity: EntityMap, template: Template, shard: TenantShard) -> bool:
         """Whether an item in this partition of an index is in a partition of the same tenant."""
         part = shard.part_in(template)
-        own = [each.part_in(entity.primary.partition) for each in self._tenancy.readable_shards]
+        own = [each.part_in(entity.primary.partition) for each in self.tenancy.readable_shards]
         return part is not None and any(
             each is not None and each.attribute == part.attribute for each in own
         )
@@ -177,7 +185,7 @@ def _templates(entity: EntityMap, attribute: str) -> Iterable[Template]:
     return [templates[attribute] for templates in held if attribute in templates]
 
 
-def _has_form(place: Place, value: str) -> bool:
+def _has_form(place: TenantPartition, value: str) -> bool:
     """Whether a partition key of a pattern is in a declared partition for every argument."""
     if isinstance(place, SharedPartition):
         first, *others = parts_of(value)
@@ -199,7 +207,9 @@ def _tag(tenancy: Tenancy | None) -> str:
 
 
 def _statements(
-    places: Mapping[Grant, Iterable[Place]], account: AwsAccount, variables: Mapping[str, str]
+    places: Mapping[Grant, Iterable[TenantPartition]],
+    account: AwsAccount,
+    variables: Mapping[str, str],
 ) -> Iterable[dict[str, Any]]:
     """Yield a statement for each resource and set of partitions."""
     actions: dict[tuple[str, str, tuple[str, ...], bool], list[str]] = defaultdict(list)
@@ -207,21 +217,13 @@ def _statements(
         has_prefix = any(place.is_prefix for place in found)
         values = {_value(place, variables[grant.table], has_prefix) for place in found}
         key = (grant.table, grant.index, tuple(sorted(values)), has_prefix)
-        actions[key].append(f"dynamodb:{grant.action}")
+        actions[key].append(grant.action)
     for (table, index, listed, has_prefix), names in actions.items():
-        operator = "ForAllValues:StringLike" if has_prefix else "ForAllValues:StringEquals"
-        yield {
-            "Effect": "Allow",
-            "Action": names,
-            "Resource": account.arn(table, index),
-            "Condition": {
-                operator: {"dynamodb:LeadingKeys": list(listed)},
-                "Null": {"dynamodb:LeadingKeys": "false"},
-            },
-        }
+        condition = leading_keys("StringLike" if has_prefix else "StringEquals", list(listed))
+        yield as_statement(names, account.arn(table, index), condition)
 
 
-def _value(place: Place, variable: str, has_wildcards: bool) -> str:
+def _value(place: TenantPartition, variable: str, has_wildcards: bool) -> str:
     """Return a partition as a value of a policy, with the variable for the tenant."""
     end = STAR if place.is_prefix else ""
     if isinstance(place, SharedPartition):

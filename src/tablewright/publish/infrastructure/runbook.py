@@ -1,4 +1,4 @@
-"""Runbook: how to apply the stages of a change, as a Markdown document.
+"""Runbook: how to apply the stages of a change, and what stored items need because keys changed.
 
     prepare       record that the new indexes are not complete: programs may connect without them
     program       from now on, all items that are written have the keys of all new indexes
@@ -10,14 +10,26 @@ The program is deployed after the first template if that changes more than index
 tables and their settings to connect. An index with other keys than before is deleted and created
 again, and a program cannot connect to a table with the old one; then the program and all backfills
 come last.
+
+A template has the keys of tables and indexes, not what an entity writes into them. So two designs
+with equal templates can differ in this: a changed template, format or `when=`, another place in an
+index that exists, another unique value. `key_changes` finds these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from msgspec import Struct
+
+from tablewright.errors import KeyDifference
 from tablewright.mapping.table import TableMap
-from tablewright.publish.infrastructure.key_changes import KeyChanges
+from tablewright.plan.backfill.index_record import (
+    PRIMARY_KEY,
+    IndexRecord,
+    complete_record,
+    describe_all,
+)
 from tablewright.publish.infrastructure.stages import IndexChange, Stage
 from tablewright.verify.design import Design
 
@@ -46,6 +58,20 @@ read from its deletion to its backfill. An index with another name does not have
 _KEYS = """\
 Keys or unique values of stored items are also new or changed. The steps below do not include this;
 deploy that change separately, before or after:"""
+
+_PRIMARY_KEY = "A primary key cannot be changed in place: declare another table and copy the items."
+_CHANGED_KEYS = (
+    "Changed keys: stop all programs of the old version, run `tablewright backfill {name} TARGET`, "
+    "then start the new version."
+)
+_ADDED_KEYS = (
+    "New keys and unique values: deploy the new version, wait until the old one has ended, then "
+    "run `tablewright backfill {name} TARGET`."
+)
+_GUIDE = "See `tablewright help changes`."
+
+#: What the keys of each table are made of, by the names of the index record.
+KeyTexts = Mapping[str, Mapping[str, str]]
 
 
 def runbook(
@@ -145,3 +171,58 @@ class _Runbook:
 def _wait(change: IndexChange) -> str:
     query = f"Table.GlobalSecondaryIndexes[?IndexName=='{change.index}'].IndexStatus"
     return f'aws dynamodb describe-table --table-name {change.table} --query "{query}"'
+
+
+class KeyChanges(Struct, frozen=True):
+    """The changed keys, a line each, and what to do."""
+
+    lines: tuple[str, ...]
+    advice: str
+
+
+def key_texts(design: Design) -> dict[str, dict[str, str]]:
+    """Return what the keys of a design are made of."""
+    return {table.__table__.name: describe_all(table.__table__) for table in design.tables}
+
+
+def key_changes(
+    design: Design, before: KeyTexts, created: Collection[IndexChange], *, name: str
+) -> KeyChanges | None:
+    """Return how the keys of a design differ from those of an earlier version; None if they do not.
+
+    Indexes that are `created` have a step of their own; `name` is the design as the command line
+    takes it.
+    """
+    changed, added = list[KeyDifference](), list[str]()
+    for table in (each.__table__ for each in design.tables):
+        if table.name in before:
+            new = {each.index for each in created if each.table == table.name}
+            record = complete_record(before[table.name])
+            changed += record.differences(table.entities).values()
+
+            added += _additions(table, record, new)
+    if not changed and not added:
+        return None
+    advice = [
+        *([_PRIMARY_KEY] if any(each.key == PRIMARY_KEY for each in changed) else []),
+        *(
+            [_CHANGED_KEYS.format(name=name)]
+            if any(each.key != PRIMARY_KEY for each in changed)
+            else []
+        ),
+        *([_ADDED_KEYS.format(name=name)] if added else []),
+        _GUIDE,
+    ]
+    return KeyChanges((*map(str, changed), *added), " ".join(advice))
+
+
+def _additions(table: TableMap, record: IndexRecord, new: Collection[str]) -> list[str]:
+    """Return the places and unique values that entities with stored items did not have."""
+    places = sorted(each for each in record.incomplete(table) if each[0] not in new)
+    return [
+        *(f"{kind}, the index {index}: stored items have no keys of it" for index, kind in places),
+        *(
+            f"{kind}, the unique value {unique}: stored items have not reserved theirs"
+            for unique, kind in sorted(record.unreserved(table))
+        ),
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tablewright.model.table_definition import definition
+from tablewright.model.databases.provision import definition
 from tablewright.table_description import TableDescription
 from tablewright.verify.design import Design
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from tablewright.studio.markup.parts import content
+from tablewright.presentation.values import content
 from tablewright.studio.web.http import WebResponse
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item, Value

@@ -30,17 +30,17 @@ from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
-from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.studio.items.item_page import Send, reading_of
-from tablewright.studio.items.key_values import key_value
-from tablewright.studio.items.kinds import parser
-from tablewright.studio.items.lookups import (
+from tablewright.plan.expressions import QueryRequest, Selection
+from tablewright.presentation.keys import key_value, parser
+from tablewright.studio.items.reading import (
     SHOWN,
     Found,
     GetRequest,
     Lookup,
+    Send,
     lookups,
     read,
+    reading_of,
     run,
     show_request,
 )
@@ -54,7 +54,7 @@ MAX_TRIES = 40
 class Try(Struct, frozen=True):
     """One request that may find something."""
 
-    layout: TableDescription
+    description: TableDescription
     #: What the text is tried as: `CustomerProfile by customer_id`.
     what: str
     collection: IndexDescription
@@ -94,7 +94,7 @@ class Search(Struct, frozen=True):
         for hit in self.hits:
             if hit.tried.is_exact:
                 for item in hit.found.items:
-                    found.setdefault(_identity(hit.tried.layout, item), (hit.tried, item))
+                    found.setdefault(_identity(hit.tried.description, item), (hit.tried, item))
         return list(found.values())
 
     @property
@@ -105,14 +105,14 @@ class Search(Struct, frozen=True):
     @property
     def only(self) -> tuple[TableDescription, Item] | None:
         """The item that was meant, if there is only one."""
-        found = [(tried.layout, item) for tried, item in self.items]
+        found = [(tried.description, item) for tried, item in self.items]
         if not found:
-            found = [(hit.tried.layout, item) for hit in self.hits for item in hit.found.items]
+            found = [(hit.tried.description, item) for hit in self.hits for item in hit.found.items]
         return found[0] if len(found) == 1 else None
 
 
-def _identity(layout: TableDescription, item: Item) -> bytes:
-    return msgspec.json.encode([layout.name, layout.key(item)])
+def _identity(description: TableDescription, item: Item) -> bytes:
+    return msgspec.json.encode([description.name, description.key(item)])
 
 
 def search(
@@ -134,22 +134,22 @@ def _tries(
     tables: Mapping[str, tuple[TableDescription, TableMap | None]], text: str
 ) -> Iterator[Try]:
     words = text.split()
-    for layout, known in tables.values():
+    for description, known in tables.values():
         if known is not None:
             for entity in known.entities:
-                yield from _by_parts(layout, entity, words)
+                yield from _by_parts(description, entity, words)
             for entity in known.entities:
-                yield from _by_values(layout, entity, text)
+                yield from _by_values(description, entity, text)
                 for unique in entity.uniques:
-                    yield from _by_unique(layout, entity, unique, text)
-        yield from _by_whole_key(layout, text)
-        yield from _by_partition(layout, known, text)
+                    yield from _by_unique(description, entity, unique, text)
+        yield from _by_whole_key(description, text)
+        yield from _by_partition(description, known, text)
 
 
 # --- as the value of an attribute ----------------------------------------------------------------
 
 
-def _by_values(layout: TableDescription, entity: EntityMap, text: str) -> Iterator[Try]:
+def _by_values(description: TableDescription, entity: EntityMap, text: str) -> Iterator[Try]:
     """Try a text as each attribute with which a key of an entity begins."""
     parts = {
         part.attribute: part
@@ -162,12 +162,12 @@ def _by_values(layout: TableDescription, entity: EntityMap, text: str) -> Iterat
         value = _value(entity, part, text)
         if value is None:
             continue
-        for each in lookups(layout, entity, {name: value}, (name,)):
+        for each in lookups(description, entity, {name: value}, (name,)):
             is_own = each.is_exact and (name == own[-1] or each.key.index is not None)
-            yield _try(layout, each, f"{entity.name} by {name}", is_exact=is_own)
+            yield _try(description, each, f"{entity.name} by {name}", is_exact=is_own)
 
 
-def _by_parts(layout: TableDescription, entity: EntityMap, words: list[str]) -> Iterator[Try]:
+def _by_parts(description: TableDescription, entity: EntityMap, words: list[str]) -> Iterator[Try]:
     """Try several words as the parts of the key of an entity, in their order."""
     parts = list({part.attribute: part for part in entity.primary.parameters}.values())
     if len(words) < 2 or len(words) != len(parts):
@@ -175,9 +175,9 @@ def _by_parts(layout: TableDescription, entity: EntityMap, words: list[str]) -> 
     known = {
         part.attribute: _value(entity, part, word) for part, word in zip(parts, words, strict=True)
     }
-    for each in lookups(layout, entity, known, known):
+    for each in lookups(description, entity, known, known):
         if each.key.index is None:
-            yield _try(layout, each, f"{entity.name} by {' and '.join(known)}", is_exact=True)
+            yield _try(description, each, f"{entity.name} by {' and '.join(known)}", is_exact=True)
 
 
 def _value(entity: EntityMap, part: KeyPart, text: str) -> Any:
@@ -193,19 +193,19 @@ def _value(entity: EntityMap, part: KeyPart, text: str) -> Any:
         return None
 
 
-def _try(layout: TableDescription, each: Lookup, what: str, *, is_exact: bool) -> Try:
+def _try(description: TableDescription, each: Lookup, what: str, *, is_exact: bool) -> Try:
     name = each.key.index.name if each.key.index is not None else ""
-    collection = layout.find(name) or layout.base
+    collection = description.find(name) or description.base
     condition, request = each.condition, each.request
     find = partial(run, wanted=each)
-    return Try(layout, what, collection, condition, is_exact, request, find)
+    return Try(description, what, collection, condition, is_exact, request, find)
 
 
 # --- as a unique value ---------------------------------------------------------------------------
 
 
 def _by_unique(
-    layout: TableDescription, entity: EntityMap, unique: UniqueMap, text: str
+    description: TableDescription, entity: EntityMap, unique: UniqueMap, text: str
 ) -> Iterator[Try]:
     """Try a text as a unique value: its sentinel says whose it is."""
     parts = {part.attribute: part for part in unique.key.parameters}
@@ -219,24 +219,27 @@ def _by_unique(
         key = unique.key.encode([value] * len(unique.key.parameters))
     except InvalidValue:
         return
-    kind, request = ItemKind(entity, unique), GetRequest({"TableName": layout.name, "Key": key})
+    kind, request = (
+        ItemKind(entity, unique),
+        GetRequest({"TableName": description.name, "Key": key}),
+    )
 
     def find(send: Send) -> Found:
         reserved = read(send, request)
-        owner = owner_of(layout, kind, reserved.items[0]) if reserved.items else None
+        owner = owner_of(description, kind, reserved.items[0]) if reserved.items else None
         found = Found([], False) if owner is None else run(send, owner)
         return found if found.items else reserved
 
     what = f"{unique.key.name}, a unique {name}"
-    yield Try(layout, what, layout.base, KeyCondition(key), True, request, find)
+    yield Try(description, what, description.base, KeyCondition(key), True, request, find)
 
 
 # --- as a key ------------------------------------------------------------------------------------
 
 
-def _by_whole_key(layout: TableDescription, text: str) -> Iterator[Try]:
+def _by_whole_key(description: TableDescription, text: str) -> Iterator[Try]:
     """Try a text as a whole key of the table: its attributes, separated by a space, / or |."""
-    attributes = tuple(layout.base.keys)
+    attributes = tuple(description.base.keys)
     for separator in (None, "/", "|"):
         texts = [each.strip() for each in text.split(separator)] if len(attributes) > 1 else [text]
         if len(texts) != len(attributes):
@@ -249,13 +252,15 @@ def _by_whole_key(layout: TableDescription, text: str) -> Iterator[Try]:
         except InvalidValue:
             continue
         what, condition = f"{' and '.join(key)} of an item", KeyCondition(key)
-        request = GetRequest({"TableName": layout.name, "Key": key})
-        yield Try(layout, what, layout.base, condition, True, request)
+        request = GetRequest({"TableName": description.name, "Key": key})
+        yield Try(description, what, description.base, condition, True, request)
 
 
-def _by_partition(layout: TableDescription, known: TableMap | None, text: str) -> Iterator[Try]:
+def _by_partition(
+    description: TableDescription, known: TableMap | None, text: str
+) -> Iterator[Try]:
     """Try a text as a partition key of the table and of each index."""
-    for collection in layout.collections:
+    for collection in description.collections:
         if len(collection.keys.partition) != 1 or not collection.is_ready:
             continue
         (attribute,) = collection.keys.partition
@@ -265,10 +270,10 @@ def _by_partition(layout: TableDescription, known: TableMap | None, text: str) -
             condition = KeyCondition({attribute.name: key_value(text, attribute)})
         except InvalidValue:
             continue
-        members = reading_of(layout, collection, Limit=SHOWN + 1)
+        members = reading_of(description, collection, Limit=SHOWN + 1)
         request = QueryRequest("Query", members, Selection(condition))
         what = f"{attribute.name} of {collection.name or 'the table'}"
-        yield Try(layout, what, collection, condition, False, request)
+        yield Try(description, what, collection, condition, False, request)
 
 
 def _is_partition(known: TableMap, collection: IndexDescription, text: str) -> bool:

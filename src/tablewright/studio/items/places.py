@@ -26,9 +26,9 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.table import TableMap
-from tablewright.plan.reads.query_request import QueryRequest, Selection
-from tablewright.studio.items.item_page import Send, reading_of
-from tablewright.studio.items.key_parts import KeyPiece, explain_missing, key_pieces, own_value
+from tablewright.plan.expressions import QueryRequest, Selection
+from tablewright.presentation.keys import KeyPiece, explain_missing, key_pieces, own_value
+from tablewright.studio.items.reading import Send, reading_of
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item, Value, tag_of
 
@@ -39,7 +39,7 @@ SHOWN = 2
 class Subject(Struct, frozen=True):
     """The item of a page."""
 
-    layout: TableDescription
+    description: TableDescription
     #: The design of its table, or what was inferred; None if nothing is known.
     known: TableMap | None
     item: Item
@@ -48,7 +48,7 @@ class Subject(Struct, frozen=True):
     @property
     def title(self) -> str:
         """What tells the item from others of its kind: the last value in its key."""
-        return own_value(self.layout.base, self.kind, self.item)
+        return own_value(self.description.base, self.kind, self.item)
 
     @property
     def values(self) -> Values | None:
@@ -56,7 +56,7 @@ class Subject(Struct, frozen=True):
         return values_of(self.kind, self.item)
 
 
-class Place(Struct, frozen=True):
+class ItemPlace(Struct, frozen=True):
     """An item in the table or in an index, or its absence from it."""
 
     collection: IndexDescription
@@ -69,10 +69,10 @@ class Place(Struct, frozen=True):
     about: tuple[str, ...] = ()
 
 
-def places_of(layout: TableDescription, kind: ItemKind, item: Item) -> list[Place]:
+def places_of(description: TableDescription, kind: ItemKind, item: Item) -> list[ItemPlace]:
     """Return the place of an item in the table and in each index."""
     values = values_of(kind, item)
-    return [_place(each, kind, item, values) for each in layout.collections]
+    return [_place(each, kind, item, values) for each in description.collections]
 
 
 def values_of(kind: ItemKind, item: Item) -> Values | None:
@@ -87,17 +87,17 @@ def values_of(kind: ItemKind, item: Item) -> Values | None:
 
 def _place(
     collection: IndexDescription, kind: ItemKind, item: Item, values: Values | None
-) -> Place:
+) -> ItemPlace:
     if collection.contains(item):
         keys = {name: key_pieces(collection, kind, item, name) for name in collection.keys.names}
-        return Place(collection, True, keys, _unusual(collection, kind, item, values))
+        return ItemPlace(collection, True, keys, _unusual(collection, kind, item, values))
     declared = kind.keys_in(collection.name)
     if kind.entity is not None and declared and values is not None:
         return _declared_absence(collection, kind.entity, declared, item, values)
     reason = _missing(collection, item)
     if kind.entity is not None and not declared:
         reason = f"{kind.entity.name} declares no key for it: {reason}"
-    return Place(collection, False, {}, reason)
+    return ItemPlace(collection, False, {}, reason)
 
 
 def _missing(collection: IndexDescription, item: Mapping[str, Value]) -> str:
@@ -118,7 +118,7 @@ def _declared_absence(
     declared: tuple[KeyMap, ...],
     item: Item,
     values: Values,
-) -> Place:
+) -> ItemPlace:
     """Return why an item is not in an index for which its entity declares keys."""
     reasons: list[str] = []
     about: list[str] = []
@@ -140,7 +140,7 @@ def _declared_absence(
                 f"{_missing(collection, item)}, although its values give a key: it was written "
                 "without it"
             )
-    return Place(collection, False, shown, "; ".join(reasons), tuple(dict.fromkeys(about)))
+    return ItemPlace(collection, False, shown, "; ".join(reasons), tuple(dict.fromkeys(about)))
 
 
 def _unusual(
@@ -200,14 +200,14 @@ class Neighbours(Struct, frozen=True):
 
 
 def read_neighbours(
-    send: Send, layout: TableDescription, collection: IndexDescription, item: Item
+    send: Send, description: TableDescription, collection: IndexDescription, item: Item
 ) -> Neighbours:
     """Read the neighbours of an item where it is, with two small queries."""
     if not collection.name and not collection.keys.sort:
         return Neighbours([], [], False, False)  # a partition of the table is one item
     partition = {each.name: item[each.name] for each in collection.keys.partition}
-    start = layout.start_key(collection, item)
-    members = reading_of(layout, collection, Limit=SHOWN + 1, ExclusiveStartKey=start)
+    start = description.start_key(collection, item)
+    members = reading_of(description, collection, Limit=SHOWN + 1, ExclusiveStartKey=start)
     request = QueryRequest("Query", members, Selection(KeyCondition(partition)))
     answers = [
         send("Query", **request.with_members(ScanIndexForward=forward).body)

@@ -21,12 +21,11 @@ from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.mapping.table import TableMap
-from tablewright.plan.writes.rows_below import followers
-from tablewright.plan.writes.side_items import sentinel
-from tablewright.publish.erd import Relation, erd
-from tablewright.studio.items.key_values import key_text
-from tablewright.studio.items.kinds import parser
-from tablewright.studio.items.lookups import Lookup, lookup
+from tablewright.plan.writes.effect import sentinel
+from tablewright.plan.writes.move import followers
+from tablewright.presentation.erd import Relation, erd
+from tablewright.presentation.keys import key_text, parser
+from tablewright.studio.items.reading import Lookup, lookup
 from tablewright.table_description import TableDescription
 from tablewright.values import Item
 
@@ -58,20 +57,20 @@ class Reserved(Struct, frozen=True):
     key: Item | None
 
 
-def relations_of(layout: TableDescription, entity: EntityMap, values: Values) -> list[Related]:
+def relations_of(description: TableDescription, entity: EntityMap, values: Values) -> list[Related]:
     """Return the relations of an item with these values."""
     events = {history.event.name for history in entity.histories}
     found = [
         related
         for source, target, label in _relations(entity.table)
-        if (related := _related(layout, entity, values, source, target, label)) is not None
+        if (related := _related(description, entity, values, source, target, label)) is not None
         and related.entity.name not in events
     ]
     return sorted(found, key=lambda each: each.direction)
 
 
 def _related(
-    layout: TableDescription,
+    description: TableDescription,
     entity: EntityMap,
     values: Values,
     source: EntityMap,
@@ -83,20 +82,20 @@ def _related(
         follows = next(each.follows for each in followers(source) if each.entity is target)
         if entity is source:
             known = {child: values[parent] for child, parent in follows.items()}
-            return Related("has", target, "", lookup(layout, target, known, known))
+            return Related("has", target, "", lookup(description, target, known, known))
         if entity is target:
             known = {parent: values[child] for child, parent in follows.items()}
-            return Related("belongs to", source, "", lookup(layout, source, known))
+            return Related("belongs to", source, "", lookup(description, source, known))
         return None
     own_id = source.primary.parameters[-1].attribute
     if entity is target:
         if values[label] is None:
             return None
         known = _shared(source, values) | {own_id: values[label]}
-        return Related("belongs to", source, label, lookup(layout, source, known, (own_id,)))
+        return Related("belongs to", source, label, lookup(description, source, known, (own_id,)))
     if entity is source:
         known = _shared(target, values) | {label: values[own_id]}
-        return Related("has", target, label, lookup(layout, target, known, (label,)))
+        return Related("has", target, label, lookup(description, target, known, (label,)))
     return None
 
 
@@ -131,7 +130,7 @@ def _relations(table: TableMap) -> list[tuple[EntityMap, EntityMap, str]]:
     ]
 
 
-def events_of(layout: TableDescription, entity: EntityMap, values: Values) -> list[Event]:
+def events_of(description: TableDescription, entity: EntityMap, values: Values) -> list[Event]:
     """Return the lookups of the events of an item's histories, the newest first."""
     found = []
     for history in entity.histories:
@@ -141,7 +140,9 @@ def events_of(layout: TableDescription, entity: EntityMap, values: Values) -> li
             if not source.startswith(":")
         }
         in_key = known.keys() & history.event.primary.depends_on
-        found.append(Event(history, lookup(layout, history.event, known, in_key, descending=True)))
+        found.append(
+            Event(history, lookup(description, history.event, known, in_key, descending=True))
+        )
     return found
 
 
@@ -154,7 +155,7 @@ def reserved_by(entity: EntityMap, values: Values) -> list[Reserved]:
     return found
 
 
-def owner_of(layout: TableDescription, kind: ItemKind, item: Item) -> Lookup | None:
+def owner_of(description: TableDescription, kind: ItemKind, item: Item) -> Lookup | None:
     """Return the lookup of the item whose unique value a sentinel reserves."""
     if kind.entity is None or kind.unique is None:
         return None
@@ -163,7 +164,7 @@ def owner_of(layout: TableDescription, kind: ItemKind, item: Item) -> Lookup | N
         for each in kind.unique.keeps
         if each.stored in item
     } | dict(_key_values(kind, item))
-    return lookup(layout, kind.entity, known)
+    return lookup(description, kind.entity, known)
 
 
 def _key_values(kind: ItemKind, item: Item) -> Iterator[tuple[str, object]]:

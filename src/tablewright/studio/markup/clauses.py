@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from tablewright.expression import Scope, tree
 from tablewright.expression.parse import parse_condition
-from tablewright.studio.markup.parts import content
+from tablewright.expression.printing import NESTED, Dialect
+from tablewright.presentation.values import content
 from tablewright.values import Item, Value
 
 
@@ -40,7 +41,8 @@ def clauses(body: Mapping[str, Any], item: Item | None) -> list[Clause]:
     found = []
     for clause in split(parse_condition("ConditionExpression", text)):
         condition = scope.condition(render(clause))
-        read = {_name(path.parts[0], names): path for path in _paths(clause)}
+        first = [str(path.parts[0]) for path in _paths(clause)]
+        read = [names.get(name, name) for name in first]
         found.append(
             Clause(
                 render(clause, names, values),
@@ -63,55 +65,19 @@ def render(
 ) -> str:
     """Render a condition; with names and values, these stand where the placeholders are."""
     known, given = names or {}, values or {}
-
-    def term(node: tree.Condition) -> str:
-        match node:
-            case tree.And(conditions):
-                return " AND ".join(map(factor, conditions))
-            case tree.Or(conditions):
-                return " OR ".join(map(factor, conditions))
-            case tree.Not(inner):
-                return f"NOT {factor(inner)}"
-            case tree.Comparison(comparator, left, right):
-                return f"{operand(left)} {comparator} {operand(right)}"
-            case tree.Between(middle, low, high):
-                return f"{operand(middle)} BETWEEN {operand(low)} AND {operand(high)}"
-            case tree.In(member, options):
-                return f"{operand(member)} IN ({', '.join(map(operand, options))})"
-            case tree.Call():
-                return operand(node)
-
-    def factor(node: tree.Condition) -> str:
-        return f"({term(node)})" if isinstance(node, (tree.And, tree.Or)) else term(node)
-
-    def operand(node: tree.Operand) -> str:
-        match node:
-            case tree.Path(parts):
-                return path_text(tuple(_name(part, known) for part in parts))
-            case tree.Value(name):
-                return _value(name, given.get(name))
-            case tree.Call(function, arguments):
-                return f"{function}({', '.join(map(operand, arguments))})"
-            case tree.Arithmetic(operator, left, right):
-                return f"{operand(left)} {operator} {operand(right)}"
-
-    return term(condition)
+    dialect = Dialect(
+        name=lambda name: known.get(name, name),
+        value=lambda name: _value(name, given.get(name)),
+        grouping=NESTED,
+        negation="NOT {}",
+    )
+    return dialect.condition(condition)
 
 
 def _value(name: str, value: Value | None) -> str:
     if value is None:
         return name
     return f'"{value["S"]}"' if "S" in value else content(value)
-
-
-def path_text(parts: tuple[str | int, ...]) -> str:
-    """Render a path: `lines.I1[0]`."""
-    shown = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
-    return "".join(shown).removeprefix(".")
-
-
-def _name(part: str | int, names: Mapping[str, str]) -> Any:
-    return names.get(part, part) if isinstance(part, str) else part
 
 
 def _paths(node: Any) -> Iterator[tree.Path]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from tablewright.publish.html.element import Markup, element, join, visible
+from tablewright.presentation.element import Markup, element, join, visible
 from tablewright.studio.markup.parts import NOTHING, choice, details
 from tablewright.studio.patterns.form_values import (
     AS_JSON,

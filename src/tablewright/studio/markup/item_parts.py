@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 from tablewright.errors import UnreadableItem
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.key_condition import KeyCondition
-from tablewright.publish.html.element import Markup, element
-from tablewright.studio.items.key_parts import KeyPiece, key_pieces, paths
-from tablewright.studio.items.key_values import key_text
-from tablewright.studio.markup.hues import attribute_hue, entity_hue
-from tablewright.studio.markup.parts import chip, content, shortened
-from tablewright.studio.patterns.code.python import entity_code
+from tablewright.presentation.element import Markup, element
+from tablewright.presentation.hues import attribute_hue, chip, entity_hue
+from tablewright.presentation.keys import KeyPiece, key_pieces, key_text, paths
+from tablewright.presentation.values import content, shortened
+from tablewright.studio.patterns.programs import entity_code
 from tablewright.studio.web.http import url
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item, Value
@@ -26,9 +26,9 @@ SHORT = 60
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 
 
-def item_url(layout: TableDescription, item: Mapping[str, Value], **query: str) -> str:
+def item_url(description: TableDescription, item: Mapping[str, Value], **query: str) -> str:
     """Return the URL of the page of an item."""
-    return key_url(layout.name, layout.key(item), **query)
+    return key_url(description.name, description.key(item), **query)
 
 
 def key_url(table: str, key: Mapping[str, Value], **query: str) -> str:
@@ -38,22 +38,22 @@ def key_url(table: str, key: Mapping[str, Value], **query: str) -> str:
 
 
 def items_url(
-    layout: TableDescription, collection: IndexDescription, **query: Sequence[str] | str | None
+    description: TableDescription, collection: IndexDescription, **query: Sequence[str] | str | None
 ) -> str:
     """Return the URL of the items of a collection; a name may have several values."""
-    return url("/items/{}", layout.name, index=collection.name or None, **query)
+    return url("/items/{}", description.name, index=collection.name or None, **query)
 
 
 def partition_url(
-    layout: TableDescription, collection: IndexDescription, item: Mapping[str, Value]
+    description: TableDescription, collection: IndexDescription, item: Mapping[str, Value]
 ) -> str:
     """Return the URL of the items of the partition that an item is in."""
     texts = [key_text(value) for value in collection.partition_of(item)]
-    return items_url(layout, collection, pk=texts)
+    return items_url(description, collection, pk=texts)
 
 
 def condition_url(
-    layout: TableDescription, collection: IndexDescription, condition: KeyCondition
+    description: TableDescription, collection: IndexDescription, condition: KeyCondition
 ) -> str:
     """Return the URL of the items that a key condition selects."""
     partition = {each.name for each in collection.keys.partition}
@@ -61,9 +61,9 @@ def condition_url(
     sk = [key_text(value) for name, value in condition.equal.items() if name not in partition]
     sort = condition.sort
     if sort is None:
-        return items_url(layout, collection, pk=pk, sk=sk, op="=" if sk else None)
+        return items_url(description, collection, pk=pk, sk=sk, op="=" if sk else None)
     bound, *upper = map(key_text, sort.values)
-    return items_url(layout, collection, pk=pk, sk=[*sk, bound], op=sort.comparison, sk2=upper)
+    return items_url(description, collection, pk=pk, sk=[*sk, bound], op=sort.comparison, sk2=upper)
 
 
 def kind_chip(kind: ItemKind, href: str | None = None) -> Markup:
@@ -121,6 +121,7 @@ def key_explained(pieces: list[KeyPiece], entity: EntityMap | None) -> Markup:
     return element("div.parts", shown)
 
 
+@cache
 def value_class(entity: EntityMap | None, attribute: str) -> str:
     """Return the colour of a value: that of the entity it identifies, of times, or of choices."""
     if entity is None or attribute not in entity.attributes:
@@ -132,11 +133,14 @@ def value_class(entity: EntityMap | None, attribute: str) -> str:
 
 def short_value(value: Value, hue: str = "") -> Markup:
     """Return a value in one short line."""
-    text = content(value)
-    if "S" in value and _CONSTANT.fullmatch(text) and hue in ("", "enum"):
-        return element("span.st", text)
-    is_id = hue not in ("", "enum", "time")
-    return element("span", shortened(text, SHORT), class_=f"mono v {hue}" if is_id else "mono")
+    text = value["S"] if "S" in value else content(value)
+    if hue in ("", "enum", "time"):
+        if hue != "time" and "S" in value and _CONSTANT.fullmatch(text):
+            return element("span.st", text)
+        hue = "mono"
+    else:
+        hue = f"mono v {hue}"
+    return element("span", text if len(text) <= SHORT else shortened(text, SHORT), class_=hue)
 
 
 def typed_view(kind: ItemKind, item: Item) -> Markup | None:

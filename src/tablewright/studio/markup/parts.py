@@ -7,10 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tablewright.mapping.entity import EntityMap
-from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.studio.markup.hues import entity_hue
-from tablewright.values import Value, tag_of
+from tablewright.presentation.element import Child, Markup, element, join
 
 NOTHING = Markup("")
 #: The sign and the class of what happens to an item, in a preview and in a stream.
@@ -87,12 +84,6 @@ def sign(symbol: str, kind: str = "", title: str | None = None) -> Markup:
 def arrow() -> Markup:
     """Return the arrow from an old value to a new one."""
     return join([element("span.arrow", "→", aria_hidden="true"), spoken("to")])
-
-
-def chip(entity: EntityMap | None, *, href: str | None = None) -> Markup:
-    """Return the name of an entity with its colour and shape."""
-    name = "unknown" if entity is None else entity.name
-    return element("a" if href else "span", name, class_=f"chip {entity_hue(entity)}", href=href)
 
 
 def scroll(label: str, content: Child, class_: str = "") -> Markup:
@@ -191,21 +182,6 @@ def facts(values: Iterable[tuple[str, str]]) -> Markup:
 # --- forms and links ----------------------------------------------------------------------------
 
 
-def size_text(size: float) -> str:
-    """Return a number of bytes for people.
-
-    >>> size_text(370), size_text(3789), size_text(3 * 1024**3)
-    ('370 bytes', '3.7 KB', '3.0 GB')
-    """
-    if size < 1000:
-        return f"{size:g} bytes"
-    for unit in ("KB", "MB", "GB"):
-        size /= 1024
-        if size < 1024:
-            return f"{size:.1f} {unit}"
-    return f"{size / 1024:.1f} TB"
-
-
 def button_link(text: Child, href: str, kind: str = "", **attributes: str) -> Markup:
     """Return a link that looks like a button; its kind is "go", "bad", "sm" or ""."""
     return element("a", text, class_=f"btn {kind}".strip(), href=href, **attributes)
@@ -243,56 +219,6 @@ def swap(place: str, *, push: bool = True, **source: str) -> dict[str, str]:
     """
     kept = {"hx_push_url": "true"} if push else {}
     return {**source, "hx_select": place, "hx_target": place, "hx_swap": "outerHTML", **kept}
-
-
-# --- words --------------------------------------------------------------------------------------
-
-
-def plural(count: float, noun: str) -> str:
-    """Return a number and what it counts.
-
-    >>> plural(1, "item"), plural(2500, "item"), plural(0.5, "read unit")
-    ('1 item', '2500 items', '0.5 read units')
-    """
-    return f"{count:.15g} {noun}{'s' * (count != 1)}"
-
-
-def shortened(text: str, limit: int) -> str:
-    """Truncate a text to `limit` characters; the last one is then an ellipsis."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
-# --- values -------------------------------------------------------------------------------------
-
-
-def content(value: Value) -> str:
-    """Return a value as text: strings and numbers as they are, documents as compact JSON.
-
-    >>> content({"L": [{"S": "a"}, {"N": "1"}]}), content({"NULL": True})
-    ('["a", 1]', 'null')
-    """
-    tag = tag_of(value)
-    return str(value[tag]) if tag in ("S", "N", "B") else _nested(value)
-
-
-def _nested(value: Value) -> str:
-    tag, inner = tag_of(value), value[tag_of(value)]
-    match tag:
-        case "S" | "B":
-            return msgspec.json.encode(inner).decode()
-        case "N":
-            return str(inner)
-        case "BOOL":
-            return "true" if inner else "false"
-        case "NULL":
-            return "null"
-        case "L":
-            return f"[{', '.join(map(_nested, inner))}]"
-        case "M":
-            pairs = (f"{_nested({'S': name})}: {_nested(each)}" for name, each in inner.items())
-            return f"{{{', '.join(pairs)}}}"
-        case _:
-            return f"{{{', '.join(_nested({tag[0]: each}) for each in inner)}}}"
 
 
 # --- code ---------------------------------------------------------------------------------------

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 
 from tablewright.errors import TablewrightError, WriteRejected
 from tablewright.mapping.item_kind import ItemKind
-from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.studio.items.key_parts import key_pieces
-from tablewright.studio.items.kinds import side_of
+from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.keys import key_pieces, side_of
+from tablewright.presentation.values import content, plural, shortened
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.clauses import Clause
 from tablewright.studio.markup.item_parts import item_url, key_line, kind_chip
-from tablewright.studio.markup.parts import NOTHING, content, note, scroll
+from tablewright.studio.markup.parts import NOTHING, note, scroll
 from tablewright.studio.markup.result_parts import result_tree
 from tablewright.studio.writes.preview import CheckedItem, ItemChange, Kind, Preview, RowChange
 from tablewright.table_description import IndexDescription
@@ -108,7 +108,7 @@ def _check(check: CheckedItem, clause: Clause, *, several: bool) -> Markup:
 
 
 def _stored(value: Value | None) -> str:
-    return "nothing" if value is None else parts.shortened(content(value), SHORT)
+    return "nothing" if value is None else shortened(content(value), SHORT)
 
 
 # --- items before and after ---------------------------------------------------------------------
@@ -167,7 +167,7 @@ def _rows(item: ItemChange) -> list[Markup]:
 def _value(name: str, value: Value | None, missing: str) -> Markup:
     if value is None:
         return parts.faint(missing)
-    return element(name, parts.shortened(content(value), SHORT))
+    return element(name, shortened(content(value), SHORT))
 
 
 # --- what is touched ----------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def _value(name: str, value: Value | None, missing: str) -> Markup:
 
 def touched(found: Preview) -> Markup:
     """Return all items and index rows that a write touches, with their units."""
-    several = len(found.layouts) > 1
+    several = len(found.descriptions) > 1
     rows: list[list[Child]] = []
     for item in found.items:
         rows.append(_item_row(item, several=several))
@@ -196,13 +196,13 @@ def _item_row(item: ItemChange, *, several: bool) -> list[Child]:
         "added": "new item",
         "removed": "deleted",
         "same": "written as it is",
-        "changed": parts.plural(len(item.changed), "attribute"),
+        "changed": plural(len(item.changed), "attribute"),
         "moved": "",
     }[item.kind]
-    href = item_url(item.layout, item.key)
+    href = item_url(item.description, item.key)
     what = [kind_chip(item.what, href=href), " ", side_of(item.what) or does]
-    keys = _keys(item.layout.base, item.what, item.key, None)
-    where = item.layout.name if several else "table"
+    keys = _keys(item.description.base, item.what, item.key, None)
+    where = item.description.name if several else "table"
     return [_sign(item.kind), where, keys, what, number(item.units)]
 
 
@@ -220,9 +220,9 @@ def _index_row(item: ItemChange, row: RowChange) -> list[Child]:
 
 
 def _check_row(check: CheckedItem, *, several: bool) -> list[Child]:
-    keys = _keys(check.layout.base, check.what, check.key, None)
+    keys = _keys(check.description.base, check.what, check.key, None)
     what = [kind_chip(check.what), " checked, not written"]
-    where = check.layout.name if several else "table"
+    where = check.description.name if several else "table"
     return [[parts.sign("?"), parts.spoken("checked")], where, keys, what, number(check.units)]
 
 
@@ -248,7 +248,7 @@ def _keys(
 def totals(found: Preview) -> str:
     """Return how much a preview writes, in words."""
     items, rows = len(found.items), sum(len(item.rows) for item in found.items)
-    counts = [parts.plural(items, "item")]
+    counts = [plural(items, "item")]
     if rows:
         counts.append(f"{rows} index entr{'ies' if rows != 1 else 'y'}")
     written = " and ".join(counts)
@@ -261,7 +261,7 @@ def totals(found: Preview) -> str:
     else:
         how = f"in {len(found.writes)} requests, not atomic"
     reads = len(found.reads)
-    after = f", after {parts.plural(reads, 'read')}" if reads else ""
+    after = f", after {plural(reads, 'read')}" if reads else ""
     return f"{written}, {how}{after}"
 
 

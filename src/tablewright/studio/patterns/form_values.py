@@ -23,7 +23,7 @@ import pydantic
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
-from tablewright.publish.html.element import visible
+from tablewright.presentation.element import visible
 from tablewright.studio.patterns.forms import Field
 from tablewright.studio.web.http import Fields
 

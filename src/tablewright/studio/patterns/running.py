@@ -8,14 +8,18 @@ This module must not know markup.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
+from tablewright.model.pattern import AccessPattern, explain
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query
+from tablewright.plan.shape import Shape
 from tablewright.transport import Response
 from tablewright.verify.trace import Recorder, TracedRequest, count_entities
 
@@ -77,3 +81,13 @@ def run(database: Database, plan: Plan[Any]) -> Ran:
         error = found
     answered = tuple(each for each in recorder.requests if each.error is None)
     return Ran(result, error, answered)
+
+
+def shape_of(pattern: AccessPattern) -> Shape:
+    """Return the shape of a pattern."""
+    return _shape(pattern.function)
+
+
+@cache
+def _shape(function: Callable[..., Any]) -> Shape:
+    return explain(function)

@@ -22,14 +22,12 @@ from msgspec import Struct
 from tablewright.errors import EndpointUnavailable, TablewrightError
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.plan.streams.checkpoint import Checkpoint
-from tablewright.plan.streams.events import Moved
-from tablewright.plan.streams.reading import Round, StreamReader
-from tablewright.plan.streams.records import Converted
-from tablewright.studio.items.kinds import kind_of
-from tablewright.studio.markup.parts import content
+from tablewright.plan.streams.events import Converted, Moved
+from tablewright.plan.streams.reading import Checkpoint, Round, StreamReader
+from tablewright.presentation.keys import kind_of
+from tablewright.presentation.values import content
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import TableDescription
 from tablewright.values import Item, Value

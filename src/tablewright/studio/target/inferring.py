@@ -19,7 +19,7 @@ from msgspec import Struct
 from tablewright.errors import DeclarationError, TableNotFound
 from tablewright.infer import infer_design, read_sample, write_module
 from tablewright.mapping.table import TableMap
-from tablewright.studio.markup.parts import content
+from tablewright.presentation.values import content
 from tablewright.transport import Transport
 from tablewright.values import Item, tag_of
 

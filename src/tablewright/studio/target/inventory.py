@@ -25,8 +25,8 @@ from tablewright.errors import (
     UnsupportedOperation,
 )
 from tablewright.mapping.table import TableMap
-from tablewright.model.provision import Provision
-from tablewright.schema import IndexProjection, KeySchema
+from tablewright.model.databases.provision import Provision
+from tablewright.schema import KeySchema, ProjectedAttributes
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import TableDescription, read_ttl
 
@@ -117,7 +117,7 @@ def format_keys(keys: KeySchema) -> str:
     return ", ".join(f"{key.name} {key.type}".strip() for key in keys)
 
 
-def format_projection(projection: IndexProjection) -> str:
+def format_projection(projection: ProjectedAttributes) -> str:
     """Return ALL, KEYS_ONLY, or the attributes that an index contains besides the keys."""
     return ", ".join(projection.include) or projection.type
 

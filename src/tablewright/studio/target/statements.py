@@ -5,14 +5,15 @@
     preview(workspace, text)         the item of a write, before and after it
     write(workspace, text, seen)     runs it, if the item is still what the preview showed
 
-A statement is planned with the description of its table, so nothing is read for it. What a write
-would store is computed by the engine in memory, on a copy of the item.
+A statement is planned with the description of its table, so nothing is read for it. A write is
+previewed on the overlay, as the plans of patterns are.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import cache
 from hashlib import sha256
 from math import ceil
 from typing import Any
@@ -21,10 +22,9 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.capacity import read_units
-from tablewright.engine import Engine
 from tablewright.engine.statements.explain import Explanation, explain_statement
-from tablewright.engine.statements.prepared import PreparedStatement, prepare_statement
-from tablewright.engine.table import table_from_description
+from tablewright.engine.statements.prepared import prepare_statement
+from tablewright.engine.tables.table import table_from_description
 from tablewright.errors import (
     ConditionalCheckFailedException,
     DuplicateItemException,
@@ -33,10 +33,18 @@ from tablewright.errors import (
     ValidationException,
 )
 from tablewright.hints import did_you_mean
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.table import TableMap
-from tablewright.partiql import Exists, Insert
-from tablewright.studio.markup.parts import content
+from tablewright.mapping.template import Parser, Template
+from tablewright.model.pattern import AccessPattern
+from tablewright.partiql import ExistsStatement
+from tablewright.plan.plan import Context, Plan, Request, Steps
+from tablewright.presentation.values import content
 from tablewright.studio.workspace import Workspace
+from tablewright.studio.writes.overlay import Touched
+from tablewright.studio.writes.preview import Preview
+from tablewright.studio.writes.preview import preview as preview_plan
 from tablewright.table_description import TableDescription
 from tablewright.values import Item
 
@@ -153,49 +161,61 @@ def read_pages(workspace: Workspace, text: str) -> Iterator[list[Item]]:
 # --- writing ------------------------------------------------------------------------------------
 
 
-class WritePreview(Struct, frozen=True):
-    """What a write would do to its item."""
+class StatementPreview(Struct, frozen=True):
+    """What a write would do."""
 
-    table: str
-    key: Item
-    before: Item | None
-    after: Item | None
-    #: Why it would fail.
-    problem: str = ""
-    #: What the design loses by it.
+    found: Preview
+    #: What the design would do in a write of its own, and the statement does not.
     warnings: tuple[str, ...] = ()
+
+    @property
+    def touched(self) -> Touched:
+        """The item of the write."""
+        (write,) = self.found.writes or self.found.refused
+        return write.touched[0]
 
     @property
     def seen(self) -> str:
         """A text that stands for the item before the write."""
-        return sha256(msgspec.json.encode(self.before, order="deterministic")).hexdigest()
+        return sha256(msgspec.json.encode(self.touched.before, order="deterministic")).hexdigest()
 
 
 class ItemChanged(TablewrightError):
     """The item is not what the preview showed."""
 
 
-def preview(workspace: Workspace, text: str) -> WritePreview:
-    """Return what a write would do. Raises what the statement would raise."""
+class _RunStatement(Plan[None]):
+    """Run a statement that writes."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return ()
+
+    def _steps(self, context: Context) -> Steps[None]:
+        yield Request("ExecuteStatement", {"Statement": self._text})
+
+
+def preview(workspace: Workspace, text: str) -> StatementPreview:
+    """Return what a write would do. Raises what the statement would raise, except a failed
+    condition.
+    """
     prepared = prepare_statement(text)
-    if isinstance(prepared.statement, Exists):
+    if isinstance(prepared.statement, ExistsStatement):
         raise ValidationException("EXISTS is a condition of a transaction; it cannot run alone")
     if prepared.parsed.parameter_count:
         raise ValidationException("a statement of the console has no parameters: write the values")
-    description = _describe(workspace, prepared.table_name)
-    key = _key(prepared, description)
-    request = {"TableName": prepared.table_name, "Key": key}
-    before: Item | None = workspace.send("GetItem", **request, ConsistentRead=True).get("Item")
-    try:
-        after = _apply(text, description, request, before)
-    except (ConditionalCheckFailedException, DuplicateItemException) as error:
-        reason = "the item exists already" if isinstance(prepared.statement, Insert) else str(error)
-        return WritePreview(prepared.table_name, key, before, before, f"It would fail: {reason}")
-    warnings = _warnings(workspace.maps.get(prepared.table_name), before, after)
-    return WritePreview(prepared.table_name, key, before, after, warnings=tuple(warnings))
+    found = preview_plan(workspace.database(), _RunStatement(text))
+    conditions = (ConditionalCheckFailedException, DuplicateItemException)
+    if found.error is not None and not isinstance(found.error, conditions):
+        raise found.error
+    known = workspace.maps.get(prepared.table_name)
+    warnings = [each for item in found.items for each in _warnings(known, item.before, item.after)]
+    return StatementPreview(found, tuple(warnings))
 
 
-def write(workspace: Workspace, text: str, seen: str) -> tuple[WritePreview, float]:
+def write(workspace: Workspace, text: str, seen: str) -> tuple[StatementPreview, float]:
     """Run a write and return what it did, and its units.
 
     Raises ItemChanged if its item is not what the preview showed.
@@ -207,31 +227,8 @@ def write(workspace: Workspace, text: str, seen: str) -> tuple[WritePreview, flo
     return found, answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0.0)
 
 
-def _key(prepared: PreparedStatement, description: TableDescription) -> Item:
-    values = prepared.bind(None)
-    if isinstance(prepared.statement, Insert):
-        item: Item = values[prepared.statement.item.name]["M"]
-        return {name: item[name] for name in description.keys.names if name in item}
-    tests = prepared.plan_write(table_from_description(description)).key
-    return {test.name: values[test.operands[0]] for test in tests}
-
-
-def _apply(
-    text: str, description: TableDescription, request: dict[str, Any], before: Item | None
-) -> Item | None:
-    """Return the item after a statement, which runs in memory on a copy of the item."""
-    name = description.name
-    with Engine(":memory:") as engine:
-        engine.call("CreateTable", TableDescription(name, description.keys).to_create_table())
-        if before is not None:
-            engine.call("PutItem", {"TableName": name, "Item": before})
-        engine.call("ExecuteStatement", {"Statement": text})
-        after: Item | None = engine.call("GetItem", request).get("Item")
-    return after
-
-
 def _warnings(table: TableMap | None, before: Item | None, after: Item | None) -> Iterator[str]:
-    """Yield what the design would do in a write of its own, and the statement does not."""
+    """Yield what a write of the design would do, and the statement does not."""
     entity = None if table is None else table.identify(after or before or {}).stored
     if entity is None:
         return
@@ -259,3 +256,61 @@ def _warnings(table: TableMap | None, before: Item | None, after: Item | None) -
 
 def _shown(item: Item, name: str) -> str:
     return content(item[name]) if name in item else "missing"
+
+
+def similar_patterns(workspace: Workspace, text: str) -> list[AccessPattern]:
+    """Return the patterns that read with the key of a SELECT; none for another statement."""
+    prepared = prepare_statement(text)
+    known = workspace.maps.get(prepared.table_name)
+    description = None if known is None else workspace.describe(prepared.table_name)
+    if known is None or description is None or workspace.design is None or not prepared.is_read:
+        return []
+    plan = prepared.plan_select(table_from_description(description))
+    try:
+        values = prepared.bind(None)
+    except TablewrightError:  # it has parameters
+        return []
+    tests = [
+        (test.name, test.operator, content(values[test.operands[0]]))
+        for test in plan.branches[0].key
+    ]
+    index = None if plan.source.index is None else plan.source.index.name
+    entities = [entity for entity in known.entities if _fits(entity, index, tests)]
+    return [
+        pattern
+        for pattern in workspace.design.patterns
+        if pattern.shape.operation == plan.operation
+        and pattern.shape.table == prepared.table_name
+        and pattern.shape.index == index
+        and any(entity in pattern.shape.targets for entity in entities)
+    ]
+
+
+def _fits(entity: EntityMap, index: str | None, tests: list[tuple[str, str, str]]) -> bool:
+    """Return whether items of an entity can have a key with these values."""
+    return any(
+        all(
+            name in key.templates and _can_be(key.templates[name], operator, text)
+            for name, operator, text in tests
+        )
+        for key in (entity.primary, *entity.indexes)
+        if tests and _index_name(key) == index
+    )
+
+
+def _index_name(key: KeyMap) -> str | None:
+    return None if key.index is None else key.index.name
+
+
+def _can_be(template: Template, operator: str, text: str) -> bool:
+    if not template.is_text:
+        return True
+    if operator == "=":
+        return _parser(template).texts(text) is not None
+    literal = template.pieces[0] if isinstance(template.pieces[0], str) else ""
+    return literal.startswith(text) or text.startswith(literal)
+
+
+@cache
+def _parser(template: Template) -> Parser:
+    return Parser(template, any_spelling=True)

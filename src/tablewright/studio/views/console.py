@@ -13,27 +13,50 @@ The history is kept by the browser (`console.js`); the studio does not store sta
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 import msgspec
 
-from tablewright.errors import EndpointUnavailable, TablewrightError
+from tablewright.capacity import read_units
+from tablewright.errors import DynamoDBError, EndpointUnavailable, TablewrightError
 from tablewright.limits import MAX_STATEMENT_LENGTH
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.table import TableMap
+from tablewright.model.pattern import AccessPattern
 from tablewright.partiql.completion import Names, complete
 from tablewright.partiql.printing import format_name
-from tablewright.publish.html.element import Markup, element
+from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.hues import chip
+from tablewright.presentation.keys import stored_names, take_apart
+from tablewright.presentation.values import content, plural, size_text
 from tablewright.studio.items.exporting import FORMATS, export_response
-from tablewright.studio.items.kinds import stored_names
-from tablewright.studio.markup.parts import aside, button, heading, panel, size_text, swap
-from tablewright.studio.patterns.similar import similar_patterns
+from tablewright.studio.markup import parts, preview_parts
+from tablewright.studio.markup.item_parts import key_line, key_url
+from tablewright.studio.markup.parts import (
+    NOTHING,
+    aside,
+    button,
+    faint,
+    heading,
+    note,
+    panel,
+    swap,
+)
 from tablewright.studio.target import statements
-from tablewright.studio.target.statements import CONFIRM_BYTES, ItemChanged, StatementPlan
-from tablewright.studio.views import console_answer
-from tablewright.studio.views.console_answer import explain_panel, no_result, preview_panel
+from tablewright.studio.target.statements import (
+    CONFIRM_BYTES,
+    ItemChanged,
+    ResultPage,
+    StatementPlan,
+    StatementPreview,
+    similar_patterns,
+)
 from tablewright.studio.web.frame import WebPage, static_url
 from tablewright.studio.web.http import FormRefused, WebRequest, WebResponse, redirect, url
 from tablewright.studio.workspace import Workspace
+from tablewright.values import Item
 
 #: A statement that is quoted twice has up to 20 bytes for a character.
 MAX_RUN_BYTES = 32 * MAX_STATEMENT_LENGTH
@@ -45,9 +68,7 @@ def show(workspace: Workspace, request: WebRequest) -> WebPage:
     """Explain a statement, and run it if it only reads."""
     text = _statement(request.query.get("statement"))
     if not text:
-        return _page(
-            workspace, _example(workspace), [console_answer.explain_nothing(), no_result()]
-        )
+        return _page(workspace, _example(workspace), [explain_nothing(), no_result()])
     try:
         found = statements.plan(workspace, text)
         explained = explain_panel(found, similar_patterns(workspace, text))
@@ -69,14 +90,14 @@ def _answer(
         workspace.require_writable(found.explanation.operation)
         return [preview_panel(workspace, text, statements.preview(workspace, text))]
     if found.needs_confirmation and query.get("confirm") != "scan":
-        return [console_answer.confirm_scan(text, found)]
+        return [confirm_scan(text, found)]
     page = statements.read_page(workspace, text, found.page, query.get("after"))
     known = workspace.map_of(found.explanation.table)
-    return [console_answer.result_panel(text, found, page, known, query.get("confirm"))]
+    return [result_panel(text, found, page, known, query.get("confirm"))]
 
 
 def _failed(workspace: Workspace, text: str, error: TablewrightError) -> WebPage:
-    answer = [console_answer.failure_panel(error)]
+    answer = [failure_panel(error)]
     return _page(workspace, text, answer, kind="failed", status=400)
 
 
@@ -100,7 +121,7 @@ def run(workspace: Workspace, request: WebRequest) -> WebPage:
         raise
     except TablewrightError as error:
         return _failed(workspace, text, error)
-    parts = [explain_panel(found), console_answer.done_panel(done, units)]
+    parts = [explain_panel(found), done_panel(done, units)]
     return _page(workspace, text, parts, kind=found.explanation.operation)
 
 
@@ -211,6 +232,199 @@ def _history() -> Markup:
     about = [element("p", "kept in this browser only"), clear]
     place = element("ul.rel.body")
     return panel("History", place, about=about, class_="past", id="history", hidden="")
+
+
+#: How much of a value a cell shows, and how many patterns are named.
+CELL = 120
+MAX_PATTERNS = 4
+NOT_IN_STEP = (
+    "PartiQL writes attributes as they are. It does not change the keys of indexes, versions, "
+    "unique values and histories, as writes of the design do."
+)
+
+
+# --- what a statement will do -------------------------------------------------------------------
+
+
+def explain_nothing() -> Markup:
+    return _explained(element("p.muted", "Explain says what a statement will do, before it runs."))
+
+
+def explain_panel(found: StatementPlan, patterns: Sequence[AccessPattern] = ()) -> Markup:
+    """Return what a statement will do, and the patterns of the design that read with its key."""
+    plan_ = found.explanation
+    sign = parts.sign("!", "mod") if plan_.is_scan else parts.sign("✓", "add")
+    source = plan_.table if plan_.index is None else f"{plan_.table}.{plan_.index}"
+    does = [sign, element("b", plan_.operation), " on ", element("code", source)]
+    verdict = element("div.row.verdict", does)
+    rows = [("key", element("code", each)) for each in plan_.key_conditions]
+    if plan_.is_scan:
+        rows.append(("key", element("b", "none: everything is read")))
+    if found.is_read:
+        none = element("span.muted", "none: every item read is returned")
+        rows.append(("filter", element("code", plan_.filter) if plan_.filter else none))
+    elif plan_.filter is not None:
+        rows.append(("condition", element("code", plan_.filter)))
+    if plan_.order is not None:
+        rows.append(("order", element("span", plan_.order)))
+    size = f"{found.items:,} items, {size_text(found.size)}"
+    rows += [
+        ("reads from" if found.is_read else "table", element("span", size)),
+        ("units", element("span", found.units, element("small", _remark(found)))),
+    ]
+    if patterns:
+        links = [
+            element("a.mono", each.name, href=url("/patterns/{}", each.label))
+            for each in patterns[:MAX_PATTERNS]
+        ]
+        rows.append(("patterns", element("span", join(links, ", "))))
+    listed = [each for name, value in rows for each in (element("dt", name), element("dd", value))]
+    return _explained(verdict, element("dl.dl", listed))
+
+
+def _remark(found: StatementPlan) -> str:
+    if found.is_read and not found.explanation.is_scan:
+        return f"estimate; a Scan takes {read_units(found.size, consistent=False):,g}"
+    return "estimate"
+
+
+def _explained(*shown: Markup) -> Markup:
+    before = aside(parts.tag("before it runs"))
+    return panel("Explain", element("div.body", *shown), about=before, class_="explain")
+
+
+def failure_panel(error: TablewrightError) -> Markup:
+    code = f"{error.code}: " if isinstance(error, DynamoDBError) else ""
+    text = note(f"{code}{error}", "bad")
+    return _answered("Not run", element("div.body", text, role="alert"))
+
+
+def confirm_scan(text: str, found: StatementPlan) -> Markup:
+    words = (
+        f"This statement reads all of {found.explanation.table}, page by page: {found.items:,} "
+        f"items, {size_text(found.size)}, {found.units}. A page reads {found.page:,} items. "
+        "A condition on the partition key avoids it."
+    )
+    href = url("/console", statement=text, run=1, confirm="scan")
+    link = element("p", parts.button_link("Run the scan", href, "bad"))
+    return _answered("Not run yet", element("div.body.stack", note(words, "warn"), link))
+
+
+# --- results ------------------------------------------------------------------------------------
+
+
+def no_result() -> Markup:
+    text = element("p.muted", "Run shows a page of the items.")
+    return _answered("Result", element("div.body", text))
+
+
+def _answered(title: str, *shown: Markup, about: Child = "") -> Markup:
+    return panel(title, *shown, about=about, class_="result")
+
+
+def result_panel(
+    text: str, found: StatementPlan, page: ResultPage, known: TableMap | None, confirm: str
+) -> Markup:
+    units, count = plural(page.units, "read unit"), plural(len(page.items), "item")
+    summary = f"{count}, {units}, {page.seconds * 1000:.1f} ms"
+    asked = {"statement": text, "confirm": confirm or None}
+    links = []
+    for kind in FORMATS:
+        href = url("/console/export", **asked, format=kind)
+        links.append(parts.button_link(f"Export {kind.upper()}", href, "sm", download=""))
+    following = NOTHING
+    if page.next_token is not None:
+        href = url("/console", **asked, run=1, after=page.next_token)
+        swap = parts.swap("#answer", hx_get=href)
+        more = element("span", f"There are more: a page reads {found.page:,} items.")
+        next_page = aside(parts.button_link("Next page", href, "sm", rel="next", **swap))
+        following = element("div.pager", more, next_page)
+    if not page.items:
+        text = "No item matches." if page.next_token is None else "None of this page matches."
+        body = element("p.empty", text)
+    else:
+        body = parts.scroll("Items", _grid(page.items, found, known))
+    about = [element("p", summary, id="summary"), aside(links)]
+    return _answered("Result", body, following, about=about)
+
+
+def _grid(items: list[Item], found: StatementPlan, known: TableMap | None) -> Markup:
+    present = dict.fromkeys(name for item in items for name in item)
+    first = [name for name in found.key_names if name in present]
+    names = [*first, *(name for name in present if name not in first)]
+    numbers = {name for name in names if all("N" in item[name] for item in items if name in item)}
+    rows = []
+    for item in items:
+        entity, shown = None, NOTHING
+        if known is not None and _tells(item, found, known):
+            entity = known.entity_of(item)
+            shown = chip(entity)
+        if first == list(found.key_names) and all(name in item for name in first):
+            href = key_url(found.explanation.table, {name: item[name] for name in first})
+            shown = element("a.kl", shown or "item", href=href)
+        cells = [_cell(item, name, entity, name in numbers) for name in names]
+        rows.append(element("tr", element("td", shown), cells))
+    caption, kinds = "Items of the statement", dict.fromkeys(numbers, "num")
+    return parts.data_table(caption, ["Entity", *names], rows, kinds=kinds, class_="plain")
+
+
+def _tells(item: Item, found: StatementPlan, known: TableMap) -> bool:
+    """Return whether an item has what its entity is recognised by: its key, or its type."""
+    return known.type_attribute in item or all(name in item for name in found.key_names)
+
+
+def _cell(item: Item, name: str, entity: EntityMap | None, is_number: bool) -> Markup:
+    kind = "num mono" if is_number else "mono"
+    if name not in item:
+        return element("td", faint("absent"), class_=kind)
+    keys = () if entity is None else (entity.primary, *entity.indexes)
+    key = next((key for key in keys if name in key.templates), None)
+    text = content(item[name])
+    if key is not None and len(text) <= CELL:
+        line = key_line(take_apart(item[name], key, name, entity), entity)
+        return element("td", line, class_=kind)
+    return element("td", text if len(text) <= CELL else f"{text[:CELL]}…", class_=kind)
+
+
+# --- writes -------------------------------------------------------------------------------------
+
+
+def preview_panel(
+    workspace: Workspace, text: str, found: StatementPreview, remark: str = ""
+) -> Markup:
+    """Return what a write would do, and the form that runs it."""
+    warnings = list(found.warnings)
+    if found.touched.write.table in workspace.maps:
+        warnings.insert(0, NOT_IN_STEP)
+    shown = [note(remark, "warn") if remark else NOTHING]
+    if found.found.error is None:
+        title = element("b", "What it does not do")
+        block = element("div.note.warn.block", title, parts.listed(warnings))
+        shown.append(block if warnings else NOTHING)
+    hint = "The item is read again first; if it has changed, a new preview appears."
+    inputs = [
+        parts.hidden("statement", quote(text)),
+        parts.hidden("seen", found.seen),
+        parts.button("Run it", "bad", type="submit"),
+        element("span.hint", hint),
+    ]
+    form = element("form.pager", inputs, method="post", action="/console")
+    return _answered(
+        "Not run yet",
+        preview_parts.verdict(found.found),
+        *_changes(found),
+        element("div.body.stack", shown),
+        form if found.found.error is None else NOTHING,
+    )
+
+
+def done_panel(found: StatementPreview, units: float) -> Markup:
+    about = element("p", plural(units, "write unit"), id="summary")
+    return _answered("Done", *_changes(found), about=about)
+
+
+def _changes(found: StatementPreview) -> list[Markup]:
+    return [preview_parts.differences(found.found), preview_parts.touched(found.found)]
 
 
 ROUTES = {

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from pathlib import Path
 
+from tablewright.cost import CostReport, PatternCost, PatternUnits
+from tablewright.cost.report import units_of
 from tablewright.errors import InvalidValue, TablewrightError
-from tablewright.mapping.table import TableMap
+from tablewright.model.pattern import AccessPattern
+from tablewright.presentation.blocks import Block, Cell, Chart, ErdDiagram, KeyMapDiagram, Links
+from tablewright.presentation.element import Markup, element, join
+from tablewright.presentation.erd import erd
+from tablewright.presentation.page import chart_table, rendered
+from tablewright.presentation.values import plural
 from tablewright.publish.advice import Finding
 from tablewright.publish.advice.finding import Severity
-from tablewright.publish.erd import RELATION_COLUMNS, Erd, erd
-from tablewright.publish.html.element import Markup, element, join
-from tablewright.publish.html.erd_svg import erd_svg
+from tablewright.publish.charts import PATTERN_HEADER, pattern_chart
+from tablewright.publish.document import PATTERN_NOTE
 from tablewright.studio.derived import BY_NAME, DOCUMENTS, GeneratedDocument
 from tablewright.studio.markup import parts
-from tablewright.studio.markup.key_map import key_map
 from tablewright.studio.markup.parts import button_link, panel
-from tablewright.studio.markup.pattern_matrix import calls_in, pattern_matrix
-from tablewright.studio.web.frame import WebPage
-from tablewright.studio.web.http import TEXT, WebRequest, WebResponse, url
-from tablewright.studio.web.problems import MissingPage
+from tablewright.studio.views.pattern_form import breakable
+from tablewright.studio.web.frame import MissingPage, WebPage
+from tablewright.studio.web.http import TEXT, Fields, WebRequest, WebResponse, url
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design
 
 SECTIONS = (("Keys and entities", "/design"), ("Access patterns", "/design/patterns"))
+LINKS = Links(
+    entity=lambda entity: url("/items/{}", entity.table.name, entity=entity.name),
+    pattern=lambda label: url("/patterns/{}", label),
+)
+#: The columns of the access patterns; those from the second to the fifth are of the document.
+HEADER = (
+    *("Pattern", "Entity", "Operation", "Table/Index", "Key condition"),
+    *("Units", "Why efficient", "Calls a second", "Cost a month"),
+)
 #: The sign of each severity, and its class.
 SIGNS: dict[Severity, tuple[str, str]] = {
     "error": ("✕", "del"),
@@ -34,9 +49,13 @@ SIGNS: dict[Severity, tuple[str, str]] = {
 def show(workspace: Workspace, _: WebRequest) -> WebPage:
     """Show the key map, the entities, the findings and the documents."""
     design = shown_design(workspace)
+    shown: dict[str, Block] = {}
+    for table in (table.__table__ for table in design.tables):
+        shown[f"Keys of {table.name}"] = KeyMapDiagram(table)
+        shown[f"Entities of {table.name}"] = ErdDiagram(table.name, erd(table.entities))
+    drawn = rendered(list(shown.values()), LINKS)
     content = [_head(design, "/design")]
-    for number, table in enumerate(table.__table__ for table in design.tables):
-        content += [key_map(table), _diagram(table, number)]
+    content += [panel(title, each) for title, each in zip(shown, drawn, strict=True)]
     below = element("div.cols.c21", _findings(workspace, design), _documents(design))
     return WebPage(design.name, [*content, below], "Design")
 
@@ -56,10 +75,104 @@ def show_patterns(workspace: Workspace, request: WebRequest) -> WebPage:
         calls = calls_in(request.query, design)
     except InvalidValue as error:
         calls, problem = None, parts.note(str(error), "bad")
-    costs = workspace.analysis.costs(calls)
-    matrix = pattern_matrix(design, costs, is_form=not workspace.static_views)
+    matrix = _matrix(design, workspace.analysis.costs(calls))
     content = [_head(design, "/design/patterns"), problem, matrix]
     return WebPage(f"Access patterns of {design.name}", content, "Design")
+
+
+# --- patterns and their costs -------------------------------------------------------------------
+
+
+def _matrix(design: Design, report: CostReport | None) -> Markup:
+    """Return the access patterns as the document has them, with calls and costs.
+
+    The calls can be changed. Without a report, the units are the estimates of `explain`.
+    """
+    costs = {} if report is None else {found.label: found for found in report.patterns}
+    units: Mapping[str, PatternUnits] = costs or units_of(design, [])
+    shown: list[Markup] = []
+    for title, writes in (("Reads", False), ("Writes", True)):
+        patterns = [each for each in design.patterns if each.shape.is_write == writes]
+        if patterns:
+            rows = [
+                _row(each, dict(zip(PATTERN_HEADER, row, strict=True)), costs.get(each.label))
+                for each, row in zip(patterns, pattern_chart(patterns, units).rows, strict=True)
+            ]
+            shown.append(chart_table(Chart(title, HEADER, rows, numbers=2), LINKS))
+    scans = sum(found.shape.operation == "Scan" for found in design.patterns)
+    what = "no Scan" if not scans else f"{scans} with a declared Scan"
+    month = f": ${report.on_demand_month:,.2f} a month" if report is not None else ""
+    total = f"All {len(design.patterns)} patterns, {what}{month}"
+    apply = parts.button("Compute costs", "go sm", type="submit")
+    about = [element("p", _about(report)), parts.aside(apply)]
+    content = panel("Access patterns", *shown, element("div.pager", total), about=about)
+    return element("form", content, action="/design/patterns")
+
+
+def _about(report: CostReport | None) -> str:
+    if report is None:
+        return (
+            "The costs are estimated read and write units. They are not measured, because checks "
+            "of the design fail: run tablewright verify."
+        )
+    prices = report.prices
+    return f"{PATTERN_NOTE} Prices on demand: {prices.title}, {prices.on_demand.date}."
+
+
+def _row(found: AccessPattern, cells: Mapping[str, Cell], cost: PatternCost | None) -> list[Cell]:
+    """Return a row of the document's chart with fewer, fuller cells, and its calls and cost."""
+    link = element("a", element("code", breakable(found.name)), href=LINKS.pattern(found.label))
+    notes, units = str(cells["Notes"]), str(cells["Cost"])
+    short = units.partition(" (")[0]
+    return [
+        join([link, element("span.doc", str(cells["Access pattern"]))]),
+        *(cells[name] for name in HEADER[1:5]),
+        element("span", short, title=units),
+        f"{cells['Why efficient']}{notes and f'; {notes}'}",
+        _calls(found, cost),
+        _month(cost),
+    ]
+
+
+def _calls(found: AccessPattern, cost: PatternCost | None) -> Markup:
+    rate = cost.rate if cost is not None else found.rate
+    return element(
+        "input.mono.num", name=found.label, value="" if rate is None else f"{rate:g}",
+        inputmode="decimal", size=6, aria_label=f"Calls a second of {found.name}",
+    )  # fmt: skip
+
+
+def _month(cost: PatternCost | None) -> Markup:
+    if cost is None or cost.month is None:
+        return parts.faint("not known")
+    return element("span", f"${cost.month:,.2f}")
+
+
+def calls_in(query: Fields, design: Design) -> dict[str, float] | None:
+    """Return the calls a second that a form gives, by pattern; None if it gives none.
+
+    Raises InvalidValue for a number that is none.
+    """
+    labels = {found.label for found in design.patterns}
+    found = {name: value for name, value in query.pairs if name in labels}
+    if not found:
+        return None
+    return {name: _rate(name, value) for name, value in found.items() if value.strip()}
+
+
+def _rate(name: str, value: str) -> float:
+    try:
+        rate = float(value)
+    except ValueError:
+        rate = math.nan
+    if not 0 <= rate < math.inf:
+        raise InvalidValue(
+            f"{name.rpartition('.')[2]}: {value!r} is not a number of calls; write 0 or more"
+        )
+    return rate
+
+
+# --- documents ----------------------------------------------------------------------------------
 
 
 def _document(workspace: Workspace, name: str) -> tuple[Design, GeneratedDocument, str]:
@@ -79,8 +192,6 @@ def show_document(workspace: Workspace, _: WebRequest, name: str) -> WebPage:
         content = [parts.heading(document.title), parts.note(str(error), "bad")]
         return WebPage(document.title, content)
     copy = parts.button("Copy", type="button", data_copy="#document")
-    if workspace.static_views:
-        copy = parts.NOTHING  # it needs a script
     href = url("/design/documents/{}/{}", name, file)
     actions = element("div.row", copy, " ", button_link("Download", href, download=file))
     code = element("pre", element("code", text), id="document", tabindex="0", aria_label=file)
@@ -121,37 +232,6 @@ def _head(design: Design, current: str) -> Markup:
     return join([parts.heading(design.name, about, shown), sub])
 
 
-def _diagram(table: TableMap, number: int) -> Markup:
-    found = erd(table.entities)
-    title = f"Entities of the table {table.name}"
-    return panel(
-        "Entities",
-        parts.scroll(title, erd_svg(found, title, f"erd{number}"), "body diagram"),
-        _relations(found, table),
-        about=element("code", table.name),
-        label=title,
-    )
-
-
-def _relations(found: Erd, table: TableMap) -> Markup:
-    """Return the relations of a diagram as a table, for those who cannot see it."""
-    if not found.relations:
-        return parts.NOTHING
-    entities = {entity.name: entity for entity in table.entities}
-
-    def shown(name: str) -> Markup:
-        entity = entities.get(name)
-        return parts.chip(entity) if entity is not None else element("code", name)
-
-    rows = [
-        [shown(source), shown(target), count, element("code", label)]
-        for source, target, count, label in found.relation_rows()
-    ]
-    caption = f"Relations of the table {table.name}"
-    drawn = parts.scroll(caption, parts.data_table(caption, RELATION_COLUMNS, rows), "flat")
-    return parts.details("The same as a table", drawn, class_="body")
-
-
 def _findings(workspace: Workspace, design: Design) -> Markup:
     try:
         findings = [each for each in workspace.analysis.findings() if not each.allowed]
@@ -166,7 +246,7 @@ def _counts(findings: list[Finding]) -> Markup:
     to_look_at = sum(each.fails for each in findings)
     notes = len(findings) - to_look_at
     warning = parts.tag(f"{to_look_at} to look at", "warn") if to_look_at else parts.NOTHING
-    return join([warning, parts.tag(parts.plural(notes, "note")) if notes else parts.NOTHING])
+    return join([warning, parts.tag(plural(notes, "note")) if notes else parts.NOTHING])
 
 
 def _finding(finding: Finding) -> Markup:

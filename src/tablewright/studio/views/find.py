@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from tablewright.mapping.table import TableMap
-from tablewright.publish.html.element import Markup, element
+from tablewright.presentation.element import Markup, element
+from tablewright.presentation.hues import chip
+from tablewright.presentation.keys import kind_name, kind_of
 from tablewright.studio.items.finding import MAX_TRIES, Hit, Search, Try, search
-from tablewright.studio.items.item_page import RequestMeter
-from tablewright.studio.items.kinds import kind_name, kind_of
+from tablewright.studio.items.reading import RequestMeter
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.item_parts import condition_url, item_url, key_lines, kind_chip
 from tablewright.studio.markup.parts import NOTHING, aside, heading
@@ -32,8 +33,8 @@ def show(workspace: Workspace, request: WebRequest) -> WebPage | WebResponse:
     meter = RequestMeter(workspace.send)
     found = search(meter, tables, text)
     if found.only is not None:
-        layout, item = found.only
-        return redirect(item_url(layout, item))
+        description, item = found.only
+        return redirect(item_url(description, item))
     if found.hits:
         title = f"{text}: {len(found.items) or len(found.collections)} found"
         lists = [_items(workspace, found), _collections(workspace, found)]
@@ -70,10 +71,10 @@ def _items(workspace: Workspace, found: Search) -> Markup:
 
 
 def _item(workspace: Workspace, tried: Try, item: Item) -> list[Markup]:
-    layout = tried.layout
-    known = workspace.maps.get(layout.name)
+    description = tried.description
+    known = workspace.maps.get(description.name)
     kind = kind_of(known, item)
-    keys, href = key_lines(layout.base, kind, item), item_url(layout, item)
+    keys, href = key_lines(description.base, kind, item), item_url(description, item)
     link = element("a.kl.keys-2", keys, href=href, data_row="")
     shown = kind_chip(kind) if known is not None else NOTHING
     return [shown, link, _what(workspace, tried)]
@@ -85,18 +86,18 @@ def _collections(workspace: Workspace, found: Search) -> Markup:
 
 def _collection(workspace: Workspace, hit: Hit) -> list[Markup]:
     tried = hit.tried
-    known = workspace.maps.get(tried.layout.name)
+    known = workspace.maps.get(tried.description.name)
     kinds = {kind_name(kind_of(known, item)): kind_of(known, item) for item in hit.found.items}
     chips = [kind_chip(kind) for kind in kinds.values()] if known is not None else []
     text = f"{hit.found.count} item{'s' * (hit.found.count != '1')}"
-    href = condition_url(tried.layout, tried.collection, tried.condition)
+    href = condition_url(tried.description, tried.collection, tried.condition)
     link = element("a", text, href=href, data_row="")
     return [*chips, link, element("code.key.wrap", tried.show()), _what(workspace, tried)]
 
 
 def _what(workspace: Workspace, tried: Try) -> Markup:
     """Return what the text was tried as; in a design of several tables, with the table."""
-    table = f" in {tried.layout.name}" if len(workspace.maps) > 1 else ""
+    table = f" in {tried.description.name}" if len(workspace.maps) > 1 else ""
     return aside(f"{tried.what}{table}")
 
 
@@ -112,14 +113,14 @@ def _needed(workspace: Workspace) -> Markup:
             names = list(dict.fromkeys(part.attribute for part in entity.primary.parameters))
             if len(names) > 1:
                 words = element("code", " ".join(names))
-                lines.append([parts.chip(entity), element("span", "type"), words])
+                lines.append([chip(entity), element("span", "type"), words])
     return _list("Found by several words", lines)
 
 
 def _tried(found: Search) -> Markup:
     lines = [
         [
-            element("span", f"{each.what} in {each.layout.name}"),
+            element("span", f"{each.what} in {each.description.name}"),
             element("code.end.key.wrap", each.show()),
         ]
         for each in found.tried

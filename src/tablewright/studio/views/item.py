@@ -15,12 +15,11 @@ from tablewright.limits import READ_UNIT_SIZE
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.members import AttributeMap
 from tablewright.mapping.table import TableMap
-from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.studio.items.item_page import RequestMeter
-from tablewright.studio.items.key_parts import short_title
-from tablewright.studio.items.key_values import key_value
-from tablewright.studio.items.kinds import kind_of, unreadable
+from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.keys import key_value, kind_of, short_title, unreadable
+from tablewright.presentation.values import content, size_text
 from tablewright.studio.items.places import Subject, places_of
+from tablewright.studio.items.reading import RequestMeter
 from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.parts import NOTHING, button_link, note
 from tablewright.studio.views.item_panels import (
@@ -29,10 +28,9 @@ from tablewright.studio.views.item_panels import (
     places_panels,
     relations_panel,
 )
-from tablewright.studio.views.table import inferred_note
-from tablewright.studio.web.frame import WebPage
+from tablewright.studio.views.tables import inferred_note
+from tablewright.studio.web.frame import MissingPage, WebPage
 from tablewright.studio.web.http import WebRequest
-from tablewright.studio.web.problems import MissingPage
 from tablewright.studio.workspace import Workspace
 from tablewright.values import Item, Value, tag_of
 
@@ -73,14 +71,14 @@ def find_subject(
     infer: bool = False,
 ) -> Subject:
     """Read the whole item that a URL names; `infer` its entity for a page. Raises MissingPage."""
-    layout = workspace.describe(table)
-    if layout is None:
+    description = workspace.describe(table)
+    if description is None:
         raise _missing(f"The target has no table {table}.", "/tables", "Tables", 404)
-    everything = item_parts.items_url(layout, layout.base)
+    everything = item_parts.items_url(description, description.base)
     try:
         key = {
             attribute.name: key_value(request.query.get(name), attribute)
-            for name, attribute in zip(("pk", "sk"), layout.base.keys, strict=False)
+            for name, attribute in zip(("pk", "sk"), description.base.keys, strict=False)
         }
     except InvalidValue as error:
         raise _missing(f"{error}.", everything, "Items", 400) from None
@@ -89,7 +87,7 @@ def find_subject(
         text = "There is no item with this key: it was deleted, it expired, or it never existed."
         raise _missing(text, everything, "Items", 404)
     known = workspace.map_of(table) if infer else workspace.maps.get(table)
-    return Subject(layout, known, answer["Item"], kind_of(known, answer["Item"]))
+    return Subject(description, known, answer["Item"], kind_of(known, answer["Item"]))
 
 
 def _missing(text: str, href: str, label: str, status: int) -> MissingPage:
@@ -99,7 +97,7 @@ def _missing(text: str, href: str, label: str, status: int) -> MissingPage:
 
 
 def _content(workspace: Workspace, meter: RequestMeter, subject: Subject) -> list[Markup]:
-    places = places_of(subject.layout, subject.kind, subject.item)
+    places = places_of(subject.description, subject.kind, subject.item)
     reason = unreadable(subject.kind, subject.item)
     warning = note(f"This item cannot be decoded: {reason}", "bad", role="alert")
     columns = element(
@@ -110,7 +108,7 @@ def _content(workspace: Workspace, meter: RequestMeter, subject: Subject) -> lis
     )
     return [
         subject_head(workspace, subject),
-        inferred_note(workspace, subject.layout.name),
+        inferred_note(workspace, subject.description.name),
         warning if reason else NOTHING,
         columns,
         places_panels(meter, subject, places[1:]),
@@ -120,10 +118,12 @@ def _content(workspace: Workspace, meter: RequestMeter, subject: Subject) -> lis
 
 def subject_head(workspace: Workspace, subject: Subject, *, actions: bool = True) -> Markup:
     """Return the heading of a page about an item."""
-    layout, kind, item = subject.layout, subject.kind, subject.item
-    partition, *sort = item_parts.key_lines(layout.base, kind, item)
-    items = element("a", "Items", href=item_parts.items_url(layout, layout.base))
-    within = element("a", partition, href=item_parts.partition_url(layout, layout.base, item))
+    description, kind, item = subject.description, subject.kind, subject.item
+    partition, *sort = item_parts.key_lines(description.base, kind, item)
+    items = element("a", "Items", href=item_parts.items_url(description, description.base))
+    within = element(
+        "a", partition, href=item_parts.partition_url(description, description.base, item)
+    )
     crumbs = element("p.crumbs", join([items, within, *sort], " / "))
     chip = item_parts.kind_chip(kind) if subject.known is not None else NOTHING
     about = short_title(kind.entity, item) if kind.entity is not None else ""
@@ -136,7 +136,7 @@ def subject_head(workspace: Workspace, subject: Subject, *, actions: bool = True
 def _actions(workspace: Workspace, subject: Subject) -> Markup:
     """Return what can be done with the item; nothing is written before a preview."""
     links = [button_link("Raw JSON", "#raw")]
-    path, _, query = item_parts.item_url(subject.layout, subject.item).partition("?")
+    path, _, query = item_parts.item_url(subject.description, subject.item).partition("?")
     if workspace.is_writable:
         if subject.kind.unique is None:
             links.append(button_link("Edit", f"{path}/edit?{query}"))
@@ -156,10 +156,10 @@ def _raw(kind: ItemKind, item: Item) -> Markup:
 def _facts(meter: RequestMeter, subject: Subject) -> Markup:
     """Return the size of the item, and what reading and writing it costs."""
     size = item_size(subject.item)
-    rows = sum(each.contains(subject.item) for each in subject.layout.indexes)
+    rows = sum(each.contains(subject.item) for each in subject.description.indexes)
     read = -(-size // READ_UNIT_SIZE)
     text = [
-        f"{len(subject.item)} attributes, {parts.size_text(size)}",
+        f"{len(subject.item)} attributes, {size_text(size)}",
         f"read units: {read / 2:g}, consistent: {read:g}",
         f"write units: {write_units(size):g}, and those of {rows} index rows",
         f"this page took {meter.show()}",
@@ -222,7 +222,7 @@ def _row(name: str, stored: str, about: str, value: Value | None, hue: str = "")
     type_ = TYPES[tag_of(value)] if value is not None else ""
     shown = parts.faint("absent")
     if value is not None:
-        shown = element("span", parts.content(value), class_=f"v {hue}" if hue else "value")
+        shown = element("span", content(value), class_=f"v {hue}" if hue else "value")
     return [
         [element("code", name), element("small.faint", stored)],
         [about, element("small.faint", type_)],

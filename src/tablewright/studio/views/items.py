@@ -20,14 +20,14 @@ from tablewright.encoding.items import item_size
 from tablewright.errors import InvalidValue
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
-from tablewright.publish.html.element import Markup, element, join
+from tablewright.presentation.element import Markup, element, join
+from tablewright.presentation.keys import decode_cursor, encode_cursor, kind_of
+from tablewright.presentation.values import plural, size_text
 from tablewright.studio.items.exporting import export_response
-from tablewright.studio.items.item_page import PAGE_SIZE, ItemPage, prepare
-from tablewright.studio.items.key_values import decode_cursor, encode_cursor
-from tablewright.studio.items.kinds import kind_of
+from tablewright.studio.items.reading import PAGE_SIZE, ItemPage, prepare
 from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.item_parts import items_url
-from tablewright.studio.markup.parts import NOTHING, heading, note
+from tablewright.studio.markup.parts import heading, note
 from tablewright.studio.views.items_filter import (
     AskedItems,
     filter_form,
@@ -37,7 +37,7 @@ from tablewright.studio.views.items_filter import (
     read_line,
 )
 from tablewright.studio.views.items_grid import grid
-from tablewright.studio.views.table import inferred_note
+from tablewright.studio.views.tables import inferred_note
 from tablewright.studio.web.frame import WebPage
 from tablewright.studio.web.http import WebRequest, WebResponse, redirect, url
 from tablewright.studio.workspace import Workspace
@@ -62,21 +62,21 @@ def first(workspace: Workspace, _: WebRequest) -> WebPage | WebResponse:
 
 def show(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     """Show one page of the items of a table or of an index."""
-    layout = workspace.describe(table)
-    if layout is None:
+    description = workspace.describe(table)
+    if description is None:
         text = note([f"The target has no table {table}. ", element("a", "Tables", href="/tables")])
         return WebPage("Items", [heading("Items"), text], "Items", status=404)
     known = workspace.map_of(table)
-    collection = layout.find(request.query.get("index"))
+    collection = description.find(request.query.get("index"))
     if collection is None:
         text = note(f"{table} has no index {request.query.get('index')}.", "warn")
-        head = heading("Items", element("code", table), _switch(layout, layout.base))
+        head = heading("Items", element("code", table), _switch(description, description.base))
         return WebPage("Items", [head, text], "Items", status=404)
-    asked = read_asked(layout, collection, request.query)
-    head = heading("Items", _tables(workspace, table), _switch(layout, collection))
+    asked = read_asked(description, collection, request.query)
+    head = heading("Items", _tables(workspace, table), _switch(description, collection))
     try:
         if "plan" in request.query:
-            line = planned_line(asked, prepare(layout, collection, asked.choice))
+            line = planned_line(asked, prepare(description, collection, asked.choice))
             return WebPage(f"{table} items", [head, filter_form(asked, known, line)], "Items")
         if not collection.is_ready:
             raise InvalidValue(f"{collection.name} is being built, so it cannot be read yet")
@@ -84,16 +84,16 @@ def show(workspace: Workspace, request: WebRequest, table: str) -> WebPage:
     except InvalidValue as error:
         problem = note(str(error), "bad", id="line", role="alert")
         return WebPage("Items", [head, filter_form(asked, known, problem)], "Items", status=400)
-    is_static = bool(workspace.static_views)  # then there is nothing to submit
-    line = read_line(asked, reading, page, known)
-    items = grid(asked, known, page)
+    kinds = [kind_of(known, item) for item in page.items]
+    unknown = 0 if known is None else sum([kind.is_unknown for kind in kinds])
+    line = read_line(asked, reading, page, unknown)
+    items = grid(asked, known, page, kinds)
     body = element(
         "div.cols.drawer",
-        parts.region("Items", items, _pager(asked, page, is_static=is_static)),
-        _drawer(workspace, asked.layout, known, asked.item, close=asked.url()),
+        parts.region("Items", items, _pager(asked, page)),
+        _drawer(workspace, asked.description, known, asked.item, close=asked.url()),
     )
-    filtered = parts.region("What was read", line) if is_static else filter_form(asked, known, line)
-    content = [head, inferred_note(workspace, table), filtered, body]
+    content = [head, inferred_note(workspace, table), filter_form(asked, known, line), body]
     return WebPage(f"{table} items", content, "Items")
 
 
@@ -106,21 +106,22 @@ def _tables(workspace: Workspace, current: str) -> Markup:
     return element("span.mono", join(links, " · "))
 
 
-def _switch(layout: TableDescription, current: IndexDescription) -> Markup:
+def _switch(description: TableDescription, current: IndexDescription) -> Markup:
     """Return the links to the table and its indexes."""
     links = []
-    for each in layout.collections:
+    for each in description.collections:
         here = "page" if each == current else None
-        links.append(element("a", each.title, href=items_url(layout, each), aria_current=here))
+        links.append(element("a", each.title, href=items_url(description, each), aria_current=here))
     return element("nav.seg", links, aria_label="Table or index")
 
 
-def _pager(asked: AskedItems, page: ItemPage, *, is_static: bool) -> Markup:
-    partitions = len({repr(asked.collection.partition_of(item)) for item in page.items})
-    count = f"{parts.plural(partitions, 'partition')}, {parts.plural(len(page.items), 'item')}"
+def _pager(asked: AskedItems, page: ItemPage) -> Markup:
+    partition = [each.name for each in asked.collection.keys.partition]
+    partitions = len({repr([item[name] for name in partition]) for item in page.items})
+    count = f"{plural(partitions, 'partition')}, {plural(len(page.items), 'item')}"
     keys = element("span.keys.faint", element("kbd", "j"), " ", element("kbd", "k"), " move  ",
                    element("kbd", "↵"), " open")  # fmt: skip
-    links = [NOTHING if is_static else _exports(asked)]
+    links = [_exports(asked)]
     if asked.cursor:
         *before, cursor = asked.back or ("",)
         target = asked.url(cursor=cursor or None, back=tuple(before) or None)
@@ -129,7 +130,7 @@ def _pager(asked: AskedItems, page: ItemPage, *, is_static: bool) -> Markup:
     if page.next is not None:
         target = asked.url(cursor=encode_cursor(page.next), back=_chain(asked))
         links.append(parts.button_link(f"Next {PAGE_SIZE}", target, "sm", rel="next"))
-    shown = [element("span", count), NOTHING if is_static else keys, parts.aside(links)]
+    shown = [element("span", count), keys, parts.aside(links)]
     return element("div.pager", shown)
 
 
@@ -162,7 +163,7 @@ def _chain(asked: AskedItems) -> tuple[str, ...] | None:
 
 def _drawer(
     workspace: Workspace,
-    layout: TableDescription,
+    description: TableDescription,
     known: TableMap | None,
     token: str,
     *,
@@ -176,7 +177,7 @@ def _drawer(
     except InvalidValue as error:
         return _aside(close, [], [note(str(error), "bad")])
     found = workspace.send(
-        "GetItem", TableName=layout.name, Key=key, ReturnConsumedCapacity="TOTAL"
+        "GetItem", TableName=description.name, Key=key, ReturnConsumedCapacity="TOTAL"
     )
     if "Item" not in found:
         text = "The item does not exist any more: it was deleted, or it expired."
@@ -186,17 +187,17 @@ def _drawer(
     units = found.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
     facts = [
         f"{len(item)} attributes",
-        parts.size_text(item_size(item)),
+        size_text(item_size(item)),
         f"{units:g} read units",
     ]
     line = element("div.pager", [element("span", each) for each in facts])
-    opened = parts.button_link("Open", item_parts.item_url(layout, item), "sm")
-    name = element("b.mono", layout.name)
+    opened = parts.button_link("Open", item_parts.item_url(description, item), "sm")
+    name = element("b.mono", description.name)
     chip = item_parts.kind_chip(kind) if known is not None else name
     tabs = {"DynamoDB JSON": parts.json_code(item)}
     if (typed := item_parts.typed_view(kind, item)) is not None:
         tabs["Typed"] = typed
-    shown = [parts.tabs("form", tabs), _also(layout, kind, item), line]
+    shown = [parts.tabs("form", tabs), _also(description, kind, item), line]
     return _aside(close, [chip, opened], shown)
 
 
@@ -209,14 +210,14 @@ def _aside(close: str, head: list[Markup], content: list[Markup]) -> Markup:
     return element("aside", header, content, id="drawer", class_=class_, aria_label=label)
 
 
-def _also(layout: TableDescription, kind: ItemKind, item: Item) -> Markup:
+def _also(description: TableDescription, kind: ItemKind, item: Item) -> Markup:
     """Return the links to the partitions of the item in the table and in the indexes."""
     lines = []
-    for each in layout.collections:
+    for each in description.collections:
         if each.contains(item):
             names = [attribute.name for attribute in each.keys.partition]
             place = parts.aside("in ", item_parts.key_lines(each, kind, item, names))
-            href = item_parts.partition_url(layout, each, item)
+            href = item_parts.partition_url(description, each, item)
             link = element("a.idx", each.title, href=href)
         else:
             place = parts.aside("not in it")
@@ -231,11 +232,11 @@ def _also(layout: TableDescription, kind: ItemKind, item: Item) -> Markup:
 
 def export(workspace: Workspace, request: WebRequest, table: str) -> WebResponse:
     """Send the items of the page, or of all pages after it, as a file."""
-    layout = workspace.describe(table)
-    collection = None if layout is None else layout.find(request.query.get("index"))
-    if layout is None or collection is None:
+    description = workspace.describe(table)
+    collection = None if description is None else description.find(request.query.get("index"))
+    if description is None or collection is None:
         return redirect(url("/items/{}", table))  # says what is missing
-    asked, known = read_asked(layout, collection, request.query), workspace.map_of(table)
+    asked, known = read_asked(description, collection, request.query), workspace.map_of(table)
     form = "csv" if request.query.get("format") == "csv" else "json"
     try:
         _, first_page = read_asked_page(workspace, asked, known)
@@ -244,7 +245,7 @@ def export(workspace: Workspace, request: WebRequest, table: str) -> WebResponse
     whole = request.query.get("pages") == "all"
     pages = _pages(workspace, asked, known, first_page) if whole else iter([first_page.items])
     name = f"{table}-{collection.title}"
-    return export_response(name, form, pages, layout.base.keys.names)
+    return export_response(name, form, pages, description.base.keys.names)
 
 
 def _pages(

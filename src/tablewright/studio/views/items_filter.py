@@ -5,23 +5,35 @@ The line says what the filter is for DynamoDB, and what it read.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from msgspec import Struct
 
 from tablewright.mapping.table import TableMap
-from tablewright.publish.html.element import Markup, element
-from tablewright.studio.items import item_page
-from tablewright.studio.items.item_page import ItemChoice, ItemPage, Reading
-from tablewright.studio.items.key_values import decode_cursor
-from tablewright.studio.items.kinds import (
+from tablewright.presentation.element import Markup, element
+from tablewright.presentation.keys import (
     INDEX_RECORD,
     UNIQUE_VALUES,
     UNKNOWN_ITEMS,
+    decode_cursor,
     kind_name,
     kind_of,
 )
+from tablewright.presentation.values import plural
+from tablewright.studio.items.reading import (
+    FILTERED_LIMIT,
+    MAX_REQUESTS,
+    OPERATORS,
+    PAGE_SIZE,
+    ItemChoice,
+    ItemPage,
+    Reading,
+    prepare,
+    read_page,
+)
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.item_parts import items_url
-from tablewright.studio.markup.parts import NOTHING, choice, field, plural
+from tablewright.studio.markup.parts import NOTHING, choice, field
 from tablewright.studio.web.http import Fields, url
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import IndexDescription, TableDescription
@@ -30,10 +42,10 @@ from tablewright.values import Item
 _SIGNS = {"<=": "≤", ">=": "≥"}
 
 
-class AskedItems(Struct, frozen=True):
+class AskedItems(Struct, frozen=True, dict=True):
     """What the URL of a page asks for."""
 
-    layout: TableDescription
+    description: TableDescription
     collection: IndexDescription
     choice: ItemChoice
     entity: str
@@ -54,7 +66,16 @@ class AskedItems(Struct, frozen=True):
             "cursor": self.cursor or None,
             "back": self.back or None,
         }
-        return items_url(self.layout, self.collection, **(fields | changed))
+        return items_url(self.description, self.collection, **(fields | changed))
+
+    def url_of_item(self, token: str) -> str:
+        """Return the URL of this page with the item of a token in the drawer."""
+        page = self._page
+        return f"{page}{'&' if '?' in page else '?'}item={token}"
+
+    @cached_property
+    def _page(self) -> str:
+        return self.url()
 
     def export_url(self, form: str, pages: str) -> str:
         """Return the URL of the items of this page, or of all pages from it, as a file."""
@@ -62,7 +83,9 @@ class AskedItems(Struct, frozen=True):
         return f"{path}/export?{query}"
 
 
-def read_asked(layout: TableDescription, collection: IndexDescription, query: Fields) -> AskedItems:
+def read_asked(
+    description: TableDescription, collection: IndexDescription, query: Fields
+) -> AskedItems:
     """Read the fields of a URL."""
     choice = ItemChoice(
         partition=tuple(query.all("pk")),
@@ -72,7 +95,7 @@ def read_asked(layout: TableDescription, collection: IndexDescription, query: Fi
         descending=query.get("order") == "desc",
     )
     return AskedItems(
-        layout,
+        description,
         collection,
         choice,
         query.get("entity"),
@@ -86,12 +109,12 @@ def read_asked_page(
     workspace: Workspace, asked: AskedItems, known: TableMap | None
 ) -> tuple[Reading, ItemPage]:
     """Read the page that a URL asks for. Raises InvalidValue if a field is malformed."""
-    reading = item_page.prepare(asked.layout, asked.collection, asked.choice)
+    reading = prepare(asked.description, asked.collection, asked.choice)
     start: Item | None = decode_cursor(asked.cursor) if asked.cursor else None
     wanted = asked.entity
-    page = item_page.read_page(
+    page = read_page(
         workspace.send,
-        asked.layout,
+        asked.description,
         asked.collection,
         reading,
         start,
@@ -130,7 +153,7 @@ def filter_form(asked: AskedItems, known: TableMap | None, line: Markup) -> Mark
         parts.button(["Show ", element("kbd", "↵")], "go", type="submit"),
         parts.button("Explain", type="submit", name="plan", value="1"),
     ]
-    action, plan = (url("/items/{}", asked.layout.name, plan=each) for each in (None, "1"))
+    action, plan = (url("/items/{}", asked.description.name, plan=each) for each in (None, "1"))
     swap = parts.swap("#line", push=False, hx_get=plan, hx_trigger="input delay:300ms")
     form = element("form.filters", controls, action=action, **swap)
     return parts.region("Filter", form, line)
@@ -156,7 +179,7 @@ def _entities(asked: AskedItems, known: TableMap) -> Markup:
 
 def _operators(label: str, current: str) -> Markup:
     choices = []
-    for each in item_page.OPERATORS:
+    for each in OPERATORS:
         checked = "" if each == current else None
         button = element("input", type="radio", name="op", value=each, checked=checked)
         choices.append(element("label", button, _SIGNS.get(each, each)))
@@ -170,29 +193,29 @@ def _operators(label: str, current: str) -> Markup:
 def planned_line(asked: AskedItems, reading: Reading) -> Markup:
     """Return what the filter will be for DynamoDB, and how much it will read at most."""
     if asked.entity or reading.is_filtered:
-        most = f"at most {item_page.MAX_REQUESTS} requests of {item_page.FILTERED_LIMIT} items"
+        most = f"at most {MAX_REQUESTS} requests of {FILTERED_LIMIT} items"
     else:
-        most = f"one request of at most {item_page.PAGE_SIZE} items"
+        most = f"one request of at most {PAGE_SIZE} items"
     text = element("span", f"{most}; nothing is read yet")
     return _condition_line(reading, [_described(asked, reading), text])
 
 
-def read_line(
-    asked: AskedItems, reading: Reading, page: ItemPage, known: TableMap | None
-) -> Markup:
-    """Return what the filter was for DynamoDB, and what it read."""
-    total = asked.layout.state.items or 0
+def read_line(asked: AskedItems, reading: Reading, page: ItemPage, unknown: int) -> Markup:
+    """Return what the filter was for DynamoDB, and what it read.
+
+    `unknown` is the number of items that the design does not know.
+    """
+    total = asked.description.state.items or 0
     about = f" (about {total:,} in the table)" if total and not reading.is_query else ""
     requests = f", {page.requests} requests" if page.requests > 1 else ""
     units = plural(page.units, "read unit")
     returned = f"{len(page.items)} of {page.read} items read{about}, {units}{requests}"
     what = [_described(asked, reading), element("span", returned)]
-    is_cut = len(page.items) < item_page.PAGE_SIZE and page.requests == item_page.MAX_REQUESTS
+    is_cut = len(page.items) < PAGE_SIZE and page.requests == MAX_REQUESTS
     if page.next is not None and is_cut:
-        text = f"stopped after {item_page.MAX_REQUESTS} requests: Next continues"
+        text = f"stopped after {MAX_REQUESTS} requests: Next continues"
         what.append(parts.tag(text, "warn"))
-    unknown = sum(kind_of(known, item).is_unknown for item in page.items)
-    if known is not None and unknown:
+    if unknown:
         text = f"{plural(unknown, 'item')} the design does not know"
         what.append(parts.tag(text, "warn"))
     if asked.collection.projection.type != "ALL":

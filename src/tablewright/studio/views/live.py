@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from threading import BoundedSemaphore
 
 from tablewright.errors import InvalidValue
-from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.studio.items.key_parts import take_apart
-from tablewright.studio.items.kinds import side_of
+from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.hues import chip
+from tablewright.presentation.keys import side_of, take_apart
+from tablewright.presentation.values import content
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.item_parts import key_line, key_url, kind_chip
 from tablewright.studio.markup.parts import NOTHING, faint, note
@@ -144,7 +145,7 @@ def _filters(workspace: Workspace, live: dict[str, TableDescription], query: Fie
 def row(change: LiveChange, with_table: bool = False) -> Markup:
     """Return a change as a row."""
     role, at = change.role, change.at
-    what = [kind_chip(role) if role.is_record else parts.chip(role.entity)]
+    what = [kind_chip(role) if role.is_record else chip(role.entity)]
     if side := side_of(role):
         what += [element("small.faint", f" {side}")]
     key = [_key(change, change.key)]
@@ -204,7 +205,7 @@ def _pair(name: str, value: Value | None) -> Markup:
 
 
 def _short(value: Value | None) -> str:
-    text = "" if value is None else parts.content(value)
+    text = "" if value is None else content(value)
     return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
 
 

@@ -12,27 +12,26 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import TablewrightError
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.model.pattern import AccessPattern
 from tablewright.model.tenancy import Tenancy
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.query import Query
-from tablewright.publish.html.element import Child, Markup, element, join
+from tablewright.presentation.element import Child, Markup, element, join
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.form_parts import FormState, form_fields
 from tablewright.studio.markup.parts import NOTHING, note
-from tablewright.studio.markup.run_parts import code_tabs
-from tablewright.studio.patterns.code.partiql import keys_in, partiql_code
-from tablewright.studio.patterns.code.python import python_code
-from tablewright.studio.patterns.code.requests import boto3_code, cli_code
+from tablewright.studio.markup.result_parts import code_tabs
 from tablewright.studio.patterns.form_values import Submitted, read_form
 from tablewright.studio.patterns.forms import Field, call, fields_of
 from tablewright.studio.patterns.offers import first_values, offers
-from tablewright.studio.patterns.shapes import shape_of
+from tablewright.studio.patterns.partiql import keys_in, partiql_code
+from tablewright.studio.patterns.programs import boto3_code, cli_code, python_code
+from tablewright.studio.patterns.running import shape_of
 from tablewright.studio.web.http import Fields, url
 from tablewright.studio.workspace import Workspace
 from tablewright.verify import Design
-from tablewright.verify.failure import describe_failure
+from tablewright.verify.design import describe_failure
 from tablewright.wire.operations import READS
 
 #: Short names of operations in the list.
@@ -99,7 +98,7 @@ class PatternForm:
         whole = problems.get("")
         target = url("/patterns/{}", self.pattern.label)
         keys = element("kbd", "Ctrl ↵")
-        if not shape_of(self.pattern).writes:
+        if not shape_of(self.pattern).is_write:
             kept = parts.hidden(RUN, "1")
             shown = [parts.button(["Run ", keys], "go", id="run")]
             sent = parts.swap("#pattern", hx_get=target)
@@ -221,8 +220,8 @@ def pattern_list(design: Design, current: str, wanted: str) -> Markup:
     )  # fmt: skip
     label = element("label.vh", "Filter patterns", for_="pf")
     form = element("form.body.pf", label, box, action="/patterns")
-    reads = [each for each in found if not shape_of(each).writes]
-    writes = [each for each in found if shape_of(each).writes]
+    reads = [each for each in found if not shape_of(each).is_write]
+    writes = [each for each in found if shape_of(each).is_write]
     lists = [_group("Reads", reads, current), _group("Writes", writes, current)]
     none = element("p.body.muted", "No pattern has this name.")
     listed = element("div.plist", lists if found else none, id="plist")
@@ -270,9 +269,9 @@ def operation_badge(pattern: AccessPattern, *, is_short: bool = False) -> Markup
     shape = shape_of(pattern)
     names = shape.operation.split(" + ")
     if is_short:
-        wanted = [name for name in names if (name not in READS) == shape.writes]
+        wanted = [name for name in names if (name not in READS) == shape.is_write]
         names = [_SHORT.get(name, name) for name in wanted[:1]]
-    return element("span", " + ".join(names), class_="op w" if shape.writes else "op")
+    return element("span", " + ".join(names), class_="op w" if shape.is_write else "op")
 
 
 def overview(design: Design, wanted: str) -> Markup:

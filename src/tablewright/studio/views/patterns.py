@@ -20,14 +20,19 @@ from tablewright.errors import TablewrightError, WriteRejected
 from tablewright.model.pattern import AccessPattern
 from tablewright.plan.inspection import entities_of
 from tablewright.plan.reads.page import Page
-from tablewright.publish.html.element import Child, Markup, element, join
+from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.results import as_json, json_text
+from tablewright.presentation.values import content, plural
 from tablewright.studio.markup import preview_parts
-from tablewright.studio.markup.parts import NOTHING, button_link, content, heading, note, plural
+from tablewright.studio.markup.parts import NOTHING, button_link, heading, note
 from tablewright.studio.markup.preview_parts import not_written
-from tablewright.studio.markup.result_parts import plain_text, result_tree
-from tablewright.studio.markup.run_parts import key_conditions, measured, requests_made
-from tablewright.studio.patterns.running import Ran, run
-from tablewright.studio.patterns.shapes import shape_of
+from tablewright.studio.markup.result_parts import (
+    key_conditions,
+    measured,
+    requests_made,
+    result_tree,
+)
+from tablewright.studio.patterns.running import Ran, run, shape_of
 from tablewright.studio.views.design import shown_design
 from tablewright.studio.views.pattern_form import (
     AFTER,
@@ -37,9 +42,8 @@ from tablewright.studio.views.pattern_form import (
     overview,
     pattern_list,
 )
-from tablewright.studio.web.frame import WebPage
+from tablewright.studio.web.frame import MissingPage, WebPage
 from tablewright.studio.web.http import WebRequest, url
-from tablewright.studio.web.problems import MissingPage
 from tablewright.studio.workspace import Workspace
 from tablewright.studio.writes.applying import ApplyOutcome, apply
 from tablewright.studio.writes.preview import Preview, preview
@@ -62,7 +66,7 @@ def show(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
     pattern = find_pattern(workspace, name)
     given = request.query.without("filter")
     page = _PatternPage(workspace, pattern, given if given.pairs else None)
-    is_run = given.pairs and not shape_of(pattern).writes
+    is_run = given.pairs and not shape_of(pattern).is_write
     shown = page.result() if is_run else page.form()
     return _page(workspace, pattern, request.query.get("filter"), shown)
 
@@ -82,7 +86,7 @@ def write(workspace: Workspace, request: WebRequest, name: str) -> WebPage:
 def _writing(workspace: Workspace, request: WebRequest, name: str) -> _PatternPage:
     """Return the page of a pattern that writes, for a submitted form without its token."""
     pattern = find_pattern(workspace, name)
-    if not shape_of(pattern).writes:
+    if not shape_of(pattern).is_write:
         raise MissingPage
     return _PatternPage(workspace, pattern, request.form.without(PREVIEW))
 
@@ -193,7 +197,7 @@ class _PatternPage(PatternForm):
         """Return what is stored for each field like `expected_version`, to use it instead."""
         stored: dict[str, str] = {}
         if isinstance(found.error, WriteRejected) and found.error.current is not None:
-            stored = {name: plain_text(each) for name, each in vars(found.error.current).items()}
+            stored = {name: json_text(each) for name, each in as_json(found.error.current).items()}
         for check in found.checks:
             for clause in check.clauses:
                 for name, value in clause.stored.items():

@@ -21,7 +21,7 @@ import re
 import secrets
 from collections.abc import Callable
 
-from tablewright.publish.html.element import element
+from tablewright.presentation.element import element
 from tablewright.studio.web.frame import bare_page
 from tablewright.studio.web.http import WebRequest, WebResponse
 

@@ -1,4 +1,7 @@
-"""The frame: what surrounds the content of each page, its static files, and the start page."""
+"""The frame: what surrounds the content of each page, its static files, and the start page.
+
+Problems are pages, too: they say what happened, and what to do.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,12 @@ from importlib.resources import files
 
 from msgspec import Struct
 
-from tablewright.errors import TablewrightError
-from tablewright.publish.html.element import Child, Markup, element, join
-from tablewright.publish.html.style import rules
-from tablewright.studio.web.http import TEXT, WebRequest, WebResponse, redirect
-from tablewright.studio.workspace import Workspace
+from tablewright.errors import CannotOpen, DynamoDBError, EndpointUnavailable, TablewrightError
+from tablewright.presentation.element import Child, Markup, element, join
+from tablewright.presentation.style import rules
+from tablewright.studio.markup.parts import note, swap
+from tablewright.studio.web.http import TEXT, FormRefused, WebRequest, WebResponse, redirect
+from tablewright.studio.workspace import ReadOnlyTarget, Workspace
 
 #: The views: their name, URL and the letter after "g" that leads to them.
 VIEWS = (
@@ -52,24 +56,16 @@ class WebPage(Struct, frozen=True):
 
 
 def framed(page: WebPage, workspace: Workspace) -> bytes:
-    """Return a page with navigation, search, target and footer.
-
-    A static page needs no server: it has no search, no target and no scripts.
-    """
-    tools, banner, keys, scripts = [], [], [], []
-    if not workspace.static_views:
-        tools, banner = [_find(), _target(workspace)], [connection(workspace)]
-        keys = _keys(workspace)
-        scripts = [
-            element("script", src=static_url(name), defer="")
-            for name in ("htmx.min.js", "studio.js")
-        ]
+    """Return a page with navigation, search, target and footer."""
+    scripts = [
+        element("script", src=static_url(name), defer="") for name in ("htmx.min.js", "studio.js")
+    ]
     body = [
         element("a.skip", "Skip to content", href="#main"),
-        element("header.top", _brand(), _views(page, workspace), tools),
-        *banner,
+        element("header.top", _brand(), _views(page, workspace), _find(), _target(workspace)),
+        connection(workspace),
         element("main", page.content, id="main", tabindex="-1"),
-        element("footer.foot", _names(workspace), keys),
+        element("footer.foot", _names(workspace), _keys(workspace)),
     ]
     return document(f"{page.title} · Tablewright Studio", body, scripts)
 
@@ -133,13 +129,7 @@ def _views(page: WebPage, workspace: Workspace) -> Markup:
 
 def shown_views(workspace: Workspace) -> list[tuple[str, str, str]]:
     """Return the views that a workspace has: their names, URLs and letters."""
-    static = workspace.static_views
-    return [
-        view
-        for view in VIEWS
-        if (workspace.design is not None or view[0] not in DESIGN_VIEWS)
-        and (not static or view[0] in static)
-    ]
+    return [view for view in VIEWS if workspace.design is not None or view[0] not in DESIGN_VIEWS]
 
 
 def _find() -> Markup:
@@ -236,3 +226,65 @@ def ask_target(workspace: Workspace, _: WebRequest) -> WebResponse:
 
 
 ROUTES = {("GET", "/"): start, ("GET", "/connection"): ask_target, ("GET", "/static/{}"): static}
+
+
+#: How often a page that could not reach the target tries again.
+RETRY = "every 3s"
+
+
+class MissingPage(TablewrightError):
+    """A view has no page for this URL; `page` says more, if it is given."""
+
+    def __init__(self, page: WebPage | None = None) -> None:
+        super().__init__("there is no such page" if page is None else page.title)
+        self.page = page
+
+
+def problem_page(
+    error: TablewrightError, request: WebRequest, workspace: Workspace
+) -> WebPage | WebResponse:
+    """Return the page of an error of the target or of the input."""
+    if isinstance(error, (EndpointUnavailable, CannotOpen)):
+        if "hx-request" in request.headers:
+            return _keep_page(workspace)
+        return _lost(request)
+    if isinstance(error, MissingPage):
+        return error.page or missing_page(request)
+    if isinstance(error, ReadOnlyTarget):
+        return WebPage("Read-only", _note("The target is read-only", str(error)), status=403)
+    if isinstance(error, FormRefused):
+        return WebPage("Refused", _note("The form was refused", str(error)), status=error.status)
+    title = "The target refused the request" if isinstance(error, DynamoDBError) else "A problem"
+    return WebPage("Problem", _note(title, str(error)), status=400)
+
+
+def missing_page(request: WebRequest) -> WebPage:
+    """Return the page for a URL that no view has."""
+    text = f"The studio has no page {request.path}. Use the views above."
+    return WebPage("Not found", _note("There is no such page", text), status=404)
+
+
+def unexpected_page() -> WebPage:
+    """Return the page for a mistake of the studio itself."""
+    text = "This is a mistake of the studio. The terminal shows the details; please report them."
+    return WebPage("Error", _note("The page could not be made", text), status=500)
+
+
+def _keep_page(workspace: Workspace) -> WebResponse:
+    """Show the banner in the page that sent the request; the rest of it stays."""
+    headers = {"HX-Retarget": "#lost", "HX-Reswap": "outerMorph", "HX-Reselect": "#lost"}
+    return WebResponse(status=503, body=connection_state(workspace), headers=headers)
+
+
+def _lost(request: WebRequest) -> WebPage:
+    """Return a page that tries again by itself, if it shows something; the banner says why."""
+    retry = request.method == "GET"
+    text = "Nothing can be shown." if retry else "Go back and try again: nothing was confirmed."
+    again = swap("#main", push=False, hx_get="", hx_trigger=RETRY) if retry else {}
+    content = element("div", _note("Not connected", text, "bad"), **again)
+    return WebPage("Not connected", content, status=503)
+
+
+def _note(title: str, text: str, kind: str = "warn") -> Markup:
+    heading = element("div.head", element("h1", title))
+    return join([heading, note(text, kind, role="alert")])

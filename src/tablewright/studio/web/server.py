@@ -1,26 +1,48 @@
-"""The server of the studio: it listens on loopback and answers each request with a view."""
+"""The server of the studio: it listens on loopback and answers each request with a view.
+
+A view is a function `(workspace, request, *parts) -> WebPage | WebResponse`; `parts` are those of
+the path that stand for `{}` in the route. Each module of views lists its routes.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import errno
 import logging
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from urllib.parse import unquote
 from weakref import WeakSet
 
 from msgspec.structs import replace
 
 from tablewright.errors import TablewrightError
 from tablewright.server.limits import Limits
-from tablewright.studio.web import routes
+from tablewright.studio.views import (
+    console,
+    design,
+    find,
+    item,
+    item_edit,
+    items,
+    live,
+    patterns,
+    tables,
+)
+from tablewright.studio.web import frame
 from tablewright.studio.web.access import HEADERS, AccessRules
-from tablewright.studio.web.frame import WebPage, framed
+from tablewright.studio.web.frame import (
+    WebPage,
+    framed,
+    missing_page,
+    problem_page,
+    unexpected_page,
+)
 from tablewright.studio.web.http import TEXT, BrowserConnection, WebRequest, WebResponse
-from tablewright.studio.web.problems import missing_page, problem_page, unexpected_page
 from tablewright.studio.workspace import Workspace
 
 log = logging.getLogger("tablewright.studio")
@@ -30,6 +52,42 @@ HOST_V6 = "::1"
 #: Requests that are answered at the same time, live views included.
 THREADS = 16
 NO_IPV6 = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
+
+
+# --- routes -------------------------------------------------------------------------------------
+
+
+View = Callable[..., WebPage | WebResponse]
+
+MODULES = (frame, design, find, item, item_edit, console, live, items, patterns, tables)
+_ROUTES: list[tuple[str, re.Pattern[str], View]] = [
+    (method, re.compile(re.escape(route).replace(r"\{\}", "([^/]+)")), view)
+    for module in MODULES
+    for (method, route), view in module.ROUTES.items()
+]
+
+
+def find_view(request: WebRequest) -> tuple[View, list[str]] | None:
+    """Return the view of a request and the parts of its path, or None."""
+    method = "GET" if request.method == "HEAD" else request.method
+    for view, accepted, parts in _matches(request.path):
+        if accepted == method:
+            return view, parts
+    return None
+
+
+def methods(path: str) -> list[str]:
+    """Return the methods that a path accepts."""
+    return sorted({accepted for _, accepted, _ in _matches(path)})
+
+
+def _matches(path: str) -> Iterator[tuple[View, str, list[str]]]:
+    for method, pattern, view in _ROUTES:
+        if (found := pattern.fullmatch(path)) is not None:
+            yield view, method, [unquote(part) for part in found.groups()]
+
+
+# --- the server ---------------------------------------------------------------------------------
 
 
 class StudioServer:
@@ -76,9 +134,9 @@ class StudioServer:
         return replace(response, headers=headers)
 
     def _run(self, request: WebRequest) -> WebResponse:
-        found = routes.find_view(request)
+        found = find_view(request)
         if found is None:
-            accepted = routes.methods(request.path)
+            accepted = methods(request.path)
             if accepted:
                 headers = {"Allow": ", ".join(accepted)}
                 return WebResponse(status=405, type=TEXT, body=b"Not allowed\n", headers=headers)

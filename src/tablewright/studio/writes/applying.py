@@ -146,7 +146,7 @@ def guarded_requests(write: SentWrite, preview: Preview) -> list[tuple[str, dict
 def _guarded(touched: Touched, preview: Preview) -> dict[str, Any]:
     """Return a write with the condition that its item is as it was read."""
     body, table = touched.write.body, touched.write.table
-    key_name = preview.layouts[table].base.keys.names[0]
+    key_name = preview.descriptions[table].base.keys.names[0]
     names: dict[str, str] = {}
     values: dict[str, Any] = {}
     terms: list[str] = []
@@ -196,7 +196,7 @@ def _conditions(body: dict[str, Any]) -> list[str]:
 def _known_names(preview: Preview, table: str, touched: Touched) -> set[str]:
     """Return the attributes that the item may get: of its entity, its indexes and the write."""
     after: Item = touched.after or {}
-    keys = [name for index in preview.layouts[table].indexes for name in index.keys.names]
+    keys = [name for index in preview.descriptions[table].indexes for name in index.keys.names]
     return {*after, *keys, *_entity_names(preview.maps.get(table), touched.before or after)}
 
 

@@ -26,7 +26,7 @@ from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.members import STAMPS
 from tablewright.plan.expressions import Placeholders, UpdateExpression
 from tablewright.plan.plan import Context, Plan, Request, Steps
-from tablewright.plan.writes.entry import update
+from tablewright.plan.writes.move import update
 from tablewright.studio.patterns.form_values import texts
 from tablewright.studio.patterns.forms import Field, field
 from tablewright.table_description import TableDescription
@@ -91,7 +91,7 @@ def edit_plan(instance: Any, changes: Values, *, by: str = "", reason: str = "")
 # --- items that the design does not know ---------------------------------------------------------
 
 
-def parse_item(layout: TableDescription, stored: Item, text: str) -> Item:
+def parse_item(description: TableDescription, stored: Item, text: str) -> Item:
     """Return the item that a person typed as DynamoDB's JSON.
 
     Raises InvalidValue if it is none, or if it has another key than the stored one.
@@ -101,12 +101,12 @@ def parse_item(layout: TableDescription, stored: Item, text: str) -> Item:
     except (msgspec.MsgspecError, RecursionError) as error:
         raise InvalidValue(f"this is not JSON: {error}") from None
     try:
-        request = {"TableName": layout.name, "Item": decoded}
+        request = {"TableName": description.name, "Item": decoded}
         item: Item = normalise_item(read(PutItemInput, request).item)
     except DynamoDBError as error:
         raise InvalidValue(f"DynamoDB would refuse this item: {error}") from None
-    if any(item.get(name) != value for name, value in layout.key(stored).items()):
-        names = " and ".join(layout.base.keys.names)
+    if any(item.get(name) != value for name, value in description.key(stored).items()):
+        names = " and ".join(description.base.keys.names)
         raise InvalidValue(f"{names} cannot change: an item with another key is another item")
     return item
 
@@ -122,12 +122,12 @@ class RawWrite(Plan[None]):
 
     def __init__(
         self,
-        layout: TableDescription,
+        description: TableDescription,
         item: Item,
         changes: Mapping[str, Value | None] | None = None,
     ) -> None:
-        self._layout = layout
-        self._key = layout.key(item)
+        self._description = description
+        self._key = description.key(item)
         self._changes = changes
 
     def _entities(self) -> tuple[EntityMap, ...]:
@@ -135,13 +135,13 @@ class RawWrite(Plan[None]):
 
     def _steps(self, context: Context) -> Steps[None]:
         marks = Placeholders()
-        body: dict[str, Any] = {"TableName": self._layout.name, "Key": self._key}
+        body: dict[str, Any] = {"TableName": self._description.name, "Key": self._key}
         if self._changes is not None:
             changes = UpdateExpression(marks)
             for name, value in self._changes.items():
                 changes.set_or_remove(name, value)
             body["UpdateExpression"] = changes.text()
-        first = marks.name(self._layout.base.keys.names[0])
+        first = marks.name(self._description.base.keys.names[0])
         body["ConditionExpression"] = f"attribute_exists({first})"
         operation = "DeleteItem" if self._changes is None else "UpdateItem"
         yield Request(operation, body | marks.members())

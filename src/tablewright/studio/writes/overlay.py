@@ -32,12 +32,12 @@ from tablewright.errors import (
     TablewrightError,
 )
 from tablewright.plan.events import add_capacity, consumed_units
-from tablewright.studio.workspace import ReadOnly
+from tablewright.studio.workspace import ReadOnly, only_reads
 from tablewright.table_description import TableDescription, read_table
 from tablewright.transport import Response, Transport
 from tablewright.values import Item
 from tablewright.wire.operations import OPERATIONS, READS, WRITES, touches
-from tablewright.wire.touches import Key, Named, Touch, whole_page
+from tablewright.wire.touches import Everything, Key, KeyRange, Named, Touch, whole_page
 
 #: How many items a preview shows; a plan that touches more must be run by a program.
 MAX_ITEMS = 500
@@ -118,7 +118,7 @@ class Overlay:
 
     def send(self, operation: str, request: dict[str, Any]) -> Response:
         with self._lock:
-            if operation in WRITES:
+            if operation in WRITES or _is_written(operation, request):
                 return self._write(operation, request)
             if operation in READS:
                 return self._read(operation, request)
@@ -147,10 +147,10 @@ class Overlay:
         return Response(body)
 
     def _key(self, part: Touch) -> Item:
-        assert isinstance(part.what, Named)
-        item = part.what.item
+        assert not isinstance(part.what, Everything)
         if isinstance(part.what, Key):
-            return item
+            return part.what.item
+        item = part.what.fixed if isinstance(part.what, KeyRange) else part.what.item
         return {name: item[name] for name in self.key_names(part.table)}
 
     def key_names(self, table: str) -> tuple[str, ...]:
@@ -251,6 +251,11 @@ class Overlay:
             if "LastEvaluatedKey" not in page or (limit is not None and unchanged >= limit):
                 return
             whole["ExclusiveStartKey"] = page["LastEvaluatedKey"]
+
+
+def _is_written(operation: str, request: dict[str, Any]) -> bool:
+    """Return whether a request is a statement that writes one item."""
+    return operation == "ExecuteStatement" and not only_reads(operation, request)
 
 
 def _touched(

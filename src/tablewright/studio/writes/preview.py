@@ -28,9 +28,9 @@ from tablewright.cost.units import index_writes, written_size
 from tablewright.errors import CannotOpen, DynamoDBError, EndpointUnavailable, TablewrightError
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
-from tablewright.model.database import Database
+from tablewright.model.databases.database import Database
 from tablewright.plan.plan import Plan
-from tablewright.studio.items.kinds import kind_of
+from tablewright.presentation.keys import kind_of
 from tablewright.studio.markup.clauses import Clause, clauses
 from tablewright.studio.writes.overlay import (
     Overlay,
@@ -65,7 +65,7 @@ class RowChange(Struct, frozen=True):
 class ItemChange(Struct, frozen=True):
     """An item before and after, and its rows in the indexes."""
 
-    layout: TableDescription
+    description: TableDescription
     key: Item
     before: Item | None
     after: Item | None
@@ -82,7 +82,7 @@ class ItemChange(Struct, frozen=True):
     @property
     def table(self) -> str:
         """The name of the table at the target."""
-        return self.layout.name
+        return self.description.name
 
     @property
     def changed(self) -> list[str]:
@@ -94,7 +94,7 @@ class ItemChange(Struct, frozen=True):
 class CheckedItem(Struct, frozen=True):
     """The conditions that a write, or a check alone, requires of one item."""
 
-    layout: TableDescription
+    description: TableDescription
     key: Item
     what: ItemKind
     clauses: list[Clause]
@@ -119,7 +119,7 @@ class Preview(Struct, frozen=True):
     #: All requests of the plan, in order: their operations and bodies.
     requests: tuple[tuple[str, dict[str, Any]], ...]
     #: The tables that it writes, by name.
-    layouts: dict[str, TableDescription]
+    descriptions: dict[str, TableDescription]
     maps: dict[str, TableMap]
 
     @property
@@ -162,8 +162,8 @@ def preview(database: Database, plan: Plan[Any]) -> Preview:
                 raise  # the target has refused a read
             error = refusal
         sent = overlay.refused[-1:] if error is not None else []
-        layouts = overlay.tables
-        changes = _Changes(layouts, maps)
+        descriptions = overlay.tables
+        changes = _Changes(descriptions, maps)
         return Preview(
             items=changes.of(overlay.writes),
             checks=changes.checks([*overlay.writes, *sent]),
@@ -173,7 +173,7 @@ def preview(database: Database, plan: Plan[Any]) -> Preview:
             writes=tuple(overlay.writes),
             refused=tuple(overlay.refused),
             requests=tuple(overlay.requests),
-            layouts=layouts,
+            descriptions=descriptions,
             maps=maps,
         )
 
@@ -181,8 +181,10 @@ def preview(database: Database, plan: Plan[Any]) -> Preview:
 class _Changes:
     """Computes the changes of items and index rows from the requests of a plan."""
 
-    def __init__(self, layouts: dict[str, TableDescription], maps: dict[str, TableMap]) -> None:
-        self._layouts = layouts
+    def __init__(
+        self, descriptions: dict[str, TableDescription], maps: dict[str, TableMap]
+    ) -> None:
+        self._descriptions = descriptions
         self._maps = maps
 
     def of(self, writes: Iterable[SentWrite]) -> tuple[ItemChange, ...]:
@@ -199,15 +201,17 @@ class _Changes:
         return tuple(found.values())
 
     def _change(self, touched: Touched, factor: int) -> ItemChange:
-        layout = self._layouts[touched.write.table]
+        description = self._descriptions[touched.write.table]
         before, after = touched.before, touched.after
-        rows = [_row_change(layout, index, before, after, factor) for index in layout.indexes]
+        rows = [
+            _row_change(description, index, before, after, factor) for index in description.indexes
+        ]
         return ItemChange(
-            layout=layout,
+            description=description,
             key=touched.key,
             before=before,
             after=after,
-            what=self._what(layout, after or before or touched.key),
+            what=self._what(description, after or before or touched.key),
             units=factor * write_units(written_size(before, after)),
             rows=tuple(row for row in rows if row is not None),
         )
@@ -222,40 +226,42 @@ class _Changes:
         )
 
     def _check(self, touched: Touched) -> CheckedItem:
-        layout, body = self._layouts[touched.write.table], touched.write.body
+        description, body = self._descriptions[touched.write.table], touched.write.body
         is_alone = touched.write.kind == "ConditionCheck"
         units = TRANSACTION_FACTOR * write_units(written_size(touched.before, None))
         return CheckedItem(
-            layout=layout,
+            description=description,
             key=touched.key,
-            what=self._what(layout, touched.before or body.get("Item") or touched.key),
+            what=self._what(description, touched.before or body.get("Item") or touched.key),
             clauses=clauses(body, touched.before),
             is_alone=is_alone,
             units=units if is_alone else 0.0,
         )
 
-    def _what(self, layout: TableDescription, item: Item) -> ItemKind:
-        return kind_of(self._maps.get(layout.name), item)
+    def _what(self, description: TableDescription, item: Item) -> ItemKind:
+        return kind_of(self._maps.get(description.name), item)
 
 
-def index_row(layout: TableDescription, index: IndexDescription, item: Item | None) -> Item | None:
+def index_row(
+    description: TableDescription, index: IndexDescription, item: Item | None
+) -> Item | None:
     """Return the row that DynamoDB keeps of an item in an index; None if it is not in it."""
     if item is None or not index.contains(item):
         return None
     if index.projection.type == "ALL":
         return item
-    held = {*layout.base.keys.names, *index.keys.names, *index.projection.include}
+    held = {*description.base.keys.names, *index.keys.names, *index.projection.include}
     return {name: value for name, value in item.items() if name in held}
 
 
 def _row_change(
-    layout: TableDescription,
+    description: TableDescription,
     index: IndexDescription,
     before: Item | None,
     after: Item | None,
     factor: int,
 ) -> RowChange | None:
-    was, now = (index_row(layout, index, item) for item in (before, after))
+    was, now = (index_row(description, index, item) for item in (before, after))
     if was == now:
         return None
     sizes, _ = index_writes(index.keys.names, was, now)

@@ -245,7 +245,7 @@ def test_fastapi_responds_with_500_and_without_the_key(file: Path) -> None:
 
 
 def test_the_command_line_shows_the_items_and_fails(file: Path) -> None:
-    command = ("patterns", DESIGN, "tickets", "desk=d", "--target", file, "--json")
+    command = ("patterns", DESIGN, file, "tickets", "desk=d", "--json")
     first = run(*command)
     assert (first.returncode, first.stdout) == (1, "")
     assert REASON in first.stderr
@@ -255,7 +255,7 @@ def test_the_command_line_shows_the_items_and_fails(file: Path) -> None:
     assert everything.returncode == 1
     assert [json.loads(line)["number"] for line in everything.stdout.splitlines()] == [9]
     assert everything.stderr.count(REASON) == 3
-    alone = run("patterns", DESIGN, "ticket", "desk=d", "number=1", "--target", file)
+    alone = run("patterns", DESIGN, file, "ticket", "desk=d", "number=1")
     assert alone.returncode == 1
     assert '"SK":{"S":"TICKET#001"}' in alone.stderr
 

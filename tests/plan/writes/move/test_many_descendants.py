@@ -106,7 +106,7 @@ def test_an_interruption_loses_and_doubles_nothing_and_the_same_update_goes_on(
 def test_a_move_of_many_rows_that_never_ends_says_that_a_part_is_done(
     db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablewright.plan.writes.commit.CONTENTION", Backoff(4, 0.0, 0.0))
+    monkeypatch.setattr("tablewright.plan.writes.write.CONTENTION", Backoff(4, 0.0, 0.0))
     many(db, 60)
     other, inner = connect(engine, Menus), db._transport
     db._transport = InterferingTransport(

@@ -163,7 +163,7 @@ def test_a_move_that_never_wins_gives_up_and_changes_nothing(
     db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "tablewright.plan.writes.commit.CONTENTION", Backoff(8, first=0.0, longest=0.0)
+        "tablewright.plan.writes.write.CONTENTION", Backoff(8, first=0.0, longest=0.0)
     )
     db.run(create(Product(menu="m", section="s", product="p")))
     other = connect(engine, Menus)

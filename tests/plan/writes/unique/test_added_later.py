@@ -39,7 +39,7 @@ from tablewright.errors import (
     UnreadableItem,
 )
 from tablewright.formats import lower
-from tablewright.plan import throttling
+from tablewright.plan.backfill import throttling
 from tablewright.plans import BackfillProgress, backfill
 from tests.transports import InterceptingTransport, InterferingTransport, record_requests
 

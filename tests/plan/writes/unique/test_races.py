@@ -95,7 +95,7 @@ def test_a_change_that_never_wins_gives_up_and_writes_nothing(
     db: Database, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "tablewright.plan.writes.commit.CONTENTION", Backoff(8, first=0.0, longest=0.0)
+        "tablewright.plan.writes.write.CONTENTION", Backoff(8, first=0.0, longest=0.0)
     )
     db.run(create(Category(id="1", name="vegetables")))
     other = connect(engine, Recipes)

@@ -142,7 +142,7 @@ def test_an_update_that_never_wins_gives_up_and_writes_nothing(
     db: Database, engine: Engine, order: Order, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "tablewright.plan.writes.commit.CONTENTION", Backoff(8, first=0.0, longest=0.0)
+        "tablewright.plan.writes.write.CONTENTION", Backoff(8, first=0.0, longest=0.0)
     )
     other = connect(engine, Orders)
     db._transport = race = InterferingTransport(

@@ -1,4 +1,4 @@
-"""Rules of entities: their attributes, and how their items grow."""
+"""Rules of entities and tables: attributes, the growth of items, tenants, streams."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from datetime import datetime
 from tablewright.encoding.items import item_size
 from tablewright.limits import MAX_ITEM_SIZE, WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.language import intersects
 from tablewright.mapping.members import AttributeMap
 from tablewright.plan.change import AddToSet, Append, Prepend
 from tablewright.plan.shape import TYPICAL
 from tablewright.plan.writes.put import Put
 from tablewright.plan.writes.save import Save
-from tablewright.publish.advice.code import partition_code
 from tablewright.publish.advice.facts import TableFacts
-from tablewright.publish.advice.finding import Rule, RuleProblem
-from tablewright.publish.advice.source import place_of_class
+from tablewright.publish.advice.finding import RuleProblem, rule
+from tablewright.publish.advice.source import name_of_key, partition_code, place_of_class, sort_code
 
 #: Names of attributes that say when an item is not needed any more.
 _EXPIRY = re.compile(
@@ -27,6 +27,7 @@ _EXPIRY = re.compile(
 MAX_SHARE_OF_NAMES = 0.3
 
 
+@rule("growing-item", "warning", "A list or set to which patterns only add")
 def growing_item(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find lists and sets to which patterns only add."""
     for entity in facts.table.entities:
@@ -66,6 +67,7 @@ def _element_size(facts: TableFacts, entity: EntityMap, attribute: AttributeMap)
     return max(1, round(sum(item_size({"": value}) for value in values) / count))
 
 
+@rule("expiry-without-ttl", "warning", "A time of expiry that is no ttl()")
 def expiry_without_ttl(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find attributes with the name of a time to live that DynamoDB does not know."""
     for entity in facts.table.entities:
@@ -82,8 +84,9 @@ def expiry_without_ttl(facts: TableFacts) -> Iterator[RuleProblem]:
                 )
 
 
+@rule("long-attribute-names", "note", "Names that are more than 30 % of an item")
 def long_attribute_names(facts: TableFacts) -> Iterator[RuleProblem]:
-    """Find entities whose items consist of names for a third or more."""
+    """Find entities whose attribute names are a large share of their items."""
     for entity in facts.table.entities:
         items = facts.items(entity)
         size = sum(map(item_size, items))
@@ -101,13 +104,46 @@ def long_attribute_names(facts: TableFacts) -> Iterator[RuleProblem]:
             )
 
 
-RULES = (
-    Rule("growing-item", "warning", "A list or set to which patterns only add", growing_item),
-    Rule("expiry-without-ttl", "warning", "A time of expiry that is no ttl()", expiry_without_ttl),
-    Rule(
-        "long-attribute-names",
-        "note",
-        "Names that are more than 30 % of an item",
-        long_attribute_names,
-    ),
-)
+@rule("outside-tenant", "warning", "Data of a tenant outside of the partitions of tenants")
+def outside_tenant(facts: TableFacts) -> Iterator[RuleProblem]:
+    """Find entities with the id of a tenant that are not in the partitions of a tenant."""
+    tenancy = facts.declared.__tenancy__
+    if tenancy is None:
+        return
+    for entity in facts.table.entities:
+        partition = entity.primary.partition
+        language = partition.language()
+        if tenancy.tenant not in entity.attributes or any(
+            intersects(language, shard.language()) for shard in tenancy.readable_shards
+        ):
+            continue
+        is_shared = any(intersects(language, each.language()) for each in tenancy.shared_partitions)
+        what = "every tenant can read it" if is_shared else "for_tenant() can never reach it"
+        has_id = any(part.attribute == tenancy.tenant for part in partition.parts)
+        first = str(tenancy.readable_shards[0]).partition("{")[0].strip(partition.delimiter.text)
+        yield RuleProblem(
+            place_of_class(entity.type, name_of_key(entity.primary)),
+            entity.primary.name,
+            f"{entity.name} has {tenancy.tenant}, but its partition {partition.show()} is not one "
+            f"of a tenant ({', '.join(map(str, tenancy.readable_shards))}): {what}",
+            f'Tenancy("{tenancy.tenant}", write=(…, "{partition.show()}"), …)'
+            if has_id
+            else f'primary = key("{first}" / {tenancy.tenant}, {sort_code(entity.primary)})',
+        )
+
+
+@rule("keys-only-stream", "note", "A stream that gives no typed events")
+def keys_only_stream(facts: TableFacts) -> Iterator[RuleProblem]:
+    """Find streams whose records have no items, so that they cannot become typed events."""
+    if facts.table.settings.stream == "KEYS_ONLY":
+        name = facts.declared.__name__
+        yield RuleProblem(
+            place_of_class(facts.declared),
+            name,
+            "the records of its stream have keys and no items, so stream_events() and "
+            f"parse_stream() raise an error for the {len(facts.table.entities)} entities",
+            f'class {name}(Table, …, stream="NEW_AND_OLD_IMAGES")',
+        )
+
+
+RULES = (growing_item, expiry_without_ttl, long_attribute_names, outside_tenant, keys_only_stream)

@@ -21,13 +21,12 @@ from tablewright.plan.inspection import (
     plans_in,
     ranges_in,
 )
-from tablewright.plan.reads.batch_get import BatchGet
 from tablewright.plan.reads.get import Get
-from tablewright.plan.reads.transact_get import TransactGet
+from tablewright.plan.reads.several import BatchGet, TransactGet
 from tablewright.plan.writes.range_write import RangeWrite
 from tablewright.plan.writes.write import Write
 from tablewright.publish.advice.facts import PatternUse, TableFacts
-from tablewright.publish.advice.finding import Rule, RuleProblem
+from tablewright.publish.advice.finding import RuleProblem, rule
 from tablewright.publish.advice.source import place_of_pattern
 
 #: The rows of a list from which requests for each of them are many.
@@ -37,7 +36,7 @@ MIN_ROWS = 2
 # -- reads for each row of a list -----------------------------------------------------------------
 
 
-class Listing(Struct, frozen=True):
+class RowList(Struct, frozen=True):
     """A pattern that returns many rows of an entity."""
 
     use: PatternUse
@@ -48,6 +47,7 @@ class Listing(Struct, frozen=True):
     is_whole: bool
 
 
+@rule("n-plus-one", "note", "A request for each row of a list")
 def n_plus_one(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find rows of lists that other patterns follow one by one."""
     plans = [plan for use in facts.uses for plan in use.plans]
@@ -58,18 +58,18 @@ def n_plus_one(facts: TableFacts) -> Iterator[RuleProblem]:
         yield from (problem for entity, problem in found if entity not in batched)
 
 
-def _listings(facts: TableFacts) -> Iterator[Listing]:
+def _listings(facts: TableFacts) -> Iterator[RowList]:
     for use in facts.uses:
         for rows in use.ranges if not use.pattern.shape.write_units else ():
             if rows.aggregate is not None:
                 for member in rows.aggregate.members:
                     if member.form != "one":
-                        yield Listing(use, member.entity, rows.bound, is_whole=True)
+                        yield RowList(use, member.entity, rows.bound, is_whole=True)
             elif rows.result == "rows" and rows.limit != 1:
-                yield Listing(use, rows.entity, rows.bound, not rows.shape.attributes)
+                yield RowList(use, rows.entity, rows.bound, not rows.shape.attributes)
 
 
-def _by_follow_up(facts: TableFacts, listing: Listing) -> Iterator[tuple[EntityMap, RuleProblem]]:
+def _by_follow_up(facts: TableFacts, listing: RowList) -> Iterator[tuple[EntityMap, RuleProblem]]:
     """Yield the reads that a pattern makes from one row of an entity, and none from many."""
     for use in facts.uses:
         for follow in use.follow_ups:
@@ -85,7 +85,7 @@ def _by_follow_up(facts: TableFacts, listing: Listing) -> Iterator[tuple[EntityM
                 yield entity, _problem(listing, entity, reason, arguments)
 
 
-def _by_rates(facts: TableFacts, listing: Listing) -> Iterator[tuple[EntityMap, RuleProblem]]:
+def _by_rates(facts: TableFacts, listing: RowList) -> Iterator[tuple[EntityMap, RuleProblem]]:
     """Yield the gets that are called as often as a list returns rows that refer to them."""
     rows = facts.measured(listing.use.pattern.label).mean_returned
     if listing.use.rate is None or rows < MIN_ROWS:
@@ -109,7 +109,7 @@ def _by_rates(facts: TableFacts, listing: Listing) -> Iterator[tuple[EntityMap, 
 
 
 def _problem(
-    listing: Listing,
+    listing: RowList,
     entity: EntityMap,
     reason: str,
     arguments: list[str],
@@ -130,6 +130,7 @@ def _problem(
 # -- writes after a read --------------------------------------------------------------------------
 
 
+@rule("stale-read", "warning", "A write of what may have changed since")
 def stale_read(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find writes of what an eventually consistent read returned."""
     for use in facts.uses:
@@ -184,7 +185,4 @@ def _is_global(index: IndexMap | None) -> TypeGuard[IndexMap]:
     return index is not None and index.kind == "global"
 
 
-RULES = (
-    Rule("n-plus-one", "note", "A request for each row of a list", n_plus_one),
-    Rule("stale-read", "warning", "A write of what may have changed since", stale_read),
-)
+RULES = (n_plus_one, stale_read)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
+from tablewright.capacity import read_units
 from tablewright.encoding.items import item_size
-from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES
+from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES, WRITE_UNIT_SIZE
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.members import AttributeMap
 from tablewright.plan.change import Increment
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.shape import TYPICAL_PAGE, Shape
-from tablewright.publish.advice.code import name_of_key
 from tablewright.publish.advice.facts import PatternUse, TableFacts
-from tablewright.publish.advice.finding import Rule, RuleProblem, Severity
-from tablewright.publish.advice.source import place_of_class
+from tablewright.publish.advice.finding import RuleProblem, Severity, rule
+from tablewright.publish.advice.source import name_of_key, place_of_class
 
 #: The price of a write unit, in read units.
 WRITE_PRICE = 5
 
 
+@rule("changing-index-key", "warning", "An index key that every update, or a counter, changes")
 def changing_index_key(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find index keys that change with every update or with a counter, or at a known rate."""
     for entity in facts.table.entities:
@@ -79,6 +79,7 @@ def _moving_row(
     )
 
 
+@rule("projected-stamp", "warning", "A projection with version() or updated_at()")
 def projected_stamp(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find stamps in projections: every update changes them, so every update writes the index."""
     for entity in facts.table.entities:
@@ -94,7 +95,7 @@ def projected_stamp(facts: TableFacts) -> Iterator[RuleProblem]:
 
 
 def _names_stamp(entity: EntityMap, key: KeyMap, stamp: AttributeMap) -> bool:
-    """Return whether the projection of an index names a stamp, beside other attributes."""
+    """Return whether the projection of an index names a stamp, and is not ALL."""
     is_whole = key.index is None or key.index.projection == "ALL"
     return not is_whole and is_projected(entity, key, stamp.stored)
 
@@ -179,10 +180,11 @@ def _severity_of_whole_items(
     reads = 0.0
     for use in readers:
         rows = facts.measured(use.pattern.label).mean_returned or TYPICAL_PAGE
-        reads += (use.rate or 0) * rows * math.ceil(units / 4) / 2
+        reads += (use.rate or 0) * rows * read_units(units * WRITE_UNIT_SIZE, consistent=False)
     return "warning" if writes * WRITE_PRICE > reads else None
 
 
+@rule("composed-index-key", "note", "A composed key that could be a key of several attributes")
 def composed_index_key(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find composed keys whose parts could be the key attributes themselves."""
     if facts.declared.__tenancy__ is not None:
@@ -262,23 +264,4 @@ def _as_code(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"({', '.join(names)})"
 
 
-RULES = (
-    Rule(
-        "changing-index-key",
-        "warning",
-        "An index key that every update, or a counter, changes",
-        changing_index_key,
-    ),
-    Rule(
-        "projected-stamp",
-        "warning",
-        "A projection with version() or updated_at()",
-        projected_stamp,
-    ),
-    Rule(
-        "composed-index-key",
-        "note",
-        "A composed key that could be a key of several attributes",
-        composed_index_key,
-    ),
-)
+RULES = (changing_index_key, projected_stamp, composed_index_key)

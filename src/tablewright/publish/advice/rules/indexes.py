@@ -10,9 +10,10 @@ from tablewright.limits import MAX_INCLUDED_ATTRIBUTES
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.template import templates_can_collide
 from tablewright.publish.advice.facts import PatternUse, TableFacts
-from tablewright.publish.advice.finding import Rule, RuleProblem
+from tablewright.publish.advice.finding import RuleProblem, rule
 
 
+@rule("unused-index", "warning", "An index that no pattern reads")
 def unused_index(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find indexes that no pattern reads."""
     if not facts.uses:
@@ -31,6 +32,7 @@ def unused_index(facts: TableFacts) -> Iterator[RuleProblem]:
         )
 
 
+@rule("duplicate-index", "warning", "Two indexes with one key")
 def duplicate_index(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find indexes with the key of another one."""
     for first, second in combinations(facts.table.indexes.values(), 2):
@@ -50,6 +52,7 @@ def _key_of(index: IndexMap) -> tuple[object, ...]:
     return index.kind, index.partition, index.sort
 
 
+@rule("mergeable-indexes", "note", "Two indexes that could be one")
 def mergeable_indexes(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find global indexes that one overloaded index could replace: no item is in both."""
     for first, second in combinations(facts.table.indexes.values(), 2):
@@ -74,6 +77,7 @@ def mergeable_indexes(facts: TableFacts) -> Iterator[RuleProblem]:
         )
 
 
+@rule("wide-projection", "warning", "An index with more than is read of it")
 def wide_projection(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find indexes that contain whole items although every reader selects some attributes."""
     for index in facts.table.indexes.values():
@@ -156,9 +160,4 @@ def _list(names: set[str]) -> str:
     return ", ".join(sorted(names))
 
 
-RULES = (
-    Rule("unused-index", "warning", "An index that no pattern reads", unused_index),
-    Rule("duplicate-index", "warning", "Two indexes with one key", duplicate_index),
-    Rule("mergeable-indexes", "note", "Two indexes that could be one", mergeable_indexes),
-    Rule("wide-projection", "warning", "An index with more than is read of it", wide_projection),
-)
+RULES = (unused_index, duplicate_index, mergeable_indexes, wide_projection)

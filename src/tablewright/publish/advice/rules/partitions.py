@@ -23,13 +23,12 @@ from tablewright.mapping.parts import KeyPart
 from tablewright.model.pattern import explain
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.shape import typical_size
-from tablewright.plan.writes.condition_check import ConditionCheck
+from tablewright.plan.writes.several import ConditionCheck
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import Write
-from tablewright.publish.advice.code import name_of_key, partition_code
 from tablewright.publish.advice.facts import TableFacts
-from tablewright.publish.advice.finding import Rule, RuleProblem, Severity
-from tablewright.publish.advice.source import place_of_class
+from tablewright.publish.advice.finding import RuleProblem, Severity, rule
+from tablewright.publish.advice.source import name_of_key, partition_code, place_of_class
 
 #: What one partition serves in a second.
 MAX_WRITES, MAX_READS = 1000, 3000
@@ -39,50 +38,37 @@ MAX_COLLECTION = 10 * 1024**3
 FIRST_SHARDS = 8
 
 
+@rule("hot-partition", "warning", "A partition key with few values")
 def hot_partition(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find keys whose partitions have few values: constants, enums, flags."""
-    for entity, key in _keys(facts):
-        count = partition_count(key)
-        if count is None:
-            continue
-        load = _load(facts, entity, key)
-        where = "one partition" if count == 1 else f"{count} partitions"
-        overload = list(_overload(facts, entity, key, load, count, where))
-        yield from overload
-        if overload or load.is_complete:
-            continue
-        if not _is_sharded(key) and _has_many_items(key):
-            yield _problem(
-                facts,
-                entity,
-                key,
-                f"all items of {entity.name} are in {where}, {_shown(key)}: together they take at "
-                f"most {count * MAX_WRITES:,} write units and {count * MAX_READS:,} read units per "
-                "second",
-                FIRST_SHARDS,
+    for each in _keys(facts):
+        count = partition_count(each.key)
+        if count is not None:
+            where = "one partition" if count == 1 else f"{count} partitions"
+            reason = (
+                f"all items of {each.entity.name} are in {where}, {_shown(each.key)}: together "
+                f"they take at most {count * MAX_WRITES:,} write units and {count * MAX_READS:,} "
+                "read units per second"
             )
+            is_hot = not _is_sharded(each.key) and _has_many_items(each.key)
+            yield from each.problems(each.load(), count, where, reason if is_hot else "")
 
 
+@rule("time-partition", "warning", "A partition key that is a time")
 def time_partition(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find keys whose partition is a period of time, so that all writes go to the current one."""
-    for entity, key in _keys(facts):
-        if not _is_period(entity, key):
-            continue
-        load = _load(facts, entity, key)
-        where = "the partition of the current period"
-        overload = list(_overload(facts, entity, key, replace(load, reads=0.0), 1, where))
-        yield from overload
-        if not overload and not load.is_complete:
-            yield _problem(
-                facts,
-                entity,
-                key,
-                f"the partition is a time, {_shown(key)}: all new items of {entity.name} go to "
-                f"{where}, which takes at most {MAX_WRITES:,} write units per second",
-                FIRST_SHARDS,
+    where = "the partition of the current period"
+    for each in _keys(facts):
+        if _is_period(each.entity, each.key):
+            reason = (
+                f"the partition is a time, {_shown(each.key)}: all new items of "
+                f"{each.entity.name} go to {where}, which takes at most {MAX_WRITES:,} write units "
+                "per second"
             )
+            yield from each.problems(replace(each.load(), reads=0.0), 1, where, reason)
 
 
+@rule("collection-limit", "warning", "An item collection that a local index limits to 10 GB")
 def collection_limit(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find entities whose items are all in few item collections of a table with local indexes."""
     local = [each for each in facts.table.indexes.values() if each.kind == "local"]
@@ -107,7 +93,7 @@ def collection_limit(facts: TableFacts) -> Iterator[RuleProblem]:
         )
 
 
-class Load(Struct, frozen=True):
+class PartitionLoad(Struct, frozen=True):
     """The units per second of the patterns with a known rate."""
 
     writes: float
@@ -116,16 +102,108 @@ class Load(Struct, frozen=True):
     is_complete: bool
 
 
+class _LoadedKey(Struct, frozen=True):
+    """A key of an entity, whose partitions take the load of the patterns."""
+
+    facts: TableFacts
+    entity: EntityMap
+    key: KeyMap
+
+    def load(self) -> PartitionLoad:
+        """Return the load on all partitions of the key."""
+        units = self.facts.write_units(self.entity)
+        writes = reads = 0.0
+        rates: list[float | None] = []
+        for use in self.facts.uses:
+            read = use.reads(self.facts.table, self.key.index)
+            requests = [request for request in read if self.entity in request.targets]
+            written = [plan for plan in use.writes(self.entity) if self._is_written_by(plan)]
+            if requests or written:
+                rates.append(use.rate)
+                factor = TRANSACTION_FACTOR if "Transact" in use.pattern.shape.operation else 1
+                writes += (use.rate or 0) * len(written) * units * factor
+                reads += (use.rate or 0) * sum(request.read_units for request in requests)
+        return PartitionLoad(writes, reads, bool(rates) and None not in rates)
+
+    def _is_written_by(self, plan: Write[Any]) -> bool:
+        """Return whether a write of the entity writes its item, or its row in the index."""
+        if self.key.index is None:
+            return True
+        if isinstance(plan, ConditionCheck):
+            return False
+        attributes = self.entity.attributes
+        return not isinstance(plan, Update) or any(
+            name in self.key.depends_on
+            or is_projected(self.entity, self.key, attributes[name].stored)
+            for name in explain(plan).changed_names
+        )
+
+    def problems(
+        self, load: PartitionLoad, count: int, where: str, reason: str
+    ) -> Iterator[RuleProblem]:
+        """Yield an error if the rates exceed what the partitions take.
+
+        If not all rates are known, yield a warning with the reason, unless it is empty.
+        """
+        shards = math.ceil(max(load.writes / MAX_WRITES, load.reads / MAX_READS))
+        if shards > count:
+            excess = (
+                f"the rates of {self.entity.name} need about {load.writes:,.0f} write units and "
+                f"{load.reads:,.0f} read units per second in {where}, {_shown(self.key)}; "
+                f"{'it takes' if count == 1 else 'they take'} at most {count * MAX_WRITES:,} and "
+                f"{count * MAX_READS:,}"
+            )
+            yield self._problem(excess, shards, "error")
+        elif reason and not load.is_complete:
+            yield self._problem(reason, FIRST_SHARDS, "warning")
+
+    def _problem(self, reason: str, shards: int, severity: Severity) -> RuleProblem:
+        key, facts = self.key, self.facts
+        name = name_of_key(key)
+        partition = partition_code(key, f"shard({self._attribute_to_shard()}, of={shards})")
+        made = f"key({partition}, …)"
+        if key.index is not None:
+            made = f"index({facts.index_name(key.index)}, {partition}, …)"
+        fix = f"spread them over shards: {self._own_attribute()}{name} = {made}"
+        place = place_of_class(self.entity.type, name)
+        return RuleProblem(place, key.name, reason, fix, severity)
+
+    def _own_attribute(self) -> str:
+        """Return the key attribute that a key with a shard needs, if it has that of a value now."""
+        names = self.key.partition_attributes
+        if all(self.key.templates[name].natural is None for name in names):
+            return ""
+        own = f'"{"_".join(names)}_shard"'
+        if self.key.index is None:
+            return f"class {self.facts.declared.__name__}(Table, pk={own}, …) and "
+        return f"{self.facts.index_code(self.key.index, f'{own}, …')} and "
+
+    def _attribute_to_shard(self) -> str:
+        """Return an attribute with many values: the last one of the key, or of the primary key."""
+        parts = (*self.entity.primary.parameters, *self.key.parameters)
+        names = [part.attribute for part in parts if _choices(part) is None]
+        kinds = {name: self.entity.attributes[name].converter.kind for name in names}
+        return next((name for name in reversed(names) if not _is_time(kinds[name])), "…")
+
+
+def _keys(facts: TableFacts) -> Iterator[_LoadedKey]:
+    """Yield the keys of each entity; a local index has the partitions of the table."""
+    for entity in facts.table.entities:
+        for key in (entity.primary, *entity.indexes):
+            if key.index is None or key.index.kind == "global":
+                yield _LoadedKey(facts, entity, key)
+
+
+def _shown(key: KeyMap) -> str:
+    return " and ".join(key.templates[name].show() for name in key.partition_attributes)
+
+
 def partition_count(key: KeyMap) -> int | None:
     """Return the number of partitions that a key can have; None if nothing limits it."""
-    count = 1
     parts = {part.label: part for part in partition_parts(key)}
-    for part in parts.values():
-        choices = _choices(part)
-        if choices is None:
-            return None
-        count *= choices
-    return count
+    choices = [_choices(part) for part in parts.values()]
+    known = [each for each in choices if each is not None]
+    return math.prod(known) if len(known) == len(choices) else None
 
 
 def partition_parts(key: KeyMap) -> list[KeyPart]:
@@ -142,14 +220,6 @@ def _choices(part: KeyPart) -> int | None:
     if get_origin(kind) is Literal:
         return len(get_args(kind))
     return len(kind) if isinstance(kind, type) and issubclass(kind, Enum) else None
-
-
-def _keys(facts: TableFacts) -> Iterator[tuple[EntityMap, KeyMap]]:
-    """Yield the keys of each entity; a local index has the partitions of the table."""
-    for entity in facts.table.entities:
-        for key in (entity.primary, *entity.indexes):
-            if key.index is None or key.index.kind == "global":
-                yield entity, key
 
 
 def _is_sharded(key: KeyMap) -> bool:
@@ -175,111 +245,4 @@ def _is_time(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, date)
 
 
-def _load(facts: TableFacts, entity: EntityMap, key: KeyMap) -> Load:
-    """Return the load on all partitions of a key."""
-    units = facts.write_units(entity)
-    writes = reads = 0.0
-    rates: list[float | None] = []
-    for use in facts.uses:
-        requests = [
-            request for request in use.reads(facts.table, key.index) if entity in request.targets
-        ]
-        written = [plan for plan in use.writes(entity) if _writes(plan, entity, key)]
-        if requests or written:
-            rates.append(use.rate)
-            factor = TRANSACTION_FACTOR if "Transact" in use.pattern.shape.operation else 1
-            writes += (use.rate or 0) * len(written) * units * factor
-            reads += (use.rate or 0) * sum(request.read_units for request in requests)
-    return Load(writes, reads, bool(rates) and None not in rates)
-
-
-def _writes(plan: Write[Any], entity: EntityMap, key: KeyMap) -> bool:
-    """Return whether a write of an entity writes its item, or its row in the index of a key."""
-    if key.index is None:
-        return True
-    if isinstance(plan, ConditionCheck):
-        return False
-    return not isinstance(plan, Update) or any(
-        name in key.depends_on or is_projected(entity, key, entity.attributes[name].stored)
-        for name in explain(plan).changed_names
-    )
-
-
-def _overload(
-    facts: TableFacts, entity: EntityMap, key: KeyMap, load: Load, count: int, where: str
-) -> Iterator[RuleProblem]:
-    """Yield an error if the rates exceed what the partitions can take."""
-    shards = math.ceil(max(load.writes / MAX_WRITES, load.reads / MAX_READS))
-    if shards > count:
-        yield _problem(
-            facts,
-            entity,
-            key,
-            f"the rates of {entity.name} need about {load.writes:,.0f} write units and "
-            f"{load.reads:,.0f} read units per second in {where}, {_shown(key)}; "
-            f"{'it takes' if count == 1 else 'they take'} at most {count * MAX_WRITES:,} and "
-            f"{count * MAX_READS:,}",
-            shards,
-            "error",
-        )
-
-
-def _shown(key: KeyMap) -> str:
-    return " and ".join(key.templates[name].show() for name in key.partition_attributes)
-
-
-def _problem(
-    facts: TableFacts,
-    entity: EntityMap,
-    key: KeyMap,
-    reason: str,
-    shards: int,
-    severity: Severity = "warning",
-) -> RuleProblem:
-    shard = f"shard({_attribute_to_shard(entity, key)}, of={shards})"
-    name, partition = name_of_key(key), partition_code(key, shard)
-    made = (
-        f"key({partition}, …)"
-        if key.index is None
-        else f"index({facts.index_name(key.index)}, {partition}, …)"
-    )
-    return RuleProblem(
-        place_of_class(entity.type, name),
-        key.name,
-        reason,
-        f"spread them over shards: {_own_attribute(facts, key)}{name} = {made}",
-        severity,
-    )
-
-
-def _own_attribute(facts: TableFacts, key: KeyMap) -> str:
-    """Return the key attribute that a key with a shard needs, if it has that of a value now."""
-    names = key.partition_attributes
-    if all(key.templates[name].natural is None for name in names):
-        return ""
-    own = f'"{"_".join(names)}_shard"'
-    if key.index is None:
-        return f"class {facts.declared.__name__}(Table, pk={own}, …) and "
-    return f"{facts.index_code(key.index, f'{own}, …')} and "
-
-
-def _attribute_to_shard(entity: EntityMap, key: KeyMap) -> str:
-    """Return an attribute with many values: the last one of the key, or of the primary key."""
-    attributes = [
-        part.attribute
-        for part in (*entity.primary.parameters, *key.parameters)
-        if _choices(part) is None and not _is_time(entity.attributes[part.attribute].converter.kind)
-    ]
-    return attributes[-1] if attributes else "…"
-
-
-RULES = (
-    Rule("hot-partition", "warning", "A partition key with few values", hot_partition),
-    Rule("time-partition", "warning", "A partition key that is a time", time_partition),
-    Rule(
-        "collection-limit",
-        "warning",
-        "An item collection that a local index limits to 10 GB",
-        collection_limit,
-    ),
-)
+RULES = (hot_partition, time_partition, collection_limit)

@@ -1,9 +1,16 @@
-"""Rules of requests: patterns that read or write more than they need."""
+"""Rules of requests: patterns that read or write more than they need, or in a wrong order.
+
+The model refuses numbers without padding, and formats that do not sort, in the range of a query. A
+text that holds a number or a time is only seen in the sample data: "10" sorts before "9".
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct
@@ -16,16 +23,21 @@ from tablewright.mapping.keys import KeyMap
 from tablewright.model.pattern import AccessPattern, explain
 from tablewright.plan.condition import Condition
 from tablewright.plan.facts import AllPages
-from tablewright.plan.inspection import KeyRange
+from tablewright.plan.inspection import SelectedRange
 from tablewright.plan.reads.members import AggregateMap, Member
 from tablewright.plan.reads.paged_load import load_of
 from tablewright.plan.reads.pages import Pages
 from tablewright.plan.writes.collection import DeleteAggregate
-from tablewright.plan.writes.transaction import Transaction
-from tablewright.publish.advice.code import filter_code, name_of_key, tree_of
+from tablewright.plan.writes.several import Transaction
 from tablewright.publish.advice.facts import PatternUse, TableFacts
-from tablewright.publish.advice.finding import Rule, RuleProblem
-from tablewright.publish.advice.source import place_of_pattern
+from tablewright.publish.advice.finding import RuleProblem, rule
+from tablewright.publish.advice.source import (
+    filter_code,
+    name_of_key,
+    place_of_class,
+    place_of_pattern,
+    tree_of,
+)
 from tablewright.symbol import contains_symbol
 
 #: The share of what it reads that a filter should keep, and below which an index is better.
@@ -33,7 +45,11 @@ MIN_KEPT, SPARSE = 0.5, 0.1
 #: The number of items from which a share means something.
 MIN_SAMPLE = 10
 
+_NUMBER = re.compile(r"-?\d+(\.\d+)?").fullmatch
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT.*").fullmatch
 
+
+@rule("single-item-transaction", "warning", "A transaction of one item")
 def single_item_transaction(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find transactions of one item, which costs twice as much as without one."""
     for use in facts.uses:
@@ -65,7 +81,7 @@ class Discards(Struct, frozen=True):
     """A query with a filter: how many items it reads, and how many of them it keeps."""
 
     use: PatternUse
-    query: KeyRange
+    query: SelectedRange
     condition: Condition[Any]
     read: int
     kept: int
@@ -87,6 +103,7 @@ class Discards(Struct, frozen=True):
         )
 
 
+@rule("discarding-filter", "warning", "A filter that discards most of what is read")
 def discarding_filter(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find filters that discard more than half of what is read."""
     for each in _filters(facts):
@@ -100,6 +117,7 @@ def discarding_filter(facts: TableFacts) -> Iterator[RuleProblem]:
             )
 
 
+@rule("sparse-index", "warning", "A filter that a sparse index could replace")
 def sparse_index(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find filters with fixed values that keep so little that an index should contain only that."""
     for each in _filters(facts):
@@ -109,7 +127,7 @@ def sparse_index(facts: TableFacts) -> Iterator[RuleProblem]:
 
 
 def _filters(facts: TableFacts) -> Iterator[Discards]:
-    """Yield the filters of which the checks, or the sample data, tell what they keep."""
+    """Yield the filters whose kept items are known, from the checks or the sample data."""
     for use in facts.uses:
         is_query = isinstance(use.pattern.plan, Pages)
         for position, query in enumerate(use.ranges):
@@ -134,6 +152,7 @@ def _is_constant(condition: Condition[Any]) -> bool:
     return not contains_symbol(condition.compared_values)
 
 
+@rule("unbounded-aggregate", "note", "An aggregate without a limit")
 def unbounded_aggregate(facts: TableFacts) -> Iterator[RuleProblem]:
     """Find aggregates that are always read whole, however many children there are."""
     for use in facts.uses:
@@ -155,7 +174,7 @@ def unbounded_aggregate(facts: TableFacts) -> Iterator[RuleProblem]:
             )
 
 
-def _bounds(rows: KeyRange, aggregate: AggregateMap, lists: list[Member]) -> str:
+def _bounds(rows: SelectedRange, aggregate: AggregateMap, lists: list[Member]) -> str:
     """Return how to read an aggregate in parts, in the order in which its keys allow it."""
     for order in ("", ".desc()"):
         found = [f"…{order}.limit(n)"] if _is_possible(rows, aggregate, order, limit=1) else []
@@ -175,7 +194,7 @@ def _bounds(rows: KeyRange, aggregate: AggregateMap, lists: list[Member]) -> str
 
 
 def _is_possible(
-    rows: KeyRange, aggregate: AggregateMap, order: str, limit: int | None = None
+    rows: SelectedRange, aggregate: AggregateMap, order: str, limit: int | None = None
 ) -> bool:
     """Return whether the keys of an aggregate allow a plan for its rows."""
     try:
@@ -206,19 +225,76 @@ def _has_fixed_length(pattern: AccessPattern) -> bool:
     return tree is not None and not any(isinstance(node, ast.Starred) for node in ast.walk(tree))
 
 
+@rule("unordered-range", "warning", "A range of texts that do not sort")
+def unordered_range(facts: TableFacts) -> Iterator[RuleProblem]:
+    """Find queries by the order of texts that are numbers or times of different lengths."""
+    for use in facts.uses:
+        for each in use.ranges:
+            if not each.free or not _is_ordered(each):
+                continue
+            entity, name = each.entity, each.free[0].attribute
+            if entity.attributes[name].converter.kind is not str:
+                continue
+            texts = _texts(facts, entity, name)
+            pair = _inverted(texts)
+            if pair is None:
+                continue
+            is_number = _NUMBER(pair[0])
+            kind = f"int] = attr(pad={max(map(len, texts))})" if is_number else "datetime] = attr()"
+            yield RuleProblem(
+                place_of_class(entity.type, name),
+                f"{entity.name}.{name}",
+                f"{use.pattern.name}() reads by its order, and its texts in the sample data do not "
+                f"sort as the {'numbers' if is_number else 'times'} that they are: "
+                f"{pair[0]!r} comes before {pair[1]!r}",
+                f"{name}: Attr[{kind}",
+            )
+
+
+def _is_ordered(query: SelectedRange) -> bool:
+    """Return whether it is a query whose results depend on the order of the next part."""
+    if query.aggregate or query.shape.operation == "Scan":
+        return False
+    has_range = query.comparison in ("<", "<=", ">", ">=", "between")
+    return has_range or query.shape.order == "descending" or query.limit is not None
+
+
+def _texts(facts: TableFacts, entity: EntityMap, name: str) -> list[str]:
+    stored = entity.attributes[name].stored
+    return sorted({i[stored]["S"] for i in facts.items(entity) if "S" in i.get(stored, {})})
+
+
+def _inverted(texts: list[str]) -> tuple[str, str] | None:
+    """Return two texts whose order is not that of their numbers or times; None if all are right.
+
+    >>> _inverted(["10", "9"]), _inverted(["09", "10"]), _inverted(["1", "b"])
+    (('10', '9'), None, None)
+    """
+    meanings = _meanings(texts)
+    for (first, one), (second, other) in pairwise(meanings):
+        if one > other:
+            return first, second
+    return None
+
+
+def _meanings(texts: list[str]) -> list[tuple[str, Any]]:
+    """Return the number or the time of each text; none if one of them is something else."""
+    if texts and all(map(_NUMBER, texts)):
+        return [(text, float(text)) for text in texts]
+    if texts and all(map(_TIME, texts)):
+        try:
+            times = [datetime.fromisoformat(text) for text in texts]
+        except ValueError:
+            return []
+        if len({time.tzinfo is None for time in times}) == 1:
+            return list(zip(texts, times, strict=True))
+    return []
+
+
 RULES = (
-    Rule(
-        "single-item-transaction",
-        "warning",
-        "A transaction of one item",
-        single_item_transaction,
-    ),
-    Rule(
-        "discarding-filter",
-        "warning",
-        "A filter that discards most of what is read",
-        discarding_filter,
-    ),
-    Rule("sparse-index", "warning", "A filter that a sparse index could replace", sparse_index),
-    Rule("unbounded-aggregate", "note", "An aggregate without a limit", unbounded_aggregate),
+    unordered_range,
+    single_item_transaction,
+    discarding_filter,
+    sparse_index,
+    unbounded_aggregate,
 )

@@ -1,0 +1,149 @@
+"""Commands to begin with: list the bundled designs, write a new one, infer one from a table.
+
+`new` writes a design that is small, but complete: two entities, an index, a unique value, an
+aggregate, reads and writes. It passes `tablewright verify`, pytest and the type checkers as it is
+written, and is meant to be changed. It and its test are in the folder `texts`, with $name, $title
+and $table to replace.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import keyword
+import re
+import sys
+from pathlib import Path
+from string import Template
+
+import typer
+
+from tablewright.cli import report
+from tablewright.cli.commands import add_command, text_file, write_output
+from tablewright.cli.grammar import WHERE, argument, option
+from tablewright.cli.report import describe_error, exit_on_error, fail, say
+from tablewright.presentation.values import count_items
+from tablewright.whole_file import create_whole
+
+#: As `tablewright.infer.SAMPLE_SIZE`, which is not imported for `--help`.
+SAMPLE_SIZE = 1000
+
+
+@add_command()
+def designs() -> None:
+    """List the bundled designs: complete single-table designs to read and copy."""
+    from tablewright.designs.catalog import bundled
+
+    rows = []
+    for design in bundled():
+        entities = sum(len(table.__table__.entities) for table in design.tables)
+        title = design.doc.partition("\n")[0].partition(": ")[2]
+        counts = (len(design.tables), entities, len(design.patterns))
+        rows.append((design.name, title, *map(str, counts)))
+    report.print_grid(("design", "description", "tables", "entities", "patterns"), rows)
+    typer.echo("Next: tablewright verify NAME runs its checks, tablewright studio NAME shows it.")
+
+
+@add_command()
+def new(
+    name: str = argument("NAME", "The name of the module and of its table."),
+) -> None:
+    """Write a small design, NAME.py, with its checks, and a test of it, test_NAME.py.
+
+    Both pass as they are: `tablewright verify NAME.py` and `pytest`. No file is overwritten.
+    """
+    name = name.removesuffix(".py")
+    design, test = text_file("new_design.txt"), text_file("new_test.txt")
+    texts = {Path(f"{name}.py"): design, Path(f"test_{name}.py"): test}
+    for file in texts:
+        if file.exists():
+            fail(f"{file} exists; choose another name, or remove it")
+    check_name(name)
+    title = name.replace("_", " ").capitalize()
+    table = "".join(part.capitalize() for part in name.split("_"))
+    if table in re.findall(r"\b[A-Z]\w+", design):  # a name that the module has already
+        table += "Table"
+    for file, text in texts.items():
+        made = Template(text).substitute(name=name, title=title, table=table)
+        try:
+            with create_whole(file) as partial:
+                partial.write_text(made, encoding="utf-8")
+        except OSError as error:
+            fail(f"{file}: {describe_error(error)}")
+    typer.echo(f"{', '.join(map(str, texts))}: written")
+    typer.echo(f"Next: tablewright verify {name}.py runs its checks, pytest its test.")
+
+
+def check_name(name: str) -> None:
+    """Fail unless a module and a table can have this name."""
+    from tablewright.designs.catalog import BUNDLED
+
+    if not re.fullmatch("[a-z][a-z0-9_]{2,}", name) or keyword.iskeyword(name):
+        fail(
+            f"{name!r} is not a valid module name; use three or more of a-z, 0-9 and _, but no "
+            "keyword of Python"
+        )
+    if name in BUNDLED:  # `tablewright verify shop` would run the checks of the bundled design
+        fail(f"{name!r} is the name of a bundled design; choose another name, such as my_{name}")
+    # a file with the name of another module would be imported in place of it, or the reverse
+    if name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None:
+        fail(f"{name!r} is the name of another module that Python finds; choose another name")
+
+
+@add_command()
+def infer(
+    target: str = argument(
+        "TARGET", f"Where the table is: {WHERE}; or a model file of NoSQL Workbench."
+    ),
+    table: str | None = option("The table. Default: the only one of the target."),
+    output: Path | None = option(
+        "The file to write; it must not exist. Default: standard output.", "-o", "--output"
+    ),
+    limit: int = option("The maximum number of items to read.", default=SAMPLE_SIZE, min=1),
+) -> None:
+    """Write a first design of an existing table, from a sample of its items.
+
+    The design has an entity for each type attribute or key prefix, with its attributes, key
+    templates and indexes. Nothing is written to the table. Then compare all items with the design:
+    `tablewright check-items design.py TARGET`.
+
+    A file with JSON is a model of NoSQL Workbench. Its rows become the sample data of the design:
+    `tablewright verify design.py`.
+    """
+    if output is not None and output.exists():
+        fail(f"{output} exists; choose another file, or remove it")
+    from tablewright.infer import infer_design, is_json, read_sample, write_module
+    from tablewright.transfer.endpoints import is_file_target
+
+    if is_file_target(target) and is_json(Path(target)):
+        if table is not None or limit != SAMPLE_SIZE:
+            fail("a model of NoSQL Workbench is read as a whole; leave --table and --limit out")
+        _import_model(Path(target), output)
+        return
+    from tablewright import transfer
+    from tablewright.transfer.endpoints import select_tables
+
+    with exit_on_error(), transfer.open_source(target) as source:
+        names = select_tables(source, target, table)
+        if len(names) > 1:
+            fail(f"{target} has the tables {', '.join(names)}; choose one with --table NAME")
+        design = infer_design(read_sample(source, names[0], target, limit))
+    write_output(write_module(design), output)
+    if output is None:
+        return
+    entities = ", ".join(name for entity in design.entities for name in entity.class_names)
+    typer.echo(f"{output}: {entities}, from {count_items(len(design.sample.items))}")
+    typer.echo(f"Next: tablewright check-items {output} {target} compares all items with it.")
+
+
+def _import_model(file: Path, output: Path | None) -> None:
+    from tablewright.infer import import_model, read_model
+
+    with exit_on_error():
+        made = import_model(read_model(file))
+    for warning in made.warnings:
+        say(f"warning: {warning}")
+    write_output(made.source, output)
+    if output is not None:
+        rows = report.count_of(made.rows, "row")
+        typer.echo(f"{output}: {', '.join(made.entities)}, from {rows}")
+        typer.echo(f"Next: tablewright verify {output} runs its checks.")

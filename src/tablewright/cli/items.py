@@ -1,0 +1,383 @@
+"""Commands that read and write items: get, query, scan, put, delete.
+
+Invariants:
+- A read is bounded. `query` and `scan` read at most `--limit` items, 100 if it is not given, and
+  then say so on standard error, with the cursor to continue at; `--all` reads everything.
+- An existing item is replaced or deleted only if the user agrees: at the terminal, or with `--yes`.
+  A new item is written on the condition that it is still missing.
+"""
+
+from __future__ import annotations
+
+import sys
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+import typer
+
+from tablewright.cli.commands import add_command
+from tablewright.cli.conditions import (
+    describe_key,
+    filter_expression,
+    find_key,
+    key_expression,
+    parse_conditions,
+    parse_key,
+    require_key,
+)
+from tablewright.cli.grammar import (
+    Json,
+    TableName,
+    Target,
+    Yes,
+    argument,
+    flag,
+    load_design,
+    option,
+)
+from tablewright.cli.item_json import read_items
+from tablewright.cli.report import fail, say
+from tablewright.cli.sessions import TableSession, open_session
+from tablewright.errors import InvalidValue, TablewrightError
+from tablewright.hints import did_you_mean
+from tablewright.presentation.terminal import EntityView, StoredView, View
+from tablewright.presentation.values import count_items, count_units
+
+if TYPE_CHECKING:
+    from tablewright.mapping.table import TableMap
+    from tablewright.schema import KeySchema
+    from tablewright.values import Item
+
+MAX_ITEMS = 100
+
+Key = Annotated[list[str], argument("NAME=VALUE", "The key: `PK=CUST#C1 SK=ORDER#1`.")]
+_ATTRIBUTES = option("Print only these attributes, separated by commas.", metavar="NAMES")
+_DESIGN = option(
+    "Show the items as entities of this design: a bundled design, a module name or the path of a "
+    "Python file.",
+    metavar="DESIGN",
+)
+_FILTER = option(
+    "Print only items that match, such as 'total >= 100', 'note exists' or 'name begins-with A'; "
+    "may be repeated. The filter does not reduce the items read.",
+    "--filter",
+    metavar="CONDITION",
+)
+_LIMIT = option("The maximum number of items to read.", default=MAX_ITEMS, min=1)
+_CURSOR = option("Continue where a command stopped.", metavar="CURSOR")
+_ALL = flag("Read all items, in as many pages as needed.", "--all")
+
+
+@add_command()
+def get(
+    target: Target,
+    table: TableName,
+    key: Key,
+    design: str | None = _DESIGN,
+    attributes: str | None = _ATTRIBUTES,
+    json: Json = False,
+) -> None:
+    """Print the item with a key.
+
+    Exit code 1: there is no such item.
+    """
+    entities = find_entities(design, table)
+    with open_session(target) as session:
+        item = find_item(session, table, key)
+        view = make_view(session, table, None, entities, attributes)
+        if json:
+            view.print_json([item])
+        else:
+            view.print_item(item)
+
+
+@add_command()
+def query(
+    target: Target,
+    table: TableName,
+    condition: list[str] = argument(
+        "CONDITION",
+        "`PK=VALUE`, and for the sort key one of `SK=VALUE`, `'SK<VALUE'`, `'SK<=VALUE'`, "
+        "`'SK>VALUE'`, `'SK>=VALUE'`, `SK between LOW HIGH`, `SK begins-with PREFIX`.",
+    ),
+    index: str | None = option("Query this index, not the table."),
+    desc: bool = flag("Print the highest sort key first."),
+    filters: list[str] | None = _FILTER,
+    limit: int = _LIMIT,
+    cursor: str | None = _CURSOR,
+    all_items: bool = _ALL,
+    design: str | None = _DESIGN,
+    attributes: str | None = _ATTRIBUTES,
+    json: Json = False,
+) -> None:
+    """Print items of one partition, in the order of the sort key."""
+    entities = find_entities(design, table)
+    with open_session(target) as session:
+        conditions = parse_conditions(condition, find_key(session.describe(table), index))
+        request = {
+            "TableName": table,
+            **({"IndexName": index} if index else {}),
+            **({"ScanIndexForward": False} if desc else {}),
+        }
+        add_expressions(request, key_expression(conditions), filters)
+        view = make_view(session, table, index, entities, attributes)
+        maximum = None if all_items else limit
+        print_pages(ReadPages(session, "Query", request, maximum, cursor), view, json=json)
+
+
+@add_command()
+def scan(
+    target: Target,
+    table: TableName,
+    index: str | None = option("Scan this index, not the table."),
+    filters: list[str] | None = _FILTER,
+    limit: int = _LIMIT,
+    cursor: str | None = _CURSOR,
+    all_items: bool = _ALL,
+    design: str | None = _DESIGN,
+    attributes: str | None = _ATTRIBUTES,
+    json: Json = False,
+) -> None:
+    """Print the items of a table: the first 100, unless --limit or --all is given.
+
+    The index record, which `backfill` and `connect(…, update=True)` write, is left out.
+    """
+    from tablewright.mapping.item_kind import is_record
+
+    entities = find_entities(design, table)
+    with open_session(target) as session:
+        find_key(session.describe(table), index)
+        key = session.describe(table).keys.names
+        request = {"TableName": table, **({"IndexName": index} if index else {})}
+        add_expressions(request, {}, filters)
+        view = make_view(session, table, index, entities, attributes)
+        maximum = None if all_items else limit
+        pages = ReadPages(
+            *(session, "Scan", request, maximum, cursor),
+            leave_out=lambda item: is_record(item[name] for name in key),
+        )
+        print_pages(pages, view, json=json)
+        if pages.left_out:
+            say("The index record is not shown.")
+
+
+def find_item(session: TableSession, table: str, key: Sequence[str]) -> Item:
+    """Return the item with a key; exit with code 1 if there is none."""
+    wanted = parse_key(key, session.describe(table).keys)
+    request = {"TableName": table, "Key": wanted, "ConsistentRead": True}
+    found: Item | None = session.send("GetItem", request).get("Item")
+    if found is None:
+        say(f"tablewright: {table} has no item with the key {' '.join(key)}")
+        raise typer.Exit(1)
+    return found
+
+
+def find_entities(design: str | None, table: str) -> TableMap | None:
+    """Return the declaration of a table in a design; None without a design.
+
+    The only table of a design may have another name at the target.
+    """
+    if design is None:
+        return None
+    tables = {each.__table__.name: each.__table__ for each in load_design(design).tables}
+    if table in tables:
+        return tables[table]
+    if len(tables) > 1:
+        hint = did_you_mean(table, tables) or f"; its tables are {', '.join(tables)}"
+        fail(f"{design} has no table {table!r}{hint}")
+    return next(iter(tables.values()))
+
+
+def make_view(
+    session: TableSession,
+    table: str,
+    index: str | None = None,
+    entities: TableMap | None = None,
+    attributes: str | None = None,
+) -> View:
+    """Return the view for the items of a table, as entities if they are given."""
+    description = session.describe(table)
+    keys = [*find_key(description, index), *description.keys]
+    if entities is not None:
+        require_key(description, entities)
+    names = list(dict.fromkeys(each.name for each in keys))
+    chosen = [name.strip() for name in (attributes or "").split(",") if name.strip()]
+    others = [name for name in sorted(description.key_types) if name not in names]
+    stored = StoredView(names, chosen, others)
+    return stored if entities is None else EntityView(entities, stored, chosen)
+
+
+def add_expressions(
+    request: dict[str, Any], condition: dict[str, Any], filters: list[str] | None
+) -> None:
+    """Add a key condition and filters to a request; they share its names and values."""
+    for members in (condition, filter_expression(filters or ())):
+        for name, value in members.items():
+            request[name] = request.get(name, {}) | value if isinstance(value, dict) else value
+
+
+class ReadPages:
+    """The pages of a query or a scan; after the last one, what was read and where it ended."""
+
+    def __init__(
+        self,
+        session: TableSession,
+        operation: str,
+        request: dict[str, Any],
+        maximum: int | None,
+        cursor: str | None,
+        leave_out: Callable[[Item], bool] = lambda _: False,
+    ) -> None:
+        self._session = session
+        self._operation = operation
+        self._request = request | {"ReturnConsumedCapacity": "TOTAL"}
+        self._maximum = maximum
+        if cursor is not None:
+            self._request["ExclusiveStartKey"] = open_cursor(cursor)
+        self._leave_out = leave_out
+        self.found = 0
+        self.left_out = 0
+        self.read = 0
+        self.units = 0.0
+        #: Where to continue; None if everything was read.
+        self.cursor: str | None = None
+
+    def __iter__(self) -> Iterator[list[Item]]:
+        while True:
+            if self._maximum is not None:
+                self._request["Limit"] = self._maximum - self.read
+            page = self._session.send(self._operation, self._request)
+            items = [item for item in page["Items"] if not self._leave_out(item)]
+            self.found += len(items)
+            self.left_out += page["Count"] - len(items)
+            self.read += page["ScannedCount"]
+            self.units += page.get("ConsumedCapacity", {}).get("CapacityUnits", 0)
+            yield items
+            last = page.get("LastEvaluatedKey")
+            if last is None:
+                return
+            if self.read == self._maximum:
+                self.cursor = make_cursor(last)
+                return
+            self._request["ExclusiveStartKey"] = last
+
+
+def print_pages(pages: ReadPages, view: View, *, json: bool) -> None:
+    """Print the items of pages, then on standard error how many there were."""
+    items: list[Item] = []
+    for page in pages:
+        if json:
+            view.print_json(page)
+        else:
+            items += page
+    if not json:
+        view.print_items(items)
+    read = f" of {pages.read:,} read" if pages.read > pages.found else ""
+    say(f"{count_items(pages.found)}{read}, {count_units(pages.units)}")
+    if pages.cursor is not None:
+        say(
+            f"There are more: stopped after {count_items(pages.read)}, see --limit. Read all with "
+            f"--all,\nor continue with --cursor {pages.cursor}"
+        )
+
+
+def make_cursor(key: Item) -> str:
+    """Return the key at which a page ended as one word."""
+    return urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
+
+
+def open_cursor(cursor: str) -> Item:
+    """Return the key in a cursor; raise InvalidValue if it is none. The target checks the key."""
+    try:
+        raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        return msgspec.json.decode(raw, type=dict[str, dict[str, str]])
+    except (ValueError, msgspec.MsgspecError):
+        raise InvalidValue("this is not a cursor; pass the text after --cursor unchanged") from None
+
+
+@add_command()
+def put(
+    target: Target,
+    table: TableName,
+    item: str = argument(
+        "ITEM",
+        "JSON, the path of a file with JSON, or - (standard input): plain JSON or DynamoDB's "
+        "JSON; one item, a list, or one item on each line.",
+    ),
+    yes: Yes = False,
+) -> None:
+    """Put items into a table; ask before an existing item is replaced."""
+    with open_session(target) as session:
+        key = session.describe(table).keys
+        items = read_items(item, key)
+        refuse_duplicates(items, key)
+        existing: dict[int, Any] = {}
+        for number, each in enumerate(items):
+            wanted = {name: each[name] for name in key.names}
+            request = {"TableName": table, "Key": wanted, "ConsistentRead": True}
+            if stored := session.send("GetItem", request).get("Item"):
+                existing[number] = stored
+        if existing and not yes:
+            count = count_items(len(existing))
+            exist = "exists" if len(existing) == 1 else "exist"
+            view = make_view(session, table)
+            confirm(
+                f"{count} {exist} and will be replaced",
+                lambda: view.print_items(list(existing.values())),
+            )
+        for number, each in enumerate(items):
+            request = {"TableName": table, "Item": each}
+            if number not in existing:
+                request["ConditionExpression"] = "attribute_not_exists(#k)"
+                request["ExpressionAttributeNames"] = {"#k": key.names[0]}
+            try:
+                session.send("PutItem", request)
+            except TablewrightError:
+                if number:
+                    say(f"{number:,} of {count_items(len(items))} were put before this failed")
+                raise
+        created = len(items) - len(existing)
+        say(f"{table}: {created:,} created, {len(existing):,} replaced")
+
+
+@add_command()
+def delete(target: Target, table: TableName, key: Key, yes: Yes = False) -> None:
+    """Delete the item with a key, after showing it and asking.
+
+    Exit code 1: there is no such item.
+    """
+    with open_session(target) as session:
+        item, schema = find_item(session, table, key), session.describe(table).keys
+        if not yes:
+            view = make_view(session, table)
+            confirm(f"{describe_key(item, schema)} will be deleted", lambda: view.print_item(item))
+        wanted = {name: item[name] for name in schema.names}
+        session.send("DeleteItem", {"TableName": table, "Key": wanted})
+        say(f"{table}: 1 deleted")
+
+
+def refuse_duplicates(items: Sequence[Item], key: KeySchema) -> None:
+    """Raise InvalidValue if two items have the same key: only one of them could stay."""
+    seen = set()
+    for item in items:
+        shown = describe_key(item, key)
+        if shown in seen:
+            raise InvalidValue(f"two items have the key {shown}")
+        seen.add(shown)
+
+
+def confirm(
+    consequence: str, show: Callable[[], None] = lambda: None, option: str = "--yes"
+) -> None:
+    """Show what will change, and return if the user agrees.
+
+    Exit with code 1 if the user does not, and with code 2 if standard input is not a terminal.
+    """
+    if not sys.stdin.isatty():
+        fail(f"{consequence}; add {option}, because standard input is not a terminal")
+    show()
+    if not typer.confirm(f"{consequence}. Continue?", err=True):
+        say("nothing was changed")
+        raise typer.Exit(1)

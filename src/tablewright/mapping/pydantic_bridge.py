@@ -1,0 +1,150 @@
+"""The bridge to pydantic: constraints of values, and our classes as pydantic types.
+
+Constraints are what `Annotated` adds to a type. Pydantic checks them when a value enters:
+
+    Attr[Annotated[int, Field(ge=0)]]                a whole value: constructor, key argument, set()
+    Attr[list[Annotated[str, Field(max_length=5)]]]  also each member: append()
+
+Invariant: a check returns the value that pydantic returns, or raises InvalidValue. Stored values,
+and the operands of conditions and of `increment`, are not checked.
+
+An entity, an aggregate and a page each have a pydantic model with the same fields. That model
+validates the input, serializes the output and provides the JSON schema: for FastAPI, `TypeAdapter`
+and other models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, TypeAlias, get_args, get_origin
+
+import pydantic
+from pydantic_core import PydanticSerializationUnexpectedValue, core_schema
+
+from tablewright.errors import InvalidValue
+from tablewright.symbol import contains_symbol
+
+Check: TypeAlias = Callable[[Any], Any]
+
+
+def is_constrained(kind: Any) -> bool:
+    """Return whether a type, or one inside of it, is `Annotated`."""
+    return get_origin(kind) is Annotated or any(map(is_constrained, get_args(kind)))
+
+
+def unannotated(kind: Any) -> Any:
+    """Return a type without its `Annotated` metadata."""
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+
+def is_positive(kind: Any) -> bool:
+    """Return whether the constraints of a type allow only values above zero."""
+    if get_origin(kind) is not Annotated:
+        return False
+    added = [each for part in get_args(kind)[1:] for each in getattr(part, "metadata", (part,))]
+    bounds = [(getattr(each, "gt", None), getattr(each, "ge", None)) for each in added]
+    return any(
+        (isinstance(gt, int) and gt >= 0) or (isinstance(ge, int) and ge > 0) for gt, ge in bounds
+    )
+
+
+def constraint_check(kind: Any, where: str) -> Check | None:
+    """Return the check of the constraints of a type; None if it has none."""
+    if not is_constrained(kind):
+        return None
+    return checked_by(pydantic.TypeAdapter(kind).validate_python, where)
+
+
+def member_check(kind: Any, where: str) -> Check | None:
+    """Return the check for the members of a list or a set; None if they have no constraints."""
+    members = [
+        get_args(part)
+        for part in (unannotated(kind), *map(unannotated, get_args(unannotated(kind))))
+        if get_origin(part) in (list, set, frozenset)
+    ]
+    return constraint_check(members[0][0], where) if members and members[0] else None
+
+
+def field_check(model: Any, field: str, where: str) -> Check | None:
+    """Return the check for a field of a nested model; None if the field has no constraints."""
+    if not (isinstance(model, type) and issubclass(model, pydantic.BaseModel)):
+        return None
+    info, decorators = model.model_fields.get(field), model.__pydantic_decorators__
+    validators = [
+        each
+        for each in decorators.field_validators.values()
+        if field in each.info.fields or "*" in each.info.fields
+    ]
+    if info is None:
+        return None
+    metadata: list[Any] = info.metadata
+    if not (metadata or validators or is_constrained(info.annotation)):
+        return None
+    if decorators.model_validators or model.model_config.get("frozen"):
+        # These check whole models, but only one field is known here.
+        kind: Any = info.annotation
+        return constraint_check(Annotated[kind, *metadata], where) if metadata else None
+
+    def validate(value: Any) -> Any:
+        holder = model.model_construct()
+        model.__pydantic_validator__.validate_assignment(holder, field, value)
+        return vars(holder)[field]
+
+    return checked_by(validate, where)
+
+
+def checked_by(validate: Callable[[Any], Any], where: str) -> Check:
+    """Return a check whose errors name the attribute; symbols are not checked."""
+
+    def check(value: Any) -> Any:
+        if contains_symbol(value):
+            return value
+        try:
+            return validate(value)
+        except pydantic.ValidationError as error:
+            problem = error.errors()[0]
+            message = f"{where}: {problem['input']!r}: {problem['msg']}"
+            raise InvalidValue(message, attribute=where.partition(".")[2]) from None
+
+    return check
+
+
+def model_of(name: str, fields: Mapping[str, tuple[Any, Any]]) -> type[pydantic.BaseModel]:
+    """Return a pydantic model whose output always has all of these fields."""
+    config = pydantic.ConfigDict(json_schema_serialization_defaults_required=True)
+    model: type[pydantic.BaseModel] = pydantic.create_model(name, __config__=config, **dict(fields))  # type: ignore[call-overload]
+    return model
+
+
+def core_schema_of(
+    kind: type,
+    model: type[pydantic.BaseModel],
+    handler: pydantic.GetCoreSchemaHandler,
+    make: Callable[[dict[str, Any]], Any],
+    values: Callable[[Any], dict[str, Any]] = vars,
+    *,
+    read_only: frozenset[str] = frozenset(),
+) -> core_schema.CoreSchema:
+    """Return the core schema of a class, based on a pydantic model with the same fields.
+
+    `read_only` fields of the input are ignored: they get their defaults.
+    """
+
+    def validate(value: Any, inner: core_schema.ValidatorFunctionWrapHandler) -> Any:
+        if isinstance(value, kind):
+            return value
+        if read_only and isinstance(value, Mapping):
+            value = {name: each for name, each in value.items() if name not in read_only}
+        return make(dict(vars(inner(value))))
+
+    def serialize(value: Any, inner: core_schema.SerializerFunctionWrapHandler) -> Any:
+        if not isinstance(value, kind):  # another member of a union
+            raise PydanticSerializationUnexpectedValue(f"it is not a {kind.__name__}")
+        return inner(model.model_construct(**values(value)))
+
+    schema = handler.generate_schema(model)
+    return core_schema.no_info_wrap_validator_function(
+        validate,
+        schema,
+        serialization=core_schema.wrap_serializer_function_ser_schema(serialize, schema=schema),
+    )

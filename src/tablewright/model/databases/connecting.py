@@ -1,0 +1,234 @@
+"""Connecting: open a target, and create or check the tables of a design there.
+
+    db = connect("shop.db", Shop)                             a Database
+    async with connect_async("shop.db", Shop) as db: ...     opens it, closes it at the end
+    db = await connect_async("shop.db", Shop)                 opens it; close it with db.close()
+
+Invariant: a database is returned only if its tables are as declared. If they are not, or on any
+other error, a target that was opened here is closed again.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Coroutine, Generator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from tablewright.engine import SWEEP_SECONDS, Engine
+from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.mapping.table import TableMap
+from tablewright.model.databases.database import AnyDatabase, AsyncDatabase, Database
+from tablewright.model.databases.provision import Provision
+from tablewright.model.table import Table
+from tablewright.plan.events import Observer
+from tablewright.plan.plan import Context
+from tablewright.policy import Documents, Principal, as_principal
+from tablewright.storage import Durability
+from tablewright.transport import Local, Remote, open_target
+
+#: What `connect` can open.
+Target: TypeAlias = str | Path | Engine | Remote
+
+#: The environment variable with the secret of cursors, which several processes can share.
+CURSOR_SECRET = "TABLEWRIGHT_CURSOR_SECRET"
+#: The secret of the cursors of this process, if none is given.
+_PROCESS_SECRET = secrets.token_bytes(32)
+
+
+def connect(
+    target: Target,
+    *tables: type[Table],
+    create: bool | None = None,
+    update: bool = False,
+    table_name: str | None = None,
+    cursor_secret: bytes | str | None = None,
+    durability: Durability = "full",
+    sweep_seconds: float | None = SWEEP_SECONDS,
+    observe: Observer | None = None,
+    policy: Documents | Principal | None = None,
+) -> Database:
+    """Open a database.
+
+    The target is `":memory:"`, the path of a file, an open `Engine`, `"dynamodb://eu-west-1"`, the
+    URL of an endpoint with DynamoDB's protocol, or a `Remote` transport with its own timeouts.
+
+    A missing table is created in memory and in a file; elsewhere only with `create=True`. A table
+    that differs from its declaration raises TableMismatch, which lists the differences. Global
+    indexes, TTL and a stream that it lacks are added only with `update=True`, which can take hours
+    on AWS. Nothing else is changed, but expired items are deleted once TTL is enabled. Declared
+    keys that differ from the stored ones raise DesignMismatch.
+
+    `table_name` replaces the declared name of the table at the target. Cursors are
+    encrypted with `cursor_secret`, or the environment variable TABLEWRIGHT_CURSOR_SECRET, or a
+    random secret of this process, which all its databases share. `observe` receives an event for
+    each request: see `tablewright.observe`.
+
+    Items of a file that are past their TTL are deleted about every `sweep_seconds` while it is
+    open; with None, they stay. An `Engine`, a server and AWS delete them by their own settings.
+
+    `policy` restricts what the plans of this database may do in memory, in a file or in an
+    `Engine`: an IAM policy document as a dict or as JSON text, a list of documents, or a
+    `tablewright.policy.Principal`, which has a name and tags as well. A request that it does not
+    allow raises AccessDeniedException. It does not apply to the creation and comparison of tables.
+    For an endpoint, which has its own policies, it raises InvalidValue.
+    """
+    context = _context(tables, table_name, cursor_secret, observe)
+    principal = _principal(policy, target)
+    transport, owned = _opened(target, durability, sweep_seconds)
+    database = Database(transport, context, tables, owned=owned)
+    try:
+        for plan in _provisions(database, create, update=update):
+            database._set_unready(plan.table, database.run(plan))
+    except BaseException:
+        database.close()
+        raise
+    _restrict(database, principal)
+    return database
+
+
+def connect_async(
+    target: Target,
+    *tables: type[Table],
+    create: bool | None = None,
+    update: bool = False,
+    table_name: str | None = None,
+    cursor_secret: bytes | str | None = None,
+    durability: Durability = "full",
+    sweep_seconds: float | None = SWEEP_SECONDS,
+    observe: Observer | None = None,
+    policy: Documents | Principal | None = None,
+) -> Connecting[AsyncDatabase]:
+    """Open a database for use in an event loop; see `connect` for the parameters.
+
+    Use `async with connect_async(…) as db`, which closes it at the end, or
+    `db = await connect_async(…)`. The call alone opens nothing.
+    """
+
+    async def open_database() -> AsyncDatabase:
+        context = _context(tables, table_name, cursor_secret, observe)
+        principal = _principal(policy, target)
+        transport, owned = _opened(target, durability, sweep_seconds)
+        database = AsyncDatabase(transport, context, tables, owned=owned)
+        try:
+            for plan in _provisions(database, create, update=update):
+                database._set_unready(plan.table, await database.run(plan))
+        except BaseException:
+            await database.close()
+            raise
+        _restrict(database, principal)
+        return database
+
+    return Connecting(open_database())
+
+
+#: The type of the database.
+D = TypeVar("D", bound=AbstractAsyncContextManager[Any])
+
+
+class Connecting(Coroutine[Any, Any, D], Generic[D]):
+    """A database to be opened by `await` or `async with`.
+
+    It is a coroutine, so `asyncio.run`, `create_task` and `gather` take it as well. Like a
+    coroutine it can be used once, and Python warns if it is never used.
+    """
+
+    __slots__ = ("_database", "_opening")
+
+    def __init__(self, opening: Coroutine[Any, Any, D]) -> None:
+        self._opening = opening
+
+    def __await__(self) -> Generator[Any, Any, D]:
+        return self._opening.__await__()
+
+    async def __aenter__(self) -> D:
+        self._database = await self._opening
+        return self._database
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self._database.__aexit__(*error)
+
+    def send(self, value: Any) -> Any:
+        return self._opening.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        return self._opening.throw(*error)
+
+    def close(self) -> None:
+        self._opening.close()
+
+
+def _opened(
+    target: Any, durability: Durability, sweep_seconds: float | None
+) -> tuple[Local | Remote, bool]:
+    """Return the transport to a target, and whether the database closes it."""
+    if not isinstance(target, (str, Path, Engine, Remote)) or not str(target):
+        raise InvalidValue(
+            f"{target!r} is not a valid target; use ':memory:', a file, an Engine, "
+            "dynamodb://region or http://host:port"
+        )
+    transport = open_target(target, durability=durability, sweep_seconds=sweep_seconds)
+    return transport, not isinstance(target, (Engine, Remote))
+
+
+def _provisions(database: AnyDatabase, create: bool | None, *, update: bool) -> list[Provision]:
+    """Return the plans that create or check the tables.
+
+    By default, a missing table is created only in this process.
+    """
+    creates = isinstance(database._transport, Local) if create is None else create
+    return [Provision(table, create=creates, update=update) for table in database.table_names]
+
+
+def _restrict(database: AnyDatabase, principal: Principal | None) -> None:
+    """Apply the policies of a principal to the requests of a database."""
+    transport = database._transport
+    if principal is not None and isinstance(transport, Local):
+        database._transport = Local(transport.engine, principal)
+
+
+def _principal(policy: Documents | Principal | None, target: object) -> Principal | None:
+    if policy is None:
+        return None
+    if isinstance(target, Remote) or "://" in str(target):
+        raise InvalidValue(
+            f"policy= restricts an engine in this process, not {target}; give the policy to the "
+            "user whose credentials are used there"
+        )
+    return as_principal(policy)
+
+
+def _context(
+    tables: tuple[type[Table], ...],
+    table_name: str | None,
+    secret: bytes | str | None,
+    observe: Observer | None,
+) -> Context:
+    if not tables:
+        raise InvalidValue(
+            "connect(target, …) takes at least one Table: pass the classes of your tables"
+        )
+    names: dict[TableMap, str] = {}
+    for table in tables:
+        compiled = getattr(table, "__table__", None)
+        if not isinstance(compiled, TableMap):
+            raise InvalidValue(f"connect(target, …) takes subclasses of Table, not {table!r}")
+        if not compiled.entities:
+            raise DeclarationError(
+                f"{table.__name__} has no entities; import the module that declares them"
+            )
+        names[compiled] = compiled.name
+    if table_name is not None:
+        if len(names) > 1:
+            raise InvalidValue("table_name= takes one table; connect to each table separately")
+        names = dict.fromkeys(names, table_name)
+    if observe is not None and not callable(observe):
+        raise InvalidValue(
+            f"observe= takes one function, not {observe!r}; to call several, write one that calls "
+            "each: def both(event): first(event); second(event)"
+        )
+    key = secret or os.environ.get(CURSOR_SECRET) or _PROCESS_SECRET
+    secret_bytes = key.encode() if isinstance(key, str) else key
+    return Context(names=names, secret=secret_bytes, observe=observe)

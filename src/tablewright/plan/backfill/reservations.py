@@ -1,0 +1,253 @@
+"""Reservations: reserve the unique values that stored items have, and find duplicates.
+
+    stored sentinel                      what follows
+    none                                 it is written, if the item still has the value
+    names the item                       nothing
+    names another item with the value    a duplicate
+    names an item without the value      it is replaced
+    names no item (another `keep`)       it is replaced
+
+Invariant: a sentinel is written in one transaction with a check of the item, and only if there is
+none, or one that no item has any more.
+
+A sentinel that does not keep the whole primary key does not say which item it belongs to. So the
+items of such values are remembered, which takes memory for each of them; a dry run, which writes no
+sentinels, remembers all items with unique values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from tablewright.errors import DuplicateValue, InvalidValue, UnreadableItem
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.members import UniqueMap
+from tablewright.plan.backfill.throttling import Pace, Paced
+from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.reads.several import item_identity, read_batch
+from tablewright.plan.reads.single import read_item
+from tablewright.plan.writes.action import (
+    Action,
+    RetryWrite,
+    always_retry,
+    send_or_retry,
+)
+from tablewright.plan.writes.effect import (
+    named_key,
+    oversized_key,
+    read_values,
+    sentinel,
+    unique_names,
+)
+from tablewright.plan.writes.guard import WriteExpressions, key_text, snapshot
+from tablewright.plan.writes.write import wait_for_writers
+from tablewright.values import Item
+
+
+class Claim(Struct, frozen=True):
+    """A unique value that a stored item has."""
+
+    entity: EntityMap
+    unique: UniqueMap
+    item: Item
+    #: The sentinel that reserves it for the item.
+    sentinel: Item
+
+    @property
+    def key(self) -> Item:
+        return self.entity.table.key(self.item)
+
+    @property
+    def sentinel_key(self) -> Item:
+        return self.entity.table.key(self.sentinel)
+
+    @property
+    def names_owner(self) -> bool:
+        """Whether the sentinel says which item it belongs to."""
+        return self.entity.primary.depends_on <= {kept.name for kept in self.unique.keeps}
+
+    def owns(self, found: Item) -> bool:
+        """Return whether a stored sentinel is that of the item."""
+        names = [attribute.stored for attribute in self.unique.owned_by]
+        return snapshot(found, names) == snapshot(self.sentinel, names)
+
+    def duplicate(self, other: str) -> DuplicateValue:
+        names = sorted(self.unique.key.depends_on)
+        values = read_values(self.entity, self.item, names)
+        shown = ", ".join(f"{name} {values[name]!r}" for name in names)
+        return DuplicateValue(self.unique.key.name, shown, key_text(self.key), other)
+
+
+class Outcome(Struct, frozen=True):
+    """What became of a claim."""
+
+    is_reserved: bool = False
+    duplicate: DuplicateValue | None = None
+
+
+def claims_of(entity: EntityMap, item: Item) -> Iterator[Claim]:
+    """Yield the unique values of an item; raise UnreadableItem if they cannot be read."""
+    kind = entity.kind_of(item)
+    try:
+        for unique in kind.uniques:
+            values = read_values(kind, item, unique_names(unique))
+            made = sentinel(kind, unique, values)
+            if made is None:
+                continue
+            if problem := oversized_key(kind, made):
+                names = ", ".join(sorted(unique.key.depends_on))
+                raise InvalidValue(
+                    f"{unique.key.name}: the value of {names} is too long for a key: {problem}"
+                )
+            yield Claim(kind, unique, item, made)
+    except (InvalidValue, UnreadableItem) as error:
+        shown = f"the item with {key_text(entity.table.key(item))}"
+        raise UnreadableItem(f"{error} ({shown})", item=item) from None
+
+
+class Reservations:
+    """The unique values of the items that a backfill reads, page by page."""
+
+    def __init__(self, name: str, pace: Pace, *, dry_run: bool) -> None:
+        #: The name of the plan, for its observer.
+        self._name = name
+        self._pace = pace
+        self._dry_run = dry_run
+        #: The item of each value whose sentinel does not show it, by a digest of the sentinel.
+        self._remembered: dict[bytes, Item] = {}
+        self.duplicates: list[DuplicateValue] = []
+
+    @property
+    def can_continue(self) -> bool:
+        """Whether another run may continue this one: it would not find these duplicates again."""
+        return not self.duplicates and not self._remembered
+
+    def plans(self, claims: Iterable[Claim], context: Context) -> Steps[list[Plan[Outcome]]]:
+        """Return the plans that reserve what is not reserved yet; note the duplicates."""
+        claims = list(claims)
+        found = yield from _read_sentinels(claims, context)
+        plans: list[Plan[Outcome]] = []
+        for claim in claims:
+            stored = found.get(item_identity(claim.sentinel_key))
+            is_owned = stored is not None and claim.owns(stored)
+            if is_owned and claim.names_owner:
+                continue
+            first = self._first(claim)
+            if first != claim.key:
+                self.duplicates.append(claim.duplicate(key_text(first)))
+            elif not is_owned:
+                plans.append(_Reserve(claim, stored, self._pace, self._name, self._dry_run))
+        return plans
+
+    def add(self, outcomes: Iterable[Outcome]) -> int:
+        """Note the duplicates; return how many values were reserved."""
+        outcomes = list(outcomes)
+        self.duplicates += [each.duplicate for each in outcomes if each.duplicate is not None]
+        return sum(each.is_reserved for each in outcomes)
+
+    def _first(self, claim: Claim) -> Item:
+        """Return the key of the first item with the value, where items are remembered."""
+        if claim.names_owner and not self._dry_run:
+            return claim.key
+        content = item_identity(claim.sentinel_key)
+        digest = hashlib.blake2b(content, digest_size=16).digest()
+        return self._remembered.setdefault(digest, claim.key)
+
+
+def _read_sentinels(claims: Iterable[Claim], context: Context) -> Steps[dict[bytes, Item]]:
+    """Return the stored sentinels of claims, by their keys."""
+    keys = {
+        item_identity(claim.sentinel_key): (context.name_of(claim.entity.table), claim.sentinel_key)
+        for claim in claims
+    }
+    found = yield from read_batch(context, list(keys.values()), consistent=True)
+    return {identity: item for (_, identity), item in found.items()}
+
+
+class _Reserve(Paced[Outcome]):
+    """Reserve a unique value for a stored item; `found` is the stored sentinel."""
+
+    def __init__(
+        self, claim: Claim, found: Item | None, pace: Pace, name: str, dry_run: bool
+    ) -> None:
+        super().__init__(claim.entity, pace, name)
+        self._claim = claim
+        self._found = found
+        self._dry_run = dry_run
+
+    def _write(self, context: Context) -> Steps[Outcome]:
+        claim, found, attempt = self._claim, self._found, 0
+        while True:
+            if found is not None and claim.owns(found):
+                return Outcome()
+            if found is not None:
+                other = yield from _owner(claim, found, context)
+                if other is not None:
+                    return Outcome(duplicate=claim.duplicate(other))
+            if self._dry_run:
+                return Outcome(is_reserved=True)
+            try:
+                yield from send_or_retry(_actions(claim, found), context)
+            except RetryWrite:
+                attempt += 1
+            else:
+                return Outcome(is_reserved=True)
+            yield from wait_for_writers(
+                attempt,
+                f"backfill: other writers changed the item with {key_text(claim.key)} {attempt} "
+                "times in a row; run it again",
+            )
+            item = yield from read_item(context, claim.entity, claim.key)
+            now = None if item is None else _claim_of(claim, item)
+            if now is None:
+                return Outcome()  # another writer has deleted it, or removed the value
+            claim = now
+            found = yield from read_item(context, claim.entity, claim.sentinel_key)
+
+
+def _actions(claim: Claim, found: Item | None) -> list[Action]:
+    """Return the actions that reserve a value, if the item has it and the sentinel is as it was."""
+    entity, table = claim.entity, claim.entity.table
+    owners = [] if found is None else [snapshot(found, sorted({*found, *claim.sentinel}))]
+    names = {entity.attributes[name].stored for name in unique_names(claim.unique)}
+    if table.type_attribute is not None:
+        names.add(table.type_attribute)
+    expressions = WriteExpressions()
+    expressions.require_exists(table)
+    expressions.require_unchanged(snapshot(claim.item, sorted(names)))
+    check = expressions.add_to({"Key": claim.key})
+    put: dict[str, Any] = {"Item": claim.sentinel}
+    return [
+        Action("Put", table, put, always_retry, owners=owners),
+        Action("ConditionCheck", table, check, always_retry),
+    ]
+
+
+def _owner(claim: Claim, found: Item, context: Context) -> Steps[str | None]:
+    """Return which item a stored sentinel belongs to; None if that does not have the value."""
+    entity = claim.entity
+    if not any(attribute.stored in found for attribute in claim.unique.owned_by):
+        return None  # it names none, so it is that of the first item with the value
+    if not claim.names_owner:
+        return f"unknown item (the sentinel {key_text(claim.sentinel_key)} does not name it)"
+    try:
+        key = named_key(entity, claim.unique, found)
+    except (InvalidValue, UnreadableItem):
+        return f"unreadable item (named by the sentinel {key_text(claim.sentinel_key)})"
+    if key == claim.key:
+        return None  # the item itself, whose values were spelled in another way
+    other = yield from read_item(context, entity, key)
+    theirs = None if other is None else _claim_of(claim, other)
+    has_value = theirs is not None and theirs.sentinel_key == claim.sentinel_key
+    return key_text(key) if has_value else None
+
+
+def _claim_of(claim: Claim, item: Item) -> Claim | None:
+    """Return the claim of an item to its value of the same unique; None if it has none."""
+    entity = claim.entity.table.entity_of(item)
+    claims = () if entity is None else claims_of(entity, item)
+    return next((each for each in claims if each.unique.type_name == claim.unique.type_name), None)

@@ -1,0 +1,252 @@
+"""Keys taken apart: what each piece of a stored key attribute is.
+
+    ORDER#O101#ITEM#I2      "ORDER#" fixed, "O101" order_id, "#ITEM#" fixed, "I2" item_id
+
+The kinds of items are named here, too: an item that the design does not know is never hidden, it
+has a kind of its own. A text becomes a key value by the type of its attribute: a number as it is, a
+binary in base64.
+
+Invariant: the texts of the pieces together are the stored text. This module must not know HTML.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+import msgspec
+from msgspec import Struct
+
+from tablewright.encoding.items import normalise
+from tablewright.errors import InvalidValue, UnreadableItem, ValidationException
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.item_kind import UNKNOWN, ItemKind
+from tablewright.mapping.keys import KeyMap
+from tablewright.mapping.table import TableMap
+from tablewright.mapping.template import Parser
+from tablewright.schema import KeyAttribute
+from tablewright.table_description import IndexDescription
+from tablewright.values import Item, Value
+
+#: How much space is added at most to align a part.
+MAX_PADDING = 12
+
+
+class KeyPiece(Struct, frozen=True):
+    """A piece of a key: fixed text, or the value of an attribute."""
+
+    text: str
+    #: The attribute in Python; "" for fixed text, and for a key that nothing explains.
+    attribute: str = ""
+    #: The attribute with its format, by its stored name: `createdAt`, `day(createdAt)`.
+    label: str = ""
+    #: The value is missing, so the item is not in the index.
+    is_missing: bool = False
+
+
+def take_apart(
+    value: Value, key: KeyMap | None, attribute: str, entity: EntityMap | None
+) -> list[KeyPiece]:
+    """Return the pieces of a stored key attribute; one without a label if it is another key."""
+    text = key_text(value)
+    if key is None or entity is None or attribute not in key.templates:
+        return [KeyPiece(text)]
+    template = key.templates[attribute]
+    if not template.is_text:
+        part = template.parts[0] if template.parts else None
+        if part is None:
+            return [KeyPiece(text)]
+        return [KeyPiece(text, part.attribute, label(entity, part.attribute, part.label))]
+    texts = parser(key, attribute).texts(text)
+    if texts is None:
+        return [KeyPiece(text)]
+    values = iter(texts)
+    return [
+        KeyPiece(piece)
+        if isinstance(piece, str)
+        else KeyPiece(next(values), piece.attribute, label(entity, piece.attribute, piece.label))
+        for piece in template.pieces
+    ]
+
+
+def key_pieces(
+    collection: IndexDescription, kind: ItemKind, item: Mapping[str, Value], attribute: str
+) -> list[KeyPiece]:
+    """Return the pieces of a key attribute of an item, in the table or in an index."""
+    for key in kind.keys_in(collection.name):
+        pieces = take_apart(item[attribute], key, attribute, kind.entity)
+        if len(pieces) > 1 or pieces[0].label:
+            return pieces
+    return [KeyPiece(key_text(item[attribute]))]
+
+
+def own_value(collection: IndexDescription, kind: ItemKind, item: Mapping[str, Value]) -> str:
+    """Return what tells an item from others of its kind: the last value in its key."""
+    names = collection.keys.names
+    pieces = [piece for name in names for piece in key_pieces(collection, kind, item, name)]
+    values = [piece.text for piece in pieces if piece.label]
+    return values[-1] if values else pieces[-1].text
+
+
+def explain_missing(
+    values: Mapping[str, object], key: KeyMap, attribute: str, entity: EntityMap
+) -> list[KeyPiece]:
+    """Return the pieces that a key attribute would have; those without a value are missing."""
+    pieces = []
+    for piece in key.templates[attribute].pieces:
+        if isinstance(piece, str):
+            pieces.append(KeyPiece(piece))
+            continue
+        shown = label(entity, piece.attribute, piece.label)
+        value = values.get(piece.attribute)
+        argument = None if value is None else piece.argument(value)
+        if argument is None:
+            pieces.append(KeyPiece("∅", piece.attribute, shown, is_missing=True))
+        else:
+            pieces.append(KeyPiece(piece.text(argument), piece.attribute, shown))
+    return pieces
+
+
+@cache
+def label(entity: EntityMap, attribute: str, shown: str) -> str:
+    """Return the label of a part, with the stored name of its attribute."""
+    found = entity.attributes.get(attribute)
+    return shown if found is None else shown.replace(attribute, found.stored)
+
+
+def column_widths(keys: Iterable[list[KeyPiece]]) -> dict[tuple[str, ...], int]:
+    """Return the width of each part that is followed by others, for aligning keys in a column.
+
+    Parts align if what is before them is the same: the order of an item with the order itself.
+    Texts whose lengths differ much do not: the space between would separate what belongs together.
+    """
+    lengths: dict[tuple[str, ...], set[int]] = {}
+    for pieces in keys:
+        for path, piece in paths(pieces):
+            if piece.label:
+                lengths.setdefault(path, set()).add(len(piece.text))
+    return {
+        path: max(found)
+        for path, found in lengths.items()
+        if max(found) - min(found) <= MAX_PADDING
+    }
+
+
+def short_title(entity: EntityMap, item: Mapping[str, Value]) -> str:
+    """Return what a person calls an item: its first text that is not part of its key."""
+    for attribute in entity.attributes.values():
+        value = item.get(attribute.stored, {})
+        if "S" in value and attribute.name not in entity.primary.depends_on:
+            return key_text(value)
+    return ""
+
+
+def paths(pieces: list[KeyPiece]) -> list[tuple[tuple[str, ...], KeyPiece]]:
+    """Return each piece with what is before it: fixed texts, and the labels of values."""
+    found = []
+    path: tuple[str, ...] = ()
+    for piece in pieces:
+        path = (*path, f"{{{piece.label}}}" if piece.label else piece.text)
+        found.append((path, piece))
+    return found
+
+
+def key_value(text: str, attribute: KeyAttribute) -> Value:
+    """Return the value of a key attribute that a person typed.
+
+    Raises InvalidValue, which names the attribute, if the text is not of its type.
+    """
+    try:
+        value = normalise({attribute.type: text})
+        if attribute.type == "B":
+            binascii.a2b_base64(text, strict_mode=True)
+        if text:
+            return value
+    except (ValidationException, ValueError):
+        pass
+    wanted = {"S": "a text", "N": "a number", "B": "a binary value in base64"}[attribute.type]
+    raise InvalidValue(f"{attribute.name} must be {wanted}; {text!r} is not")
+
+
+def key_text(value: Value) -> str:
+    """Return a key value as a person types it."""
+    (text,) = value.values()
+    return str(text)
+
+
+def encode_cursor(key: Item) -> str:
+    """Return a key as a part of a URL."""
+    return base64.urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
+
+
+def decode_cursor(text: str) -> Item:
+    """Return the key of a cursor. Raises InvalidValue if it is none."""
+    try:
+        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        return msgspec.json.decode(data, type=dict[str, dict[str, str]])
+    except (ValueError, binascii.Error, msgspec.MsgspecError):
+        message = "the key in the URL is malformed; start at the first page"
+        raise InvalidValue(message) from None
+
+
+#: The names of the kinds that are no entity; no class can have such a name.
+UNIQUE_VALUES = "-unique"
+UNKNOWN_ITEMS = "-unknown"
+INDEX_RECORD = "-record"
+
+
+def kind_of(table: TableMap | None, item: Mapping[str, Value]) -> ItemKind:
+    """Return the kind of an item of a table, or of a table without a design."""
+    return UNKNOWN if table is None else table.identify(item)
+
+
+def kind_name(kind: ItemKind) -> str:
+    """Return how the filter of a page names a kind."""
+    if kind.unique is not None:
+        return UNIQUE_VALUES
+    if kind.is_record:
+        return INDEX_RECORD
+    return UNKNOWN_ITEMS if kind.entity is None else kind.entity.name
+
+
+def side_of(kind: ItemKind) -> str:
+    """Return what an item is if it is no plain entity: a sentinel, an event of a history, …"""
+    if kind.is_record:
+        return "the record of complete indexes"
+    if kind.is_unknown:
+        return "not in the design"
+    if kind.unique is not None:
+        return f"sentinel: reserves {kind.unique.key.name}"
+    if kind.history is None:
+        return ""
+    owner, history = kind.history
+    return f"history of {owner.name}.{history.attribute}"
+
+
+@cache
+def parser(key: KeyMap, attribute: str) -> Parser:
+    """Return what takes the texts of a key attribute apart, in any spelling."""
+    return Parser(key.templates[attribute], any_spelling=True)
+
+
+def unreadable(kind: ItemKind, item: Mapping[str, Value]) -> str:
+    """Return why a whole item cannot be decoded; "" if it can, or if it is of no entity."""
+    if kind.stored is None:
+        return ""
+    try:
+        kind.stored.decode(item)
+    except UnreadableItem as error:
+        return str(error)
+    return ""
+
+
+def stored_names(table: TableMap | None) -> list[str]:
+    """Return the stored attributes of all entities, without those that are only in keys."""
+    return [
+        attribute.stored
+        for entity in (() if table is None else table.entities)
+        for attribute in entity.attributes.values()
+        if not attribute.is_key_only
+    ]

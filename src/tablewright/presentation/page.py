@@ -1,0 +1,217 @@
+"""One page: the blocks of a document as HTML, with the style inside and no script.
+
+The page loads nothing. It is readable with a screen reader: it has one `h1`, headings in order, a
+caption for each table, a name for each region that scrolls, and each diagram is an image with a
+title, with a table of the same content beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from tablewright.presentation.blocks import (
+    NO_LINKS,
+    Block,
+    Cell,
+    Chart,
+    Code,
+    ConditionCell,
+    EntityCell,
+    ErdDiagram,
+    Heading,
+    KeyMapDiagram,
+    Links,
+    PatternCell,
+    Plain,
+    Prose,
+    Verbatim,
+)
+from tablewright.presentation.conditions import condition_lines
+from tablewright.presentation.element import Markup, element, join
+from tablewright.presentation.erd import RELATION_COLUMNS, Erd
+from tablewright.presentation.erd_svg import erd_svg
+from tablewright.presentation.hues import chip
+from tablewright.presentation.key_map import key_map, legend
+from tablewright.presentation.style import stylesheet
+
+#: The numbers of columns from which a table is stacked on a narrow screen, and has smaller text.
+STACKED, DENSE = 3, 5
+#: The lengths from which a word may be broken after a separator, and anywhere.
+BREAKABLE_WORD, LONG_WORD = 16, 36
+
+
+def page(blocks: Sequence[Block]) -> str:
+    """Return a document as one HTML page; its first block is the title."""
+    title, *rest = blocks
+    if not isinstance(title, Heading):
+        raise TypeError(f"a document begins with a heading, not with {title!r}")
+    links = [
+        element("li", element("a", _inline(block.text), href=f"#s{number}"))
+        for number, block in enumerate(rest)
+        if isinstance(block, Heading) and block.level == 2
+    ]
+    head = element(
+        "head",
+        "\n",
+        [
+            element("meta", charset="utf-8"),
+            element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            element("meta", name="generator", content="tablewright"),
+            element("title", title.text.replace("`", "")),
+            element("style", Markup(stylesheet())),
+        ],
+        "\n",
+    )
+    content = rendered(rest)
+    body = element(
+        "body",
+        "\n",
+        element("header", element("h1", _inline(title.text))),
+        "\n",
+        element("nav", element("ul", links), aria_label="Contents") if links else Markup(""),
+        "\n",
+        element("main", "\n", join(content, "\n"), "\n"),
+        "\n",
+    )
+    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+def rendered(blocks: Sequence[Block], links: Links = NO_LINKS) -> list[Markup]:
+    """Return the blocks of a document, with links from the names in it."""
+    return [_block(block, number, links) for number, block in enumerate(blocks)]
+
+
+def _block(block: Block, number: int, links: Links) -> Markup:
+    """Return a block; its number makes the ids in it unique."""
+    match block:
+        case Heading(level, text):
+            return element(f"h{level}", _inline(text), id=f"s{number}")
+        case Prose(text):
+            return join(_prose(text))
+        case Verbatim(text):
+            return element("pre", element("code", text), tabindex="0")
+        case Chart():
+            return chart_table(block, links)
+        case ErdDiagram(table, erd):
+            title = f"Entities of the table {table}"
+            drawn = erd_svg(erd, title, f"erd{number}")
+            return join([_scroll(drawn, title), _relations(erd)])
+        case KeyMapDiagram(table):
+            title = f"Keys of each entity in the table {table.name} and its indexes"
+            return join([legend(table), _scroll(key_map(table, links), title)])
+
+
+def _scroll(content: Markup, label: str) -> Markup:
+    return element("div", content, class_="scroll", tabindex="0", role="group", aria_label=label)
+
+
+# -- texts ---------------------------------------------------------------------------------------
+
+
+def _prose(text: str) -> Iterator[Markup]:
+    """Return the paragraph and the list of a text."""
+    paragraph, *entries = re.split(r"(?:^|\n)- ", text)
+    if paragraph.strip():
+        yield element("p", _inline(paragraph.strip()))
+    if entries:
+        yield element("ul", [element("li", _inline(entry)) for entry in entries])
+
+
+def _inline(text: str, show: Callable[[str], str] = str) -> Markup:
+    """Return a text with the code between its backticks marked."""
+    parts = enumerate(map(show, re.split(r"`([^`\n]+)`", text)))
+    return join(element("code", part) if position % 2 else part for position, part in parts)
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+def chart_table(chart: Chart, links: Links = NO_LINKS) -> Markup:
+    """Return a table with its caption, in a region that scrolls if it is too wide.
+
+    On a narrow screen, each row of a table with several columns becomes a list of labelled values.
+    It has roles, because a table that is not displayed as one loses its meaning for screen readers.
+    """
+    first_number = len(chart.header) - chart.numbers
+    kinds = ["num" if n >= first_number else None for n in range(len(chart.header))]
+    header = [
+        element("th", name, scope="col", class_=kind, role="columnheader")
+        for name, kind in zip(chart.header, kinds, strict=True)
+    ]
+    rows = [
+        element("tr", _cells(chart.header, row, kinds, links), role="row") for row in chart.rows
+    ]
+    wanted = {"stacks": STACKED, "dense": DENSE}
+    classes = [name for name, least in wanted.items() if len(chart.header) >= least]
+    classes.insert(0, "chart")
+    table = element(
+        "table",
+        element("caption", chart.caption),
+        element("thead", element("tr", header, role="row"), role="rowgroup"),
+        element("tbody", "\n", join(rows, "\n"), "\n", role="rowgroup"),
+        role="table",
+        class_=" ".join(classes),
+    )
+    return _scroll(table, chart.caption)
+
+
+def _cells(
+    header: Sequence[str], row: Sequence[Cell], kinds: Sequence[str | None], links: Links
+) -> Iterator[Markup]:
+    """Return the cells of a row; the first one is its heading unless it is empty."""
+    for position, (name, cell, kind) in enumerate(zip(header, row, kinds, strict=True)):
+        class_ = "long" if isinstance(cell, str) and _has_long_word(cell) else kind
+        if isinstance(cell, ConditionCell):
+            class_ = "cond"
+        shown = _cell(cell, links)
+        if position == 0 and cell:
+            yield element("th", shown, scope="row", class_=class_, role="rowheader")
+        else:
+            yield element("td", shown, class_=class_, data_label=name, role="cell")
+
+
+def _has_long_word(text: str) -> bool:
+    return not isinstance(text, Markup) and max(map(len, text.split()), default=0) > LONG_WORD
+
+
+def _cell(text: Cell, links: Links) -> Markup:
+    match text:
+        case Markup():
+            return text
+        case EntityCell(_, entities):
+            return join([chip(each, href=links.entity(each)) for each in entities], " ")
+        case PatternCell(name, label):
+            code, href = element("code", _breakable(name)), links.pattern(label)
+            return code if href is None else element("a", code, href=href)
+        case ConditionCell(shape, entities):
+            return condition_lines(shape, entities)
+        case Code():
+            return element("code", _breakable(text))
+        case Plain():
+            return _breakable(text)
+        case _:
+            return _inline(text, _breakable)
+
+
+def _breakable(text: str) -> Markup:
+    """Return a text whose long words may be broken after `_`, `#` and `.`."""
+    words = re.split(r"(\s+)", text)
+    return join(
+        join(re.split(r"(?<=[_#.])(?=\w)", word), element("wbr"))
+        if len(word) > BREAKABLE_WORD
+        else word
+        for word in words
+    )
+
+
+def _relations(erd: Erd) -> Markup:
+    """Return the relations of a diagram as a table, for those who cannot see it."""
+    if not erd.relations:
+        return Markup("")
+    rows = [
+        [Plain(source), Plain(target), count, Code(label)]
+        for source, target, count, label in erd.relation_rows()
+    ]
+    table = chart_table(Chart("Relations", RELATION_COLUMNS, rows))
+    return element("details", element("summary", "The relations as a table"), table)
