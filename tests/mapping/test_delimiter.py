@@ -144,10 +144,10 @@ def test_a_value_ends_at_the_first_delimiter(delimiter: Delimiter, one: str, oth
 @pytest.mark.parametrize(
     ("delimiter", "message"),
     [
-        (Delimiter(""), "Shop: the delimiter is empty; give at least one character"),
-        (Delimiter("", escapes=False), "Shop: the delimiter is empty"),
-        (Delimiter(5), "Shop: the delimiter is 5; give a text"),  # type: ignore[arg-type]
-        (Delimiter("###"), "Shop: the delimiter '###' has more than two characters"),
+        (Delimiter(""), "Shop: the delimiter is ''; write a text of one or two characters"),
+        (Delimiter("", escapes=False), "Shop: the delimiter is ''; write a text"),
+        (Delimiter(5), "Shop: the delimiter is 5; write a text"),  # type: ignore[arg-type]
+        (Delimiter("###"), "Shop: the delimiter is '###'; write a text of one or two"),
         (Delimiter("::"), "Shop: values cannot be escaped for the delimiter '::'"),
         (Delimiter("!"), "Shop: values cannot be escaped for the delimiter '!'"),
         (Delimiter(" "), "Shop: values cannot be escaped for the delimiter ' '"),

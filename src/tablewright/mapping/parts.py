@@ -59,18 +59,11 @@ class Delimiter(Struct, frozen=True):
 
     def check(self, where: str) -> None:
         """Raise DeclarationError for a delimiter that cannot be used."""
-        if not isinstance(self.text, str):
+        text: object = self.text
+        if not isinstance(text, str) or not 1 <= len(text) <= 2:
             raise DeclarationError(
-                f"{where}: the delimiter is {self.text!r}; give a text of one or two characters"
-            )
-        if not self.text:
-            raise DeclarationError(
-                f"{where}: the delimiter is empty; give at least one character, and join parts "
-                "without one by +"
-            )
-        if len(self.text) > 2:
-            raise DeclarationError(
-                f"{where}: the delimiter {self.text!r} has more than two characters; use one or two"
+                f"{where}: the delimiter is {text!r}; write a text of one or two characters, "
+                "and join parts without a delimiter by +"
             )
         if self.escapes and (len(self.text) > 1 or not MARK < self.text < "\x7f"):
             raise DeclarationError(
