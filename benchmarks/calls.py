@@ -35,7 +35,7 @@ def verify_calls() -> int:
 
     def run() -> None:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            verify(["commerce"], ":memory:", None, None, details=False, json=False, brief=False)
+            verify("commerce", None, details=False, json=False, brief=False)
 
     run()
     return count_calls(run)

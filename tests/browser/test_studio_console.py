@@ -70,11 +70,11 @@ def test_a_write_shows_the_item_before_and_after_and_waits(studio: Studio, page:
     page.locator("#ps").fill(CHANGE)
     page.locator("#ps").press("Control+Enter")
     answer = page.locator("#answer")
-    expect(answer).to_contain_text("nothing has been written")
+    expect(answer).to_contain_text("nothing is written yet")
     expect(answer).to_contain_text("x@y")
     assert email(studio) == "ann@example.com"
     page.get_by_role("button", name="Run it").click()
-    expect(answer).not_to_contain_text("nothing has been written")
+    expect(answer).not_to_contain_text("nothing is written yet")
     assert email(studio) == "x@y"
 
 

@@ -138,6 +138,12 @@ def test_every_command_is_in_one_group() -> None:
     assert len(names) == sum(map(len, GROUPS.values()))
 
 
+def test_the_document_has_the_groups() -> None:
+    text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    for group, names in GROUPS.items():
+        assert f"| {group} | {', '.join(f'`{name}`' for name in names)} |\n" in text
+
+
 @pytest.mark.parametrize("old", OLD_SPELLINGS)
 def test_an_old_spelling_is_refused_with_the_new_one(old: str) -> None:
     done = run(*old.split(), "x")

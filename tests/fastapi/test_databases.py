@@ -196,7 +196,7 @@ def test_the_environment_gives_the_secret_that_workers_share(
                 one.post("/issues", json={"number": number, "title": "x"}).raise_for_status()
             cursor = one.get("/issues", params={"limit": 1}).json()["next_cursor"]
         monkeypatch.setattr(
-            "tablewright.model.databases.database._PROCESS_SECRET", b"of another process"
+            "tablewright.model.databases.connecting._PROCESS_SECRET", b"of another process"
         )
         with TestClient(application(target), headers=headers) as other:
             rest = other.get("/issues", params={"cursor": cursor}).json()

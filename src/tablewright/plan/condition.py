@@ -114,13 +114,16 @@ class ShownLeaves:
 class Condition(Generic[E]):
     """Something that may hold for an entity; combine with `&`, `|` and `~`."""
 
+    #: The attribute or path that it reads, if it reads one.
+    operand: Operand
+
     def __dir__(self) -> list[str]:
         """List nothing: conditions are combined with operators."""
         return []
 
     def operands(self) -> tuple[Operand, ...]:
         """Return the attributes and paths that the condition reads."""
-        raise NotImplementedError
+        return (self.operand,)
 
     @property
     def attributes(self) -> frozenset[str]:
@@ -181,6 +184,7 @@ class Condition(Generic[E]):
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
+    "<>": operator.ne,
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -198,9 +202,6 @@ class Compare(Condition[E]):
         self.comparator = comparator
         self.value = value
 
-    def operands(self) -> tuple[Operand, ...]:
-        return (self.operand,)
-
     @property
     def compared_values(self) -> tuple[Any, ...]:
         return (self.value,)
@@ -213,9 +214,9 @@ class Compare(Condition[E]):
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         value = values[self.operand.name]
-        if self.comparator == "<>":
-            return bool(value != self.value)
-        return value is not None and _COMPARE[self.comparator](value, self.value)
+        if value is None:
+            return self.comparator == "<>"
+        return bool(_COMPARE[self.comparator](value, self.value))
 
 
 class CompareAttributes(Condition[E]):
@@ -234,10 +235,9 @@ class CompareAttributes(Condition[E]):
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         left, right = values[self.operand.name], values[self.other.name]
-        missing = left is None or right is None
-        if self.comparator == "<>":
-            return missing or bool(left != right)
-        return not missing and _COMPARE[self.comparator](left, right)
+        if left is None or right is None:
+            return self.comparator == "<>"
+        return bool(_COMPARE[self.comparator](left, right))
 
 
 class CompareSize(Condition[E]):
@@ -250,9 +250,6 @@ class CompareSize(Condition[E]):
         self.comparator = comparator
         self.size = size
 
-    def operands(self) -> tuple[Operand, ...]:
-        return (self.operand,)
-
     def to_tree(self, leaves: Leaves) -> tree.Condition:
         size = tree.Call("size", (leaves.path(self.operand),))
         number = leaves.constant({"N": str(self.size)}, self.size)
@@ -260,11 +257,7 @@ class CompareSize(Condition[E]):
 
     def holds(self, values: Mapping[str, Any]) -> bool:
         value = values[self.operand.name]
-        if value is None:
-            return False
-        if self.comparator == "<>":
-            return len(value) != self.size
-        return _COMPARE[self.comparator](len(value), self.size)
+        return value is not None and _COMPARE[self.comparator](len(value), self.size)
 
 
 _ENCODE: dict[str, Encode] = {
@@ -284,9 +277,6 @@ class Predicate(Condition[E]):
         self.operand = operand
         self.check = check
         self.values = values
-
-    def operands(self) -> tuple[Operand, ...]:
-        return (self.operand,)
 
     @property
     def compared_values(self) -> tuple[Any, ...]:
@@ -323,9 +313,6 @@ class IsNull(Condition[E]):
 
     def __init__(self, operand: Operand) -> None:
         self.operand = operand
-
-    def operands(self) -> tuple[Operand, ...]:
-        return (self.operand,)
 
     def to_tree(self, leaves: Leaves) -> tree.Condition:
         return tree.Comparison(

@@ -80,7 +80,7 @@ def element(tag: str, *children: Child, **attributes: str | float | None) -> Mar
     pieces.append(">")
     for child in children:
         if child.__class__ is Markup:
-            pieces.append(child)  # type: ignore[arg-type]
+            pieces.append(child)
         elif isinstance(child, str):
             pieces.append(escape(child) if _special(child) else child)
         else:

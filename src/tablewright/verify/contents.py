@@ -5,7 +5,7 @@
     scan.contents(table).items      all items; the same `Contents` if nothing has changed
     scan.hold()                     from now on, each table is scanned once until the next `hold()`
 
-An item is decoded and identified once for its stored bytes, however often a scan returns them.
+What follows from an item is computed once for its stored bytes, however often a scan returns them.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.model.databases.database import Database
+from tablewright.plan.writes.effect import sentinel
 from tablewright.values import Item, sort_key
 from tablewright.verify.stored import compare_stored
 
@@ -40,7 +41,7 @@ _position = attrgetter("position")
 
 
 class StoredItem:
-    """An item, or a row of an index, with its kind and its position."""
+    """An item, or a row of an index, and what follows from it."""
 
     def __init__(self, table: TableMap, body: bytes) -> None:
         self.table = table
@@ -55,6 +56,26 @@ class StoredItem:
     @cached_property
     def kind(self) -> ItemKind:
         return self.table.identify(self.item)
+
+    @cached_property
+    def text(self) -> str:
+        """The item as text that does not depend on the order of its attributes."""
+        return _canonical_text(self.item)
+
+    @cached_property
+    def has_own_keys(self) -> bool:
+        """Whether its keys are those that its values give; true if it is of no entity."""
+        return self.kind.stored is None or self.kind.stored.rekey(self.item) == self.item
+
+    @cached_property
+    def sentinels(self) -> list[str]:
+        """The sentinels that its unique values need, each as its `text`."""
+        entity = self.kind.stored
+        if entity is None or not entity.uniques:
+            return []
+        values = entity.values(self.item)
+        found = (sentinel(entity, unique, values) for unique in entity.uniques)
+        return [_canonical_text(each) for each in found if each is not None]
 
 
 class Contents:
@@ -159,19 +180,30 @@ class Scanner:
 def table_problem(table: TableMap, whole: Contents, indexes: list[Contents]) -> str:
     """Return what is wrong in a table, or between it and its indexes; "" if nothing is.
 
-    Each item must be one that the design describes, and each index must contain exactly the items
-    that have its key attributes.
+    Each item must have the keys that its values give, each unique value its sentinel, and each
+    index must contain exactly the items that have its key attributes.
     """
-    report = compare_stored(table, (each.item for each in whole.items), shown=1)
-    for difference in report.differences:
-        return str(difference)
+    expected = sorted(text for each in whole.items for text in each.sentinels)
+    others = [each for each in whole.items if each.kind.stored is None]
+    found = sorted(each.text for each in others if not each.kind.is_record)
+    if found != expected or not all(each.has_own_keys for each in whole.items):
+        report = compare_stored(table, (each.item for each in whole.items), shown=1)
+        for difference in report.differences:
+            return str(difference)
+        return (  # `compare_stored` accepts sentinels with further attributes
+            f"the sentinels of unique values are wrong: expected {expected}, found {found}"
+        )
     for index, rows in zip(table.indexes.values(), indexes, strict=True):
         names = set(index.attributes)
-        expected = [each.position for each in whole.items if names <= each.item.keys()]
-        found = [each.position for each in rows.items]
-        if expected != found:
+        indexed = [each.position for each in whole.items if names <= each.item.keys()]
+        present = [each.position for each in rows.items]
+        if indexed != present:
             return (
-                f"the index {index.name} does not match the table: expected {len(expected)} items "
-                f"with its key attributes, found {len(found)}"
+                f"the index {index.name} does not match the table: expected {len(indexed)} items "
+                f"with its key attributes, found {len(present)}"
             )
     return ""
+
+
+def _canonical_text(item: Item) -> str:
+    return str(sorted(item.items()))

@@ -37,7 +37,7 @@ from tablewright.errors import invalid
 from tablewright.limits import MAX_RECOVERY_DAYS
 from tablewright.schema import TableSchema
 from tablewright.table_description import write_keys
-from tablewright.wire.exports import (
+from tablewright.wire.archives import (
     CreateBackupInput,
     DeleteBackupInput,
     DescribeBackupInput,

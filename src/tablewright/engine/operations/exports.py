@@ -47,7 +47,7 @@ from tablewright.errors import (
     ValidationException,
     invalid,
 )
-from tablewright.wire.exports import (
+from tablewright.wire.archives import (
     DescribeExportInput,
     ExportTableToPointInTimeInput,
     ListExportsInput,

@@ -48,7 +48,7 @@ from tablewright.errors import (
     invalid,
 )
 from tablewright.schema import TableSchema
-from tablewright.wire.exports import DescribeImportInput, ImportTableInput, ListImportsInput
+from tablewright.wire.archives import DescribeImportInput, ImportTableInput, ListImportsInput
 from tablewright.wire.requests import CreateTableInput
 
 MAX_LISTED_IMPORTS = 25
@@ -153,18 +153,14 @@ def _begin(
                     f"The ClientToken {token} was used for another import: {one.arn}"
                 )
             return one, False
-    _require_new_table(schema.name, context)
+    if schema.name in context.catalog.tables:
+        raise ResourceInUseException(f"Table already exists: {schema.name}")
     table = context.catalog.add_trees(context.tx, schema)
     begun = Import(
         id=import_id, table=table, token=token, request=members, process=os.getpid(), started=now
     )
     IMPORTS.save(context.catalog, context.tx, begun)
     return begun, True
-
-
-def _require_new_table(name: str, context: WriteContext) -> None:
-    if name in context.catalog.tables:
-        raise ResourceInUseException(f"Table already exists: {name}")
 
 
 def _drop_missing(value: Any) -> Any:

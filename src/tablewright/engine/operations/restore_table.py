@@ -29,7 +29,7 @@ from tablewright.engine.tables.definition import check_encryption
 from tablewright.engine.tables.describe import describe, table_arn
 from tablewright.errors import InvalidRestoreTimeException, TableAlreadyExistsException, invalid
 from tablewright.schema import IndexSchema, OnDemand, RestoreOrigin, TableSchema, Throughput
-from tablewright.wire.exports import (
+from tablewright.wire.archives import (
     RestoreInput,
     RestoreTableFromBackupInput,
     RestoreTableToPointInTimeInput,

@@ -57,10 +57,10 @@ class _Events(Generic[T]):
         run: Callable[[ReadStream], Any],
         entities: dict[TableMap, list[EntityMap]],
         *,
-        after: str | None = None,
-        start: StreamStart = "TRIM_HORIZON",
-        follow: bool = False,
-        poll_seconds: float = POLL_SECONDS,
+        after: str | None,
+        start: StreamStart,
+        follow: bool,
+        poll_seconds: float,
     ) -> None:
         if start not in ("TRIM_HORIZON", "LATEST"):
             raise InvalidValue(f"start={start!r} is neither 'TRIM_HORIZON' nor 'LATEST'")
@@ -160,7 +160,14 @@ class Streams:
     def stream_events(
         self, *entities: type[object], **options: Unpack[StreamOptions]
     ) -> StreamEvents[Any]: ...
-    def stream_events(self, *entities: type, **options: Any) -> StreamEvents[Any]:
+    def stream_events(
+        self,
+        *entities: type,
+        after: str | None = None,
+        start: StreamStart = "TRIM_HORIZON",
+        follow: bool = False,
+        poll_seconds: float = POLL_SECONDS,
+    ) -> StreamEvents[Any]:
         """Return the changes of entities, from the streams of their tables; iterate over it.
 
         Without entities, those of all entities but histories. The events start after the checkpoint
@@ -168,7 +175,10 @@ class Streams:
         (`start="LATEST"`). They end when there are no more. With `follow` they never end: the
         stream is read again every `poll_seconds`.
         """
-        return StreamEvents(self.run, select_entities(entities, self._tables), **options)
+        wanted = select_entities(entities, self._tables)
+        return StreamEvents(
+            self.run, wanted, after=after, start=start, follow=follow, poll_seconds=poll_seconds
+        )
 
 
 class AsyncStreams:
@@ -201,9 +211,19 @@ class AsyncStreams:
     def stream_events(
         self, *entities: type[object], **options: Unpack[StreamOptions]
     ) -> AsyncStreamEvents[Any]: ...
-    def stream_events(self, *entities: type, **options: Any) -> AsyncStreamEvents[Any]:
+    def stream_events(
+        self,
+        *entities: type,
+        after: str | None = None,
+        start: StreamStart = "TRIM_HORIZON",
+        follow: bool = False,
+        poll_seconds: float = POLL_SECONDS,
+    ) -> AsyncStreamEvents[Any]:
         """Return the changes of entities, for `async for`; see `Database.stream_events`."""
-        return AsyncStreamEvents(self.run, select_entities(entities, self._tables), **options)
+        wanted = select_entities(entities, self._tables)
+        return AsyncStreamEvents(
+            self.run, wanted, after=after, start=start, follow=follow, poll_seconds=poll_seconds
+        )
 
 
 @overload
