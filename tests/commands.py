@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
 
+from typer import testing
 from typer.testing import CliRunner
 
 from tablewright.cli import all_commands
+
+# The runner builds all commands from their functions for each run, which takes longer than most.
+testing._get_command = cache(testing._get_command)  # type: ignore[attr-defined]
 
 
 def run(*arguments: str | Path) -> CompletedProcess[str]:

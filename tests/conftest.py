@@ -48,6 +48,13 @@ def pytest_configure(config: pytest.Config) -> None:
         compileall.compile_dir(Path(tablewright.__file__).parent, quiet=2)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import nothing of the browser tests in a run without them."""
+    if collection_path.name == "browser" and "not browser" in config.option.markexpr:
+        return True
+    return None
+
+
 def pytest_collection_finish() -> None:
     """Collect garbage again, but never look at the thousands of tests and their parameters."""
     gc.freeze()

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
-from tablewright.designs.catalog import bundled, load
+from tablewright.designs.catalog import BUNDLED, load
 from tablewright.publish import html_document
 from tests.browser.accessibility import assert_accessible, assert_fits
 
 
-@pytest.mark.parametrize("name", [design.name for design in bundled()])
+@pytest.mark.parametrize("name", BUNDLED)
 def test_the_page_of_a_design_is_accessible_and_fits_each_width(
     name: str, page: Page, tmp_path: Path
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from tablewright.designs.catalog import bundled
+from tablewright.designs.catalog import BUNDLED
 from tests.browser.accessibility import assert_accessible, assert_fits
 from tests.browser.chromium import WIDTHS, show
 from tests.browser.pages import PAGES, walk
@@ -22,7 +22,7 @@ def test_a_page_is_accessible_at_each_width_in_both_schemes(path: str, page: Pag
         assert_accessible(page)
 
 
-@pytest.mark.parametrize("name", [design.name for design in bundled()])
+@pytest.mark.parametrize("name", BUNDLED)
 def test_every_page_has_a_title_one_main_heading_and_no_errors(name: str, page: Page) -> None:
     with studio_of(name) as studio:
         for path in walk(page, studio, each=1):

@@ -6,14 +6,17 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from tablewright.studio.markup.pattern_matrix import pattern_matrix
 
 from tablewright import Attr, Engine, Entity, Table, attr, connect, create, key, transact, version
+from tablewright.cli.studio import open_workspace
 from tablewright.cost import Consumption, consumption, cost, load_prices, load_rates
 from tablewright.database import Database
-from tablewright.designs.catalog import bundled, load
+from tablewright.designs.catalog import BUNDLED, load
 from tablewright.errors import AlreadyExists, UniqueViolation
 from tablewright.plans import Plan
+from tablewright.studio.views.design import show_patterns
+from tablewright.studio.web.frame import framed
+from tablewright.studio.web.http import Fields, WebRequest
 from tablewright.verify.trace import ItemReader, Recorder
 from tests import commands
 
@@ -28,7 +31,7 @@ class Entry(Entity, table=Ledger):
     primary = key("ENTRY" / number, "ENTRY")
 
 
-@pytest.mark.parametrize("name", [design.name for design in bundled()])
+@pytest.mark.parametrize("name", BUNDLED)
 def test_explain_cost_and_the_studio_show_the_same_units(name: str) -> None:
     design = load(name)
     report = cost(design, rates=load_rates(design), prices=load_prices(None))
@@ -36,7 +39,9 @@ def test_explain_cost_and_the_studio_show_the_same_units(name: str) -> None:
         found["label"]: found["calls"]
         for found in json.loads(commands.run("explain", name, "--json").stdout)
     }
-    matrix = str(pattern_matrix(design, report))
+    workspace = open_workspace([name])
+    request = WebRequest(method="GET", path="/design/patterns", query=Fields.parse(""), headers={})
+    matrix = framed(show_patterns(workspace, request), workspace).decode()
     shapes = {found.label: found.shape for found in design.patterns}
     for found in report.patterns:
         assert explained[found.label] == {

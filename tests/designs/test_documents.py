@@ -13,7 +13,7 @@ import pytest
 from tablewright import GSI, Attr, Entity, Table, Tenancy, attr, connect, create, index, key
 from tablewright.cost import measure_units
 from tablewright.designs import menu
-from tablewright.designs.catalog import bundled, load
+from tablewright.designs.catalog import BUNDLED, load
 from tablewright.designs.commerce import Commerce, CustomerProfile
 from tablewright.designs.market import Market, Order
 from tablewright.designs.recipes import option2
@@ -160,7 +160,7 @@ def test_the_patterns_of_the_shop_show_their_order() -> None:
     assert notes["user_by_id"] == notes["user_by_email"] == ""
 
 
-@pytest.mark.parametrize("name", [design.name for design in bundled()])
+@pytest.mark.parametrize("name", BUNDLED)
 def test_each_pattern_shows_its_cost_as_explain_does(name: str) -> None:
     design = load(name)
     rows = [row for row in rows_of(document_of(name)) if len(row) > 6]
@@ -218,7 +218,7 @@ def test_entities_that_expire_are_listed_in_one_line() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", [design.name for design in bundled()])
+@pytest.mark.parametrize("name", BUNDLED)
 def test_each_document_says_how_a_delimiter_inside_a_text_is_stored(name: str) -> None:
     assert "`#` is stored as `$!` and `$` as `$$`" in document_of(name)
 

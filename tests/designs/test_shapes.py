@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tablewright import connect
-from tablewright.designs.catalog import bundled, load
+from tablewright.designs.catalog import BUNDLED, load
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.table import TableMap
 from tablewright.plan.expressions import QueryRequest
@@ -21,7 +21,7 @@ from tablewright.verify.checks import Check
 from tablewright.verify.run import verify
 from tests.sent import Access, accesses_of
 
-NAMES = [design.name for design in bundled()]
+NAMES = list(BUNDLED)
 
 
 def stated(shape: Shape) -> Iterator[Access]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from tablewright import connect
 from tablewright.database import Database
-from tablewright.designs.catalog import bundled, load
+from tablewright.designs.catalog import BUNDLED, load
 from tablewright.designs.menu import collection, composite
 from tablewright.engine import Engine
 from tablewright.observe import PatternUsage, Usage
@@ -20,7 +20,7 @@ from tablewright.verify.design import Design
 from tablewright.verify.run import verify
 from tests.costs import run_within_range
 
-NAMES = [design.name for design in bundled()]
+NAMES = list(BUNDLED)
 
 #: The patterns whose cost depends on a number of items: those of whole collections and of lists;
 #: and look-ups by an id in an index that a tenant's database filters.

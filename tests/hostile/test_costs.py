@@ -11,16 +11,19 @@ from cProfile import Profile
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tablewright.encoding.truncation import MAX_ECHO_LENGTH
 from tablewright.engine import Engine
 from tablewright.errors import DynamoDBError
 from tablewright.wire.operations import OPERATIONS
 from tablewright.wire.values import decode
+from tests.examples import FULL
 from tests.hostile.__main__ import TABLE, new_engine
 from tests.hostile.bodies import bodies
 
-SIZE = 8 * 1024
+#: Large enough that work for each pair of values exceeds the bound; more with all examples.
+SIZE = (8 if settings().max_examples >= FULL else 5) * 1024
 #: Checking and storing a value of 9 bytes takes some 20 calls; compiling a legacy condition more.
 MAX_CALLS_PER_BYTE = 8
 #: What a request costs whatever is in it, echoes of values and expressions of 4 KB included.

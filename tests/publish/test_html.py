@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tablewright import GSI, Attr, Entity, Table, attr, index, key
-from tablewright.designs.catalog import bundled, load
+from tablewright.designs.catalog import BUNDLED, load
 from tablewright.presentation.element import Markup, element, escape
 from tablewright.presentation.erd import RELATION_COLUMNS, Attribute, Erd, Node, Relation
 from tablewright.presentation.erd_svg import erd_svg, width, wrap
@@ -21,7 +21,7 @@ from tablewright.publish import html_document
 from tablewright.verify import Design
 from tests.commands import run
 
-NAMES = [design.name for design in bundled()]
+NAMES = list(BUNDLED)
 HOSTILE = "<script>alert(1)</script>&\"'`\u202e\u2066\x00\x1b\ud800"
 
 

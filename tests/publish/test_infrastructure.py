@@ -11,7 +11,6 @@ from typing import Any
 
 import hcl2
 import pytest
-from cfnlint.api import lint_all
 
 from tablewright import Attr, Engine, Entity, Provisioned, Table, attr, connect, index, key
 from tablewright.designs.catalog import bundled
@@ -81,6 +80,8 @@ EVERY = {each.name: each for each in (*DESIGNS, SEVERAL, PROVISIONED)}
 
 def problems(template: dict[str, Any]) -> list[str]:
     """Return what cfn-lint finds, without its advice."""
+    from cfnlint.api import lint_all  # it takes a second to import
+
     return [str(match) for match in lint_all(json.dumps(template)) if match.rule.id[0] in "EW"]
 
 

@@ -11,7 +11,7 @@ import pytest
 from tablewright.cli.studio import open_workspace
 from tablewright.cost import cost, load_prices
 from tablewright.cost.prices import Rates
-from tablewright.designs.catalog import bundled, load
+from tablewright.designs.catalog import BUNDLED, load
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.plan.shape import Shape
 from tablewright.presentation.conditions import condition_lines
@@ -26,7 +26,7 @@ def text_of(page: str) -> str:
     return html.unescape(re.sub(r"<[^>]*>", "", page.partition("<main")[2]))
 
 
-@pytest.fixture(scope="module", params=[design.name for design in bundled()])
+@pytest.fixture(scope="module", params=BUNDLED)
 def each_design(request: pytest.FixtureRequest) -> Iterator[tuple[str, Browser]]:
     workspace = open_workspace([request.param])
     with serving_studio(workspace) as link:

@@ -127,7 +127,7 @@ class Redirection:
         patch.setattr(Local, "send", send)
         patch.setattr(Local, "send_async", send_async)
         patch.setattr(Local, "close_async", close_async)
-        patch.setattr("tablewright.model.databases.database.open_target", open_for_database)
+        patch.setattr("tablewright.model.databases.connecting.open_target", open_for_database)
 
 
 _running = pytest.StashKey[tuple[ExitStack, Redirection]]()

@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from tablewright.designs.catalog import bundled
+from tablewright.designs.catalog import BUNDLED
 from tablewright.engine import Engine
 from tablewright.server import serving
 from tests.commands import run
 from tests.server.http import sdk_client
-
-BUNDLED = [design.name for design in bundled()]
 
 DESIGN = '''
 from __future__ import annotations
