@@ -37,6 +37,7 @@ from tablewright.errors import (
     ValidationException,
 )
 from tablewright.plans import Query
+from tablewright.presentation.blocks import EntityCell
 from tablewright.publish.charts import index_chart
 from tablewright.server import serving
 from tests.model.declaring.declarations import refused
@@ -419,7 +420,7 @@ def test_documents_show_a_column_for_each_attribute() -> None:
         "createdAt",
     ]
     assert chart.rows[0] == [
-        "Order",
+        EntityCell("Order", (Order.__entity__,)),
         "{tenantId}",
         "{region}",
         "{status}",
