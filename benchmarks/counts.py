@@ -36,7 +36,7 @@ TEXTS_OF_OTHERS = {
     "encoding/numbers": "numbers in requests",
     "engine/archives/object_folder": "names of files",
     "engine/operations": "names in requests",
-    "engine/access/scope": "regions and accounts in requests",
+    "engine/access/account_scope": "regions and accounts in requests",
     "engine/change_log/streams": "names in requests",
     "expression": "expressions in requests",
     "fastapi/etags": "headers of requests",

@@ -77,5 +77,8 @@ def rows_of(table: StoredTable, n: int, count: int) -> list[Row]:
     item = normalise_item(items.item(n, count))
     size, body = item_size(item), dump(item)
     key = table.encode_key(item)
-    entries = (index.encode_entry(item, key) for index in table.indexes)
-    return [(key, size, body), *((entry, size, body) for entry in entries if entry is not None)]
+    row_keys = (index.encode_row_key(item, key) for index in table.indexes)
+    return [
+        (key, size, body),
+        *((row_key, size, body) for row_key in row_keys if row_key is not None),
+    ]

@@ -144,12 +144,12 @@ class Bench:
                 item = request["Item"]
                 size, body = item_size(item), dump(item)
                 key = table.check_item(item, size)
-                entry = table.indexes[0].encode_entry(item, key)
+                row_key = table.indexes[0].encode_row_key(item, key)
                 held, checksum = table.indexes[0].tree, row_checksum(body, size)
                 yield [
                     (tree.get_sql, (key,)),
                     (tree.put_sql, (key, size, body, checksum + tree.tag)),
-                    (held.put_sql, (entry, size, body, checksum + held.tag)),
+                    (held.put_sql, (row_key, size, body, checksum + held.tag)),
                 ]
 
     def _run_statements(self, group: Sequence[list[Statement]]) -> None:

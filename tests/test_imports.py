@@ -28,7 +28,7 @@ RARE = {
     "tablewright.engine.archives.exports",
     "tablewright.engine.archives.imports",
     "tablewright.engine.integrity",
-    "tablewright.engine.access.key_counts",
+    "tablewright.engine.contributors",
     "tablewright.engine.operations.scan",
     "tablewright.engine.realism",
     "tablewright.engine.access.requested_access",

@@ -145,7 +145,7 @@ def test_a_start_key_of_another_segment_is_refused(engine: Engine) -> None:
     first_byte = zlib.crc32(b"c1\x00\x00") >> 24
     other = 0 if first_byte >= 0x80 else 1
     assert get(engine, segment=1 - other, segments=2, start=order(1)) == ([], None)
-    with pytest.raises(ValidationException, match="of another segment"):
+    with pytest.raises(ValidationException, match="it belongs to another segment"):
         get(engine, segment=other, segments=2, start=order(1))
 
 

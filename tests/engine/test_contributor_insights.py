@@ -6,8 +6,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tablewright.engine import Engine
-from tablewright.engine.access import key_counts
+from tablewright.engine import Engine, contributors
 from tablewright.errors import InvalidValue, ResourceNotFoundException
 from tablewright.server import Settings, serving
 from tests.engine.database import Database, item, table_request, values
@@ -141,8 +140,8 @@ def test_an_unknown_table_has_no_counts(db: Database) -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_counts, "MAX_KEYS", 10)
-    monkeypatch.setattr(key_counts, "KEPT_KEYS", 2)
+    monkeypatch.setattr(contributors, "MAX_KEYS", 10)
+    monkeypatch.setattr(contributors, "KEPT_KEYS", 2)
     with Engine() as engine:
         engine.call("CreateTable", table_request("shop", "pk:N"))
         request: Any = {"TableName": "shop", "ContributorInsightsAction": "ENABLE"}

@@ -14,7 +14,7 @@ from tablewright.errors import ValidationException
 from tablewright.expression import Scope
 from tablewright.expression.evaluate import Memo, compile_condition
 from tablewright.expression.parse import parse_condition, parse_update
-from tablewright.expression.room import Room
+from tablewright.expression.size_budget import SizeBudget
 from tablewright.expression.update import CompiledActions
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import Item, Value
@@ -175,12 +175,12 @@ def test_lists_that_do_not_fit_are_not_built() -> None:
         tracemalloc.stop()
 
 
-def test_a_room_measures_a_value_once() -> None:
-    room = Room(10)
+def test_a_budget_measures_a_value_once() -> None:
+    budget = SizeBudget(10)
     value = {"L": [{"S": "abc"}]}
-    assert room.size(value) == 7
+    assert budget.size(value) == 7
     value["L"].append({"S": "abc"})
-    assert room.size(value) == 7
+    assert budget.size(value) == 7
 
 
 def test_a_number_that_becomes_shorter_makes_room() -> None:

@@ -13,7 +13,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from tablewright.engine.access.scope import AccountScope, ScopedEngine
+from tablewright.engine.access.account_scope import AccountScope, ScopedEngine
 from tablewright.engine.realism import Realism
 from tablewright.errors import AccessDeniedException, InvalidValue
 from tablewright.policy import Principal

@@ -17,7 +17,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from tablewright.cost.capacity import (
+from tablewright.cost.patterns import PatternCost, PatternUnits, pattern_units, price_units
+from tablewright.cost.prices import HOURS, UTILIZATION, Prices, Rates
+from tablewright.cost.sizes import Sizes, measure
+from tablewright.cost.table_costs import (
     CapacityCost,
     StorageCost,
     capacity_costs,
@@ -25,9 +28,6 @@ from tablewright.cost.capacity import (
     storage_costs,
     with_item_counts,
 )
-from tablewright.cost.patterns import PatternCost, PatternUnits, pattern_units, price_units
-from tablewright.cost.prices import HOURS, UTILIZATION, Prices, Rates
-from tablewright.cost.sizes import Sizes, measure
 from tablewright.cost.units import PatternCall, pattern_calls
 from tablewright.errors import TablewrightError
 from tablewright.verify.design import Design

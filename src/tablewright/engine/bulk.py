@@ -62,7 +62,7 @@ def read_rows(
             key = table.keys.check_key(start)
             if key < first or (end is not None and key >= end):
                 raise ValidationException(
-                    "The provided starting key is invalid: of another segment"
+                    "The provided starting key is invalid: it belongs to another segment"
                 )
             after = key + b"\x00"
         rows: list[ItemRow] = []

@@ -5,6 +5,8 @@
                                                   concurrent writers
     call      both, in this process               the response as Python values
 
+`run`, `read_all` and `write_all` are in `StepRunner` (`runner`), of which `Engine` is a subclass.
+
 Several threads can use one engine; several engines, in one or more processes, can use one file. A
 forked process must open its own engine.
 
@@ -33,16 +35,17 @@ from tablewright.engine.operations import (
     reject_misspelled_members,
     unknown_operation,
 )
-from tablewright.engine.step import Step, StepRunner, WriteContext
+from tablewright.engine.runner import StepRunner
+from tablewright.engine.step import Step, WriteContext
 from tablewright.engine.tables.catalog import Catalog, read_jobs
 from tablewright.errors import SerializationException
 from tablewright.storage import BUSY_SECONDS, Durability, Sandbox, Snapshot, Store, WriteTransaction
 from tablewright.wire.read import read
 
 if TYPE_CHECKING:
-    from tablewright.engine.access.key_counts import Contributors, KeyCounts
-    from tablewright.engine.access.scope import AccountScope
+    from tablewright.engine.access.account_scope import AccountScope
     from tablewright.engine.archives.object_folder import ObjectFolder
+    from tablewright.engine.contributors import Contributors, KeyCounts
     from tablewright.engine.expiry import Sweeper
     from tablewright.engine.integrity import Report
     from tablewright.engine.realism import Realism, RealisticLayer
@@ -215,7 +218,7 @@ class Engine(StepRunner):
 
     def counted_keys(self) -> Iterator[tuple[str, str | None, Contributors]]:
         """Yield the most used keys of all tables and indexes with Contributor Insights."""
-        from tablewright.engine.access.key_counts import enabled_insights
+        from tablewright.engine.contributors import enabled_insights
 
         for table, index in enabled_insights(self._catalog.tables):
             yield table.name, index, self._key_counts.report(table, index, 10)
@@ -288,7 +291,7 @@ class Engine(StepRunner):
 
     @cached_property
     def _key_counts(self) -> KeyCounts:
-        from tablewright.engine.access.key_counts import KeyCounts
+        from tablewright.engine.contributors import KeyCounts
 
         return KeyCounts()
 

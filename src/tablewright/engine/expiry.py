@@ -28,7 +28,7 @@ from weakref import ref
 
 from tablewright.encoding.items import load
 from tablewright.engine import maintenance
-from tablewright.engine.capacity import Charge
+from tablewright.engine.charge import Charge
 from tablewright.engine.maintenance import MAX_PAUSE, MIN_PAUSE
 from tablewright.engine.rows import find_row, replace_item
 from tablewright.engine.tables.catalog import TOKENS, Catalog

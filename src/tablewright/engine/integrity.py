@@ -120,20 +120,20 @@ def _check_row(
         yield _problem(table, table, key, f"cannot be read: {error}")
         return
     for index in table.indexes:
-        entry = index.encode_entry(item, key)
-        if entry is None:
+        row_key = index.encode_row_key(item, key)
+        if row_key is None:
             continue
-        expected[index.name].add(entry)
+        expected[index.name].add(row_key)
         held = project_row(index, ItemRow(item, size, body))
         try:
-            found = snapshot.get(index.tree, entry)
+            found = snapshot.get(index.tree, row_key)
         except DamagedRow:
             continue  # _check_index reports it
         if found is None:
             if not index.schema.building or key <= built.get(index.schema.tree, key):
-                yield _problem(table, index, entry, "is missing")
+                yield _problem(table, index, row_key, "is missing")
         elif found != (held.size, held.body) and not _is_same_row(found, held):
-            yield _problem(table, index, entry, "differs from the table's item")
+            yield _problem(table, index, row_key, "differs from the table's item")
 
 
 def _problem(table: StoredTable, source: StoredTable | StoredIndex, key: bytes, what: str) -> str:
@@ -154,12 +154,12 @@ def _check_index(
 ) -> Iterator[str]:
     """Report damaged and unexpected rows of an index; `_check_row` has checked the others."""
     rows = 0
-    for entry, _, _, intact in snapshot.inspect(index.tree, b"", None):
+    for row_key, _, _, intact in snapshot.inspect(index.tree, b"", None):
         rows += 1
         if not intact:
-            yield _problem(table, index, entry, _DAMAGED)
-        elif entry not in expected:
-            yield _problem(table, index, entry, "belongs to no item")
+            yield _problem(table, index, row_key, _DAMAGED)
+        elif row_key not in expected:
+            yield _problem(table, index, row_key, "belongs to no item")
     report.rows[table.name, index.name] = rows
 
 

@@ -1,8 +1,8 @@
 """Item counts: the rows and bytes of tables and indexes, in a time that does not grow with them.
 
     up to MAX_EXACT_ROWS    counted for each description, so they are always current
-    more                    the last count of the background thread, as DynamoDB has them, which
-                            counts about every six hours; an estimate until there is one
+    more                    the last count of the background thread, or an estimate until there is
+                            one. (DynamoDB, too, updates its counts about every six hours.)
 
 Invariants:
 - A description reads at most `MAX_EXACT_ROWS` rows of each tree.

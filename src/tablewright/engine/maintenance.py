@@ -289,10 +289,10 @@ class Maintenance:
                 return None
             run = []
             for key, _, body in rows:
-                entry = index.encode_entry(load(body), key)
-                if entry is not None:
-                    run.append((entry, key))
-                    size += len(entry) + len(key) + KEY_OVERHEAD
+                row_key = index.encode_row_key(load(body), key)
+                if row_key is not None:
+                    run.append((row_key, key))
+                    size += len(row_key) + len(key) + KEY_OVERHEAD
                 position = key
             runs.append(sorted(run))  # in small runs: one large sort would block all threads
         return _Chunk(job, undone, runs, position, is_last)

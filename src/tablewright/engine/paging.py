@@ -1,7 +1,7 @@
 """Paging: read, filter and limit the rows of a page, for Query and Scan.
 
-A page ends with the row that reaches `Limit` or 1 MB, both counted before the filter, or with which
-a heavy filter has used up its CPU time. The key of that row is the LastEvaluatedKey, even if it is
+A page ends with the row that reaches `Limit` or 1 MB, both counted before the filter, or at which a
+heavy filter has used up its CPU time. The key of that row is the LastEvaluatedKey, even if it is
 the last row. Rows of a table and of an index have the same form and are read in the same way, with
 one exception: attributes that a local index does not hold are fetched from the table, and the table
 is charged for them.
@@ -18,7 +18,7 @@ from msgspec import Raw, Struct
 from tablewright.capacity import read_units
 from tablewright.encoding.items import load, normalise_item
 from tablewright.encoding.truncation import join_truncated
-from tablewright.engine.capacity import Charge
+from tablewright.engine.charge import Charge
 from tablewright.engine.step import ReadContext
 from tablewright.engine.tables.table import (
     KEY_MISMATCH,
@@ -114,9 +114,9 @@ class RowSource:
         if self.index is None:
             return table_key
         self.keys.check_index_key_sizes(start)
-        entry = self.index.encode_entry(start, table_key)
-        assert entry is not None
-        return entry
+        row_key = self.index.encode_row_key(start, table_key)
+        assert row_key is not None
+        return row_key
 
 
 def find_source(context: ReadContext, request: requests.PagedInput) -> RowSource:

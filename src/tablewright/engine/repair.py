@@ -28,10 +28,10 @@ import apsw
 from msgspec.structs import replace
 
 from tablewright.engine.archives.backups import BACKUPS, add_backup
-from tablewright.engine.capacity import Charge
 from tablewright.engine.change_log.changes import TrimPoints, read_trim_points, write_trim_points
 from tablewright.engine.change_log.recovery import set_recovery
 from tablewright.engine.change_log.streams import apply_stream_setting
+from tablewright.engine.charge import Charge
 from tablewright.engine.integrity import (
     UNREADABLE,
     check_changes,
@@ -211,8 +211,8 @@ def _save_table(snapshot: Snapshot, old: StoredTable, store: Store, new: StoredT
     saved.unreadable_ranges = rows.unreadable_ranges
     lost = set(rows.damaged)
     for index in old.indexes:
-        for entry, size, body, intact in _ReachableRows(snapshot, index.tree):
-            values = decode_key(old, index, entry)
+        for row_key, size, body, intact in _ReachableRows(snapshot, index.tree):
+            values = decode_key(old, index, row_key)
             key = None if values is None else old.keys.encode(values)
             if key is None or store.read(partial(_has_row, new, key)):
                 continue

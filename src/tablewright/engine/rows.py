@@ -16,7 +16,7 @@ from msgspec import Raw, Struct
 
 from tablewright.capacity import write_units
 from tablewright.encoding.items import dump, item_size, load
-from tablewright.engine.capacity import Charge
+from tablewright.engine.charge import Charge
 from tablewright.engine.tables.table import StoredIndex, StoredTable
 from tablewright.errors import ConditionalCheckFailedException
 from tablewright.expression import CompiledCondition, CompiledProjection
@@ -131,29 +131,29 @@ def replace_item(
         if old and new and new_body and [*map(old_item.get, names)] == [*map(new_item.get, names)]:
             if index.projected_names is not None:
                 _replace_projection(tx, index, key, old, new, charge)
-            elif (entry := index.encode_entry(new_item, key)) is not None:  # the same row again
+            elif (row_key := index.encode_row_key(new_item, key)) is not None:  # the same row again
                 charge.add(units, index)
-                tx.put(index.tree, entry, new_size, new_body)
+                tx.put(index.tree, row_key, new_size, new_body)
             continue
-        if old and (entry := index.encode_entry(old_item, key)) is not None:
-            tx.delete(index.tree, entry)
+        if old and (row_key := index.encode_row_key(old_item, key)) is not None:
+            tx.delete(index.tree, row_key)
             charge.add(write_units(project_row(index, old).size), index)
-        if new and (entry := index.encode_entry(new_item, key)) is not None:
+        if new and (row_key := index.encode_row_key(new_item, key)) is not None:
             now = project_row(index, new)
             charge.add(write_units(now.size), index)
-            tx.put(index.tree, entry, now.size, now.body)
+            tx.put(index.tree, row_key, now.size, now.body)
 
 
 def _replace_projection(
     tx: WriteTransaction, index: StoredIndex, key: bytes, old: ItemRow, new: ItemRow, charge: Charge
 ) -> None:
     """Replace the row of an item whose index keys are unchanged, if its projection changed."""
-    entry = index.encode_entry(new.item, key)
-    if entry is not None:
+    row_key = index.encode_row_key(new.item, key)
+    if row_key is not None:
         was, now = project_row(index, old), project_row(index, new)
         if was.item != now.item:
             charge.add(write_units(max(was.size, now.size)), index)
-            tx.put(index.tree, entry, now.size, now.body)
+            tx.put(index.tree, row_key, now.size, now.body)
 
 
 def put_items(
@@ -177,10 +177,10 @@ def _is_reordered(old: ItemRow, new: ItemRow) -> bool:
 
 def add_to_index(tx: WriteTransaction, index: StoredIndex, key: bytes, row: ItemRow) -> None:
     """Add an existing item of the table to a new index, if it has the key attributes."""
-    entry = index.encode_entry(row.item, key)
-    if entry is not None:
+    row_key = index.encode_row_key(row.item, key)
+    if row_key is not None:
         held = project_row(index, row)
-        tx.put(index.tree, entry, held.size, held.body)
+        tx.put(index.tree, row_key, held.size, held.body)
 
 
 def project_row(index: StoredIndex, row: ItemRow) -> ItemRow:

@@ -9,7 +9,8 @@ Invariants:
   order of their positions, and elements are removed last.
 
 An action is compiled to a `Change`: a function from the old value at its path to the new value.
-None is a missing value. With a `Room`, a change checks the size of its value before it builds it.
+None is a missing value. With a `SizeBudget`, a change checks the size of its value before it builds
+it.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from tablewright.expression import tree
 from tablewright.expression.evaluate import compile_path
 from tablewright.expression.projection import Branches, PathBranch, build_branches
 from tablewright.expression.resolve import Values
-from tablewright.expression.room import Joined, Room, build
+from tablewright.expression.size_budget import Joined, SizeBudget, build
 from tablewright.limits import MAX_ITEM_SIZE
 from tablewright.values import EXACT, Item, Value, sorted_members
 
-Change: TypeAlias = Callable[[Value | None, Item, Values, Room | None], Value | None]
+Change: TypeAlias = Callable[[Value | None, Item, Values, SizeBudget | None], Value | None]
 #: A change that depends on nothing but the value that it replaces.
 ValueChange: TypeAlias = Callable[[Value | None], Value | None]
-#: Lists that `list_append` returns are not built yet: see `room.build`.
+#: Lists that `list_append` returns are not built yet: see `size_budget.build`.
 Compute: TypeAlias = Callable[[Item, Values], Value]
 #: Applies an update to an item; the size of a large item is an argument, that of others is None.
 Apply: TypeAlias = Callable[[Item, Values, int | None], tuple[Item, int | None]]
@@ -79,13 +80,13 @@ def _compile_update(actions: Sequence[tree.Action], wrong_type: str) -> Apply:
     def apply(item: Item, values: Values, size: int | None) -> tuple[Item, int | None]:
         if size is None:
             return _change_members(item, top, item, values, None), None
-        room = Room(MAX_ITEM_SIZE - size)
+        budget = SizeBudget(MAX_ITEM_SIZE - size)
         for parts, read in paths:
             old = read(item, values)
             if old is not None:
-                room.free(parts[-1], old, nested=len(parts) > 1)
-        changed = _change_members(item, top, item, values, room)
-        return changed, MAX_ITEM_SIZE - room.left
+                budget.free(parts[-1], old, nested=len(parts) > 1)
+        changed = _change_members(item, top, item, values, budget)
+        return changed, MAX_ITEM_SIZE - budget.left
 
     return apply
 
@@ -119,26 +120,26 @@ def apply_changes(item: Item, changes: Iterable[tuple[tuple[str | int, ...], Val
 
 
 def _to_change(change: ValueChange) -> Change:
-    return lambda old, item, values, room: change(old)
+    return lambda old, item, values, budget: change(old)
 
 
 # -- maps and lists on the paths
 
 
 def _change_members(
-    members: Item, changes: Branches[Change], item: Item, values: Values, room: Room | None
+    members: Item, changes: Branches[Change], item: Item, values: Values, budget: SizeBudget | None
 ) -> dict[str, Value]:
     """Return a map (or the item itself) with changed members."""
     changed: dict[Any, Value] = members.copy()
     for name, branch in changes.items():
         old: Value | None = changed.get(name)
         if branch.leaf is None:
-            changed[name] = _change_nested(old, branch, item, values, room)
+            changed[name] = _change_nested(old, branch, item, values, budget)
         else:
-            new = branch.leaf(old, item, values, room)
+            new = branch.leaf(old, item, values, budget)
             if new is not None:
                 changed[name] = (
-                    new if room is None else _fit(name, new, room, nested=members is not item)
+                    new if budget is None else _fit(name, new, budget, nested=members is not item)
                 )
             elif old is not None:
                 del changed[name]
@@ -150,7 +151,7 @@ def _change_elements(
     changes: Branches[Change],
     item: Item,
     values: Values,
-    room: Room | None,
+    budget: SizeBudget | None,
 ) -> list[Value]:
     """Return a list with changed elements; `changes` are in the order of positions."""
     changed: list[Value | None] = [*elements]
@@ -159,11 +160,11 @@ def _change_elements(
         assert isinstance(position, int)
         old = changed[position] if position < length else None
         if branch.leaf is None:
-            new: Value | None = _change_nested(old, branch, item, values, room)
+            new: Value | None = _change_nested(old, branch, item, values, budget)
         else:
-            new = branch.leaf(old, item, values, room)
-            if new is not None and room is not None:
-                new = _fit(position, new, room, nested=True)
+            new = branch.leaf(old, item, values, budget)
+            if new is not None and budget is not None:
+                new = _fit(position, new, budget, nested=True)
         if position < length:
             changed[position] = new
         else:
@@ -172,16 +173,20 @@ def _change_elements(
 
 
 def _change_nested(
-    value: Value | None, branch: PathBranch[Change], item: Item, values: Values, room: Room | None
+    value: Value | None,
+    branch: PathBranch[Change],
+    item: Item,
+    values: Values,
+    budget: SizeBudget | None,
 ) -> Value:
     """Return a map or list with nested changes; raise if it is missing or has the wrong type."""
     below = branch.below or {}
     if value is not None:
         by_name = isinstance(next(iter(below)), str)
         if "M" in value and by_name:
-            return {"M": _change_members(value["M"], below, item, values, room)}
+            return {"M": _change_members(value["M"], below, item, values, budget)}
         if "L" in value and not by_name:
-            return {"L": _change_elements(value["L"], below, item, values, room)}
+            return {"L": _change_elements(value["L"], below, item, values, budget)}
     raise ValidationException(INVALID_PATH)
 
 
@@ -193,35 +198,35 @@ def _compile_action(action: tree.Action, wrong_type: str) -> Change:
         case tree.SetAction(_, operand):
             compute = _operand(operand)
             if not (isinstance(operand, tree.Call) and operand.function == "list_append"):
-                return lambda old, item, values, room: compute(item, values)
-            return lambda old, item, values, room: (
-                build(compute(item, values)) if room is None else compute(item, values)
+                return lambda old, item, values, budget: compute(item, values)
+            return lambda old, item, values, budget: (
+                build(compute(item, values)) if budget is None else compute(item, values)
             )
         case tree.RemoveAction():
-            return lambda old, item, values, room: None
+            return lambda old, item, values, budget: None
         case tree.AddAction(_, value):
             return _add(value.name, wrong_type)
         case tree.DeleteAction(_, value):
             name = value.name
-            return lambda old, item, values, room: delete_value(
-                old, values[name], wrong_type, frozenset if room is None else room.members
+            return lambda old, item, values, budget: delete_value(
+                old, values[name], wrong_type, frozenset if budget is None else budget.members
             )
 
 
 def _add(name: str, wrong_type: str) -> Change:
-    def change(old: Value | None, item: Item, values: Values, room: Room | None) -> Value:
+    def change(old: Value | None, item: Item, values: Values, budget: SizeBudget | None) -> Value:
         # A union of sets is not smaller than its parts; a sum of numbers may be.
-        if room is not None and old is not None and "N" not in old:
-            room.require(old)
-            room.require(values[name])
+        if budget is not None and old is not None and "N" not in old:
+            budget.require(old)
+            budget.require(values[name])
         return add_value(old, values[name], wrong_type)
 
     return change
 
 
-def _fit(part: str | int, value: Value, room: Room, *, nested: bool) -> Value:
-    """Return a value to write, built after its size is taken from the room."""
-    room.take(part, value, nested=nested)
+def _fit(part: str | int, value: Value, budget: SizeBudget, *, nested: bool) -> Value:
+    """Return a value to write, built after its size is taken from the budget."""
+    budget.take(part, value, nested=nested)
     return build(value)
 
 

@@ -1,17 +1,17 @@
 """Infer: write a first design of an existing table from a sample of its items.
 
-    sample      items, keys and indexes of the table; the classes and variants of items
-    structure   literals and variables of key texts
-    kinds       types of attributes, and their formats in keys
-    attributes  what the items of a class store, and what that explains of their keys
-    declaration attributes, keys and places, as the module will declare them
-    key_paths   keys, before and after attributes explain their variables
-    entity      the declarations of one class of items
-    design      all entities, without collisions, and their names
-    names       names and values as source text
-    module      the source text
-    model_file  the tables and rows of a model file of NoSQL Workbench
-    imported    its design, with sample data and checks
+    sample         items, keys and indexes of the table; the classes and variants of items
+    structure      literals and variables of key texts
+    kinds          types of attributes, and their formats in keys
+    attributes     what the items of a class store, and what that explains of their keys
+    declaration    attributes, keys and places, as the module will declare them
+    key_variables  keys, before and after attributes explain their variables
+    entity         the declarations of one class of items
+    design         all entities, without collisions, and their names
+    names          names and values as source text
+    module         the source text
+    model_file     the tables and rows of a model file of NoSQL Workbench
+    imported       its design, with sample data and checks
 
 Invariant: nothing is written to the table, and no text of an item becomes code.
 """

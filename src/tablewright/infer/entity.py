@@ -1,10 +1,10 @@
 """Entities: what one class of items says of its attributes, its key and its places in indexes.
 
-The variables of its keys are explained by attributes: see `key_paths`. Names are given later, when
-all entities are known.
+The variables of its keys are explained by attributes: see `key_variables`. Names are given later,
+when all entities are known.
 
-Invariant: each key of each item of the class is composed again, byte by byte, of the attributes
-found, and items that are not in an index do not get into it.
+Invariant: from the attributes found, each key of each item of the class can be composed again, byte
+for byte, and items that are not in an index stay out of it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tablewright.infer.declaration import (
     InferredPath,
     InferredPlace,
 )
-from tablewright.infer.key_paths import Draft, KeyPaths, Placement, join_if_ragged
+from tablewright.infer.key_variables import Draft, KeyPaths, Placement, join_if_ragged
 from tablewright.infer.kinds import DATETIME, STR, text_kinds
 from tablewright.infer.names import has_own_name
 from tablewright.infer.sample import ItemClass, natural_names

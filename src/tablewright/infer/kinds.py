@@ -7,7 +7,7 @@
     {"M": {"City": {"S": "Bern"}}}    dict[str, str]
     values of several types           Any
 
-A text without a time zone is not a moment: which one it is, only its writer knows.
+A time without a time zone stays a `str`: only its writer knows which moment it is.
 
 A spelling is a type with the formats of a value in a key, found by trying them:
 

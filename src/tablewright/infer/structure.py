@@ -6,8 +6,8 @@
     METADATA, METADATA                 "METADATA"
 
 A word that all texts have at one place is a literal; what differs, and what contains digits, is a
-variable. A place that an attribute explains is a variable, although its text is the same in all
-items. Elements are separated by the delimiter; a variable may have a literal right before it.
+variable. A place that an attribute explains is a variable even if all items have the same text
+there. Elements are separated by the delimiter; a variable may have a literal right before it.
 
 This module knows texts, and nothing of items and entities.
 """

@@ -3,7 +3,7 @@
     server          listening, shared commits, deletion of expired items, shutdown
     listener        accepts sockets, and makes connections of them
     connection      one connection: requests in, responses out, in order
-    handler         from one request to its step, and from the result to a response
+    responder       from one request to its step, and from the result to a response
     states          the states of a connection, their transitions and time limits
     request_parser  from the bytes of a connection to requests
     preparation     from a request to a step that the engine can run

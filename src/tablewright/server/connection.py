@@ -9,7 +9,7 @@ Invariants:
   served.
 - A closed connection holds no memory of the budget and no buffer.
 
-`handler` responds to each request.
+Its other half, the `Responder` (`responder`), checks and answers each request.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, cast
 from tablewright.errors import (
     DynamoDBError,
 )
-from tablewright.server.handler import Responder
 from tablewright.server.limits import LARGE_BODY, SMALL_BODY
 from tablewright.server.request_parser import BODY, NOTHING, Refusal, RequestParser
+from tablewright.server.responder import Responder
 from tablewright.server.responses import (
     CONTINUE,
     choose_encoding,

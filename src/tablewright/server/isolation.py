@@ -26,8 +26,8 @@ from typing import Any
 from msgspec import structs
 
 from tablewright.engine import Engine, LongStep, ReadStep, Step, WriteStep
-from tablewright.engine.access.key_counts import Contributors
-from tablewright.engine.access.scope import AccountScope, ScopedEngine
+from tablewright.engine.access.account_scope import AccountScope, ScopedEngine
+from tablewright.engine.contributors import Contributors
 from tablewright.engine.realism import Realism
 from tablewright.errors import InvalidValue, LimitExceededException, ValidationException
 from tablewright.policy import Principal

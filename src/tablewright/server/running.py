@@ -1,4 +1,7 @@
-"""Run a server: until a signal stops the process, or in a thread while a block runs."""
+"""Run a server: until a signal stops the process, or in a thread while a block runs.
+
+`serve` and `serving` are for programs; the command `serve` uses `run_until_stopped`.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,8 @@ Invariants:
   next one. The writes of a database in memory run on the event loop, because they never wait.
 - If only one client is connected, its steps run at once, on the event loop, unless they would wait
   for a lock: no other step can share their snapshot or commit, and no other client waits.
-- Long work (deleting expired items, checkpoints, long writes) runs on the event loop only then.
+- Long work (deleting expired items, checkpoints, long writes) runs on the event loop only while no
+  other client is connected.
 - `stop` accepts no more connections, responds to all received requests, and then returns. So every
   write is either applied and acknowledged, or its client gets no response.
 - The server does not own the engine: the caller closes it after `stop`.

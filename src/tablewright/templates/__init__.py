@@ -1,4 +1,6 @@
-"""Templates: the tables that an infrastructure template declares, as CreateTable requests.
+"""Reads CloudFormation, CDK and Terraform files; `publish.infrastructure` writes them.
+
+The tables that such a template declares become CreateTable requests.
 
     document         a file -> JSON values: JSON, YAML with CloudFormation's short tags
     intrinsics       Ref, Fn::Sub, Fn::If, ... of a CloudFormation template -> values

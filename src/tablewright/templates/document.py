@@ -6,8 +6,8 @@ form: `!Ref Name` is {"Ref": "Name"}, `!GetAtt A.Arn` is {"Fn::GetAtt": ["A", "A
 
 A small file must not take all memory. YAML aliases and merge keys, `Ref` of another resource,
 `Fn::Sub` and `Fn::Join` repeat a value wherever they are used: ten of them, each with ten of the
-one before, are billions of values. The bounds are far above what the templates that CloudFormation
-takes (1 MB) become.
+one before, are billions of values. CloudFormation accepts templates of up to 1 MB; what these
+become is far below the bounds.
 """
 
 from __future__ import annotations

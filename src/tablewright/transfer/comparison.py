@@ -166,7 +166,7 @@ def _checksum_page(page: list[ItemRow], indexes: Sequence[StoredIndex]) -> list[
     hashes = [hash_item(item) for item in items]
     checksums = [Checksum.of_hashes(hashes)]
     for index in indexes:
-        held = [at for at, item in enumerate(items) if index.encode_entry(item, b"") is not None]
+        held = [at for at, item in enumerate(items) if index.encode_row_key(item, b"") is not None]
         if index.projected_names is None:
             checksums.append(Checksum.of_hashes([hashes[at] for at in held]))
         else:

@@ -1,8 +1,8 @@
 """The table at the target: created if it is missing, else compared with its definition.
 
 A transfer resumes an earlier run with the same table. TTL and the stream are enabled after all
-items are written and compared: the sides would differ if items expired before that, and copied
-items are no changes for the consumers of the stream.
+items are written and compared: the sides would differ if items expired before that, and consumers
+of the stream must not see copied items as changes.
 """
 
 from __future__ import annotations

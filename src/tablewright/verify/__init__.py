@@ -9,7 +9,7 @@ from tablewright.verify.checks import Check, Raises, Stored, changed
 from tablewright.verify.design import Design, load
 from tablewright.verify.run import Result, uncovered, verify
 from tablewright.verify.seeding import seed
-from tablewright.verify.stored import StoredDifference, StoredReport, compare_stored
+from tablewright.verify.stored_items import StoredDifference, StoredReport, compare_stored
 from tablewright.verify.trace import Trace, trace
 
 __all__ = [

@@ -25,7 +25,7 @@ from tablewright.mapping.table import TableMap
 from tablewright.model.databases.database import Database
 from tablewright.plan.writes.effect import sentinel
 from tablewright.values import Item, sort_key
-from tablewright.verify.stored import compare_stored
+from tablewright.verify.stored_items import compare_stored
 
 E = TypeVar("E")
 

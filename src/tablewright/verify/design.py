@@ -1,8 +1,8 @@
 """Designs: load a design from its module or the path of its file.
 
 A design is a module or a package with tables, entities and patterns. With the functions `sample`
-and `checks` it can be verified; `tablewright.verify.checks` describes them. `INEFFICIENT` are
-functions like patterns, of queries that no key serves; the document lists them. `WORKBENCH` is the
+and `checks` it can be verified; `tablewright.verify.checks` describes them. `INEFFICIENT` lists
+functions like patterns, for queries that no key serves; the document shows them. `WORKBENCH` is the
 rest of an imported model file; `publish.workbench` reads it.
 """
 

@@ -8,8 +8,10 @@
        )
 
 Entities, aggregates and lists are shown with one value on a line, so that the differing values
-stand out; lists with other members, or in another order, with one result on a line: an entity by
-its key, if no other result has the same. This module must not know checks or databases.
+stand out. Lists with different members, or in a different order, are shown with one result on a
+line: an entity by its key, unless another result has the same key.
+
+This module must not know checks or databases.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables of a design: created with its sample data, or for one run of the checks.
+"""Seeding: create the tables of a design with its sample data, or temporary ones for the checks.
 
 If `seed` fails or is interrupted, the tables that it has created are removed, and what it has
 loaded into existing tables is deleted. These were empty before, so nothing else is deleted.

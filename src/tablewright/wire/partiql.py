@@ -1,6 +1,6 @@
 """PartiQL: requests and responses of ExecuteStatement, BatchExecuteStatement, ExecuteTransaction.
 
-`requests` and `responses` describe the form of the structures.
+`requests` and `responses` describe the conventions.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The requests: every operation's input, with the constraints DynamoDB's service model states.
 
-Structures have the names of DynamoDB's service model, which appear in its messages. A structure
-whose name another class of the package has gets a prefix here; `model_name` is DynamoDB's name.
+Structures have the names of DynamoDB's service model, which appear in its messages. If another
+class already has DynamoDB's name, the structure has a prefix; `model_name` is DynamoDB's name.
 Members have our names: a member's name on the wire is its field's name in PascalCase, or the one
-given with `field`. A field without a default is required. Further checks are in the
-module of the operation.
+given with `field`. A field without a default is required. Further checks are in the module of
+the operation.
 """
 
 from __future__ import annotations

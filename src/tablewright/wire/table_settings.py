@@ -5,7 +5,7 @@
     Kinesis destinations    Enable-, Disable-, Update-, DescribeKinesisStreamingDestination
     global tables           all of them are refused, or answer that there are none
 
-The rules are those of `tablewright.wire.requests`.
+`requests` describes the conventions.
 """
 
 from __future__ import annotations

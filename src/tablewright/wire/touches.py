@@ -8,8 +8,8 @@ There is one function for each form of a request; the table of operations names 
 operation on items. It takes DynamoDB's JSON, or the typed request that was read from it.
 
 Invariant: every item that DynamoDB reads or writes for the request is in a touch. A request in
-which that cannot be seen (a missing member, an action that is not known here) raises `Unclear`. The
-names and keys of JSON are given as they stand there: they may be anything.
+which that cannot be seen (a missing member, an action that is not known here) raises `Unclear`.
+Names and keys in DynamoDB's JSON are not checked: they may be any values.
 
 This module must not know the keys of tables. So a Query touches a `KeyRange`: whether its condition
 selects a partition or a part of one is clear only with the keys of its table.

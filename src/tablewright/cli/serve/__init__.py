@@ -162,7 +162,7 @@ def start_workers(options: ServeOptions, settings: Settings) -> Workers | None:
 def _run_worker(
     options: ServeOptions, settings: Settings, relay: socket.socket, connections: socket.socket
 ) -> int:
-    """Run a worker; return its exit code."""
+    """Open the database and serve as a worker; return the exit code. `fork_workers` calls it."""
     import asyncio
 
     from tablewright.server.workers.worker import WorkerEngine, WorkerServer

@@ -2,6 +2,5 @@
 
 requested_access   the actions, resources and condition keys of a request
 authorization      checks the policies of the caller and of the table
-key_counts         counts the accessed keys: Contributor Insights
-scope              the region and account in ARNs
+account_scope      the region and account in ARNs
 """

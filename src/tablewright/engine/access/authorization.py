@@ -24,12 +24,12 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
+from tablewright.engine.access.account_scope import AccountScope
 from tablewright.engine.access.requested_access import (
     RequestedAccess,
     add_value,
     requested_accesses,
 )
-from tablewright.engine.access.scope import AccountScope
 from tablewright.engine.step import (
     LongContext,
     LongStep,

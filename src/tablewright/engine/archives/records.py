@@ -108,7 +108,7 @@ Task = TypeVar("Task", bound="FolderTask")
 
 
 class FolderTask(Struct, frozen=True, kw_only=True):
-    """An export or an import: what does not come from its request."""
+    """The record of an export or import: all that its request does not contain."""
 
     id: str
     token: str

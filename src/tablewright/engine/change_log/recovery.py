@@ -5,7 +5,8 @@ it. The table at a time is the current table, with the changes after that time u
 item that changed, the first change after the time has the item as it was.
 
 A time is exact to the microsecond: changes of that microsecond are not undone. The earliest time is
-a whole second, as AWS shows it: before recovery was turned on, the table is as it was then.
+a whole second, as on AWS, so it can be before recovery was turned on: the table is then as it was
+when recovery was turned on.
 
 This module does not know requests.
 """
@@ -20,8 +21,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.encoding.items import load
-from tablewright.engine.capacity import Charge
 from tablewright.engine.change_log.changes import LoggedChange, find_last_before, read_changes
+from tablewright.engine.charge import Charge
 from tablewright.engine.rows import ItemRow, find_row, replace_item
 from tablewright.engine.tables.catalog import Catalog
 from tablewright.engine.tables.table import StoredTable

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from tablewright.capacity import read_units
 from tablewright.encoding.items import dump, normalise_item
-from tablewright.engine.capacity import Charge, consumed_by_table
+from tablewright.engine.charge import Charge, consumed_by_table
 from tablewright.engine.expressions import read_projection
 from tablewright.engine.paging import WorkLimit
 from tablewright.engine.rows import render_item

@@ -7,7 +7,7 @@ tables; each item and key; duplicates. Nothing is written unless all checks pass
 from __future__ import annotations
 
 from tablewright.encoding.items import AMBIGUOUS, normalise_item
-from tablewright.engine.capacity import Charge, collection_metrics, consumed_by_table
+from tablewright.engine.charge import Charge, collection_metrics, consumed_by_table
 from tablewright.engine.operations.put_item import build_row
 from tablewright.engine.rows import ItemRow, find_row, replace_item
 from tablewright.engine.step import WriteContext, WriteStep

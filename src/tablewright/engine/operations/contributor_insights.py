@@ -1,6 +1,6 @@
 """UpdateContributorInsights, DescribeContributorInsights and ListContributorInsights.
 
-While it is enabled, the engine counts the keys that requests use (`engine.access.key_counts`). In
+While it is enabled, the engine counts the keys that requests use (`engine.contributors`). In
 the mode THROTTLED_KEYS, only keys of throttled requests are counted.
 
 As in DynamoDB: enabling without a mode selects ACCESSED_AND_THROTTLED_KEYS; the mode of a request

@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec import Raw
 
 from tablewright.encoding.items import normalise_item
-from tablewright.engine.capacity import Charge, collection_metrics
+from tablewright.engine.charge import Charge, collection_metrics
 from tablewright.engine.expressions import read_condition
 from tablewright.engine.rows import check_condition, find_row, replace_item
 from tablewright.engine.step import WriteContext, WriteStep

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tablewright.capacity import read_units
 from tablewright.encoding.items import normalise_item
-from tablewright.engine.capacity import Charge
+from tablewright.engine.charge import Charge
 from tablewright.engine.expressions import read_projection
 from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from tablewright.engine.archives.imports import IMPORTS, FileFormat, Import, read_file
 from tablewright.engine.archives.object_folder import NoSuchBucket, ObjectFolder
 from tablewright.engine.archives.records import SANDBOX_ENDED, end_abandoned, run_task
-from tablewright.engine.capacity import Charge
+from tablewright.engine.charge import Charge
 from tablewright.engine.maintenance import MAX_STEP_BYTES, MAX_STEP_ROWS, delete_tree
 from tablewright.engine.operations.create_table import build_schema
 from tablewright.engine.operations.put_item import build_row

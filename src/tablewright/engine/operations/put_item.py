@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Raw
 
 from tablewright.encoding.items import ITEM_TOO_LARGE, NAME_TOO_LARGE, item_size, normalise_item
-from tablewright.engine.capacity import Charge, collection_metrics
+from tablewright.engine.charge import Charge, collection_metrics
 from tablewright.engine.expressions import read_condition
 from tablewright.engine.rows import ItemRow, check_condition, find_row, replace_item
 from tablewright.engine.step import WriteContext, WriteStep

@@ -24,13 +24,13 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from tablewright.capacity import TRANSACTION_FACTOR
-from tablewright.engine.capacity import Charge, consumed_by_table
+from tablewright.engine.charge import Charge, consumed_by_table
+from tablewright.engine.item_writes import TotalSize, compute_fingerprint, run_transaction
 from tablewright.engine.paging import SHORT_FILTER
 from tablewright.engine.statements.prepared import PreparedStatement, SelectPlan, prepare_statement
 from tablewright.engine.statements.read import find_key_of_item, get_one, read_token, run_select
 from tablewright.engine.statements.write import StatementWrite, refuse_exists
 from tablewright.engine.step import ReadContext, ReadStep, Step, WriteContext, WriteStep
-from tablewright.engine.transaction import TotalSize, compute_fingerprint, run_transaction
 from tablewright.errors import ConditionalCheckFailedException, DynamoDBError, ValidationException
 from tablewright.partiql import DeleteStatement, UpdateStatement
 from tablewright.values import Value

@@ -8,7 +8,7 @@ Checks of GetShardIterator: the ARN; that SequenceNumber and Timestamp are given
 type needs them; the stream; the shard; the position. Checks of GetRecords: the iterator; its age;
 the stream; the shard; that no record after the position is trimmed.
 
-A page of GetRecords ends after `Limit` records or 1 MB. With a record, it also ends after
+A page of GetRecords ends after `Limit` records or 1 MB. If it has a record, it also ends after
 `MAX_SCANNED` changes of the log, most of which may belong to other shards. So a page is empty only
 if there is nothing more to read: a consumer that stops at an empty page misses no record. At the
 end of a closed shard there is no NextShardIterator.

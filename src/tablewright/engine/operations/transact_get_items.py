@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from tablewright.capacity import TRANSACTION_FACTOR, read_units
 from tablewright.encoding.items import normalise_item
-from tablewright.engine.capacity import Charge, consumed_by_table
+from tablewright.engine.charge import Charge, consumed_by_table
 from tablewright.engine.expressions import read_projection
+from tablewright.engine.item_writes import TotalSize, cancel_at_first
 from tablewright.engine.rows import render_item
 from tablewright.engine.step import ReadContext, ReadStep
 from tablewright.engine.tables.table import StoredTable
-from tablewright.engine.transaction import TotalSize, cancel_at_first
 from tablewright.errors import ValidationException
 from tablewright.wire.requests import TransactGetEntry, TransactGetItemsInput
 from tablewright.wire.responses import GetItemOutput, TransactGetItemsOutput

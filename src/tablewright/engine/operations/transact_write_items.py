@@ -3,22 +3,22 @@
 Checks, in DynamoDB's order: each entry has exactly one action; expressions and items; the tables;
 empty keys; keys of a wrong type; duplicate items; the conditions and the results of updates. A key
 of a wrong type, a false condition or an invalid result cancels the transaction; the fault has a
-reason for each action, in the order of the request. `transaction` runs the writes.
+reason for each action, in the order of the request. `item_writes` runs the writes.
 """
 
 from __future__ import annotations
 
 from tablewright.encoding.items import normalise_item
-from tablewright.engine.capacity import collection_metrics, consumed_by_table
+from tablewright.engine.charge import collection_metrics, consumed_by_table
 from tablewright.engine.expressions import read_action
-from tablewright.engine.operations.put_item import build_row
-from tablewright.engine.step import WriteContext, WriteStep
-from tablewright.engine.transaction import (
+from tablewright.engine.item_writes import (
     TransactionWrite,
     WriteKind,
     compute_fingerprint,
     run_transaction,
 )
+from tablewright.engine.operations.put_item import build_row
+from tablewright.engine.step import WriteContext, WriteStep
 from tablewright.errors import ValidationException
 from tablewright.wire.requests import (
     AnyTransactAction,

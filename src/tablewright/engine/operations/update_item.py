@@ -7,7 +7,7 @@ result (paths, operand types, size, index keys).
 from __future__ import annotations
 
 from tablewright.encoding.items import ITEM_TO_UPDATE_TOO_LARGE, item_size, normalise_item
-from tablewright.engine.capacity import Charge, collection_metrics
+from tablewright.engine.charge import Charge, collection_metrics
 from tablewright.engine.expressions import read_update
 from tablewright.engine.rows import ItemRow, check_condition, find_row, replace_item
 from tablewright.engine.step import WriteContext, WriteStep

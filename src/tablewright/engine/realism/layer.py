@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from tablewright.capacity import CHARGED_FAULTS
 from tablewright.engine.access.authorization import StoredTables
-from tablewright.engine.access.key_counts import KeyCounts
 from tablewright.engine.access.requested_access import requested_accesses
+from tablewright.engine.contributors import KeyCounts
 from tablewright.engine.operations.statements import merge_errors
 from tablewright.engine.realism.lag import LaggingSnapshot, RecordingTransaction, ReplacedRows
 from tablewright.engine.realism.settings import Realism

@@ -1,4 +1,4 @@
-"""Statuses: tables and settings that are changing, and the requests that are refused until then.
+"""Statuses: tables and settings that are changing, and requests that are refused meanwhile.
 
 The engine makes a change at once; this module remembers for how long AWS would still show it as
 unfinished:

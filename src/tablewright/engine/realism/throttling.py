@@ -8,9 +8,8 @@
 Before a request runs, every bucket that it uses must hold its smallest cost; afterwards its real
 cost is taken, which can leave the bucket in debt. So the long-term rate is the declared one, as in
 DynamoDB. A new table has the units of one second; a table that existed before has saved up all it
-can. The cost of several items of one request is
-spread evenly over their partition keys. A write also needs units of every global index, because a
-throttled index throttles its table.
+can. The cost of several items of one request is spread evenly over their partition keys. A write
+also needs units of every global index, because a throttled index throttles its table.
 
 A batch is admitted item by item: the others are returned as unprocessed. It is refused only if no
 item is admitted. A transaction is cancelled. A throttled statement of a batch has an error.

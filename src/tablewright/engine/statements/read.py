@@ -26,7 +26,7 @@ from msgspec import Raw, Struct
 from tablewright.capacity import read_units
 from tablewright.encoding.items import load, normalise_item
 from tablewright.encoding.keys import segment_range
-from tablewright.engine.capacity import Charge
+from tablewright.engine.charge import Charge
 from tablewright.engine.operations.query import find_bounds, resume_after
 from tablewright.engine.paging import WorkLimit, read_rows, reject_unprojected_filter
 from tablewright.engine.statements.prepared import (

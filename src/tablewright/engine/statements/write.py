@@ -1,19 +1,19 @@
 """Run INSERT, UPDATE, DELETE and EXISTS: a put, an update, a delete or a condition of one item.
 
-ExecuteStatement and BatchExecuteStatement take the steps of a `TransactionWrite` one after the
-other; ExecuteTransaction takes each step for all statements. All checks come before `apply`.
+ExecuteStatement and BatchExecuteStatement run the stages of a `TransactionWrite` one after the
+other; ExecuteTransaction runs each stage for all statements. All checks come before `apply`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tablewright.engine.capacity import Charge
+from tablewright.engine.charge import Charge
+from tablewright.engine.item_writes import TransactionWrite, WriteKind
 from tablewright.engine.operations.put_item import build_row
 from tablewright.engine.operations.update_item import select_returned
 from tablewright.engine.statements.prepared import PreparedStatement, key_type_error, key_values
 from tablewright.engine.step import ReadContext
-from tablewright.engine.transaction import TransactionWrite, WriteKind
 from tablewright.errors import ValidationException
 from tablewright.partiql import DeleteStatement, ExistsStatement, InsertStatement, UpdateStatement
 from tablewright.storage import WriteTransaction

@@ -191,7 +191,7 @@ class StoredIndex:
         if schema.projection.type != "ALL":
             self.projected_names = frozenset((*self.position_names, *schema.projection.include))
 
-    def encode_entry(self, item: Item, table_key: bytes) -> bytes | None:
+    def encode_row_key(self, item: Item, table_key: bytes) -> bytes | None:
         """Return the key of the item's row in this index; None if the item is not in the index.
 
         An item is in the index if it has all key attributes, and none of them is empty, too long or

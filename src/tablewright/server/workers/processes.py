@@ -136,7 +136,7 @@ def fork_workers(count: int, run: Callable[[socket.socket, socket.socket], int])
             close_inherited()
             relay.close()
             connections.close()
-            _run_worker(run, worker_relay, worker_connections)
+            _run_and_exit(run, worker_relay, worker_connections)
         worker_relay.close()
         worker_connections.close()
         workers.append(WorkerProcess(process, relay, connections))
@@ -173,7 +173,7 @@ def _run_fork_server(
             if process == 0:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 control.close()
-                _run_worker(run, relay, connections)
+                _run_and_exit(run, relay, connections)
             relay.close()
             connections.close()
             control.send(process.to_bytes(8, "little"))
@@ -181,12 +181,12 @@ def _run_fork_server(
         os._exit(0)
 
 
-def _run_worker(
+def _run_and_exit(
     run: Callable[[socket.socket, socket.socket], int],
     relay: socket.socket,
     connections: socket.socket,
 ) -> None:
-    """Run a worker; never return, because the caller's cleanup belongs to the main process."""
+    """Run a worker and exit: never return, because the caller's cleanup is the main process's."""
     code = 1
     try:
         for number in (signal.SIGINT, signal.SIGTERM):

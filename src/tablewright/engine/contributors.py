@@ -1,4 +1,4 @@
-"""Key counts: the keys that requests use most, for tables with Contributor Insights.
+"""Contributors: the keys that requests use most, for tables with Contributor Insights.
 
 Contributor Insights counts how often each partition key, and each whole key, is used: once for each
 item that a request names, once for the partition of a Query. Reads of an index count for the index.

@@ -1,4 +1,4 @@
-"""Scopes: the region and the account in the ARNs of an engine.
+"""Account scopes: the region and the account in the ARNs of an engine.
 
 Inside, every engine is in `us-east-1`, account `000000000000`: stored data and ARNs that operations
 compose have these. An engine with a scope translates at its border:

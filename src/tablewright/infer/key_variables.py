@@ -1,10 +1,11 @@
-"""Paths: key attributes of literals and variables; each variable becomes an attribute.
+"""Variables of keys: find the attribute that explains each of them.
 
-A placement is a key, of the table or of an index, with the items that have it; each of its key
-attributes has a draft. Indexes on key attributes of the table share its drafts.
+A placement is a key of the table or of an index, and the items that have it. Each key attribute
+begins as a draft: literals and unnamed variables. Indexes on key attributes of the table share its
+drafts.
 
-An attribute explains a variable if one of its formats gives the stored text of every item. What no
-attribute explains is a new attribute that is only in keys.
+An attribute explains a variable if one of its formats gives the stored text of every item. A
+variable that no attribute explains becomes a new attribute that is only in keys.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Capacity: what tables and indexes need each second and what they store, and the price of both.
+"""Costs of tables: what they and their indexes need each second, what they store, and the price.
 
     on demand      each unit has its price
     provisioned    each table and each global index has its own capacity: the declared one

@@ -1,8 +1,8 @@
 """Writes of items, one or many, all or nothing: TransactWriteItems and statements of PartiQL.
 
-A `TransactionWrite` is one put, update, delete or condition check. Its methods are steps:
-`run_transaction` takes each step for all writes before the next one, so that every check comes
-before the first change. The steps can be run again: a commit that fails is repeated.
+A `TransactionWrite` is one put, update, delete or condition check. Its methods are stages:
+`run_transaction` takes all writes through one stage before the next, so that every check comes
+before the first change. The stages can run again: a commit that fails is repeated.
 
 A ClientRequestToken makes a transaction idempotent for ten minutes: the same request succeeds again
 without changes, another request with the same token is rejected.
@@ -20,7 +20,7 @@ import msgspec
 
 from tablewright.capacity import TRANSACTION_FACTOR, read_units, write_units
 from tablewright.encoding.items import item_size
-from tablewright.engine.capacity import Charge
+from tablewright.engine.charge import Charge
 from tablewright.engine.operations.update_item import apply_update, reject_key_changes
 from tablewright.engine.paging import WorkLimit
 from tablewright.engine.rows import ItemRow, check_condition, find_row, replace_item
@@ -56,7 +56,7 @@ class TransactionWrite:
     update: CompiledUpdate | None = None
     condition: CompiledCondition | None = None
     return_on_failure: str | None = None
-    # What the steps find:
+    # What the stages find:
     table: StoredTable = field(init=False)
     key: bytes = field(init=False)
     old: ItemRow | None = field(init=False)

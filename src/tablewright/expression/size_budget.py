@@ -1,14 +1,14 @@
-"""The room of an update: the bytes that are left for what it writes, if it is on large values.
+"""Size budget: how many bytes an update may still write; counted only if its values are large.
 
 A few kilobytes of an update can describe gigabytes: `list_append(l, l)`, a hundred times. All
 operands read the item before the update, and no path contains another. So the size of the updated
 item is a sum: what the update leaves alone, and the value that each action writes. An action takes
-the size of its value from the room before the value is built; where none is left, the item cannot
-fit, whatever the other actions are.
+the size of its value from the budget before the value is built. If the budget is exceeded, the item
+cannot fit, whatever the other actions are.
 
     item                            {"l": 300 KB, "k": 90 KB}
     SET m = list_append(k, k) REMOVE l
-    room at the start               400 KB - 90 KB: `l` is replaced, so it does not count
+    budget at the start             400 KB - 90 KB: `l` is replaced, so it does not count
     after `m`                       310 KB - 180 KB
 """
 
@@ -36,8 +36,11 @@ def build(value: Value) -> Value:
     return value
 
 
-class Room:
-    """The bytes that are left. It measures each value once, however often an update uses it."""
+class SizeBudget:
+    """The bytes that an update may still write.
+
+    It measures each value once, however often the update uses it.
+    """
 
     __slots__ = ("_left", "_members", "_sizes")
 

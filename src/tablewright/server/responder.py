@@ -1,6 +1,7 @@
-"""The handler: from one request of a connection to its step, and from the result to a response.
+"""The half of a connection that answers requests; `connection` is the half that reads and closes.
 
-The order of the checks is DynamoDB's, after two of our own:
+From one request to its step, and from the result of the step to a response. The order of the checks
+is DynamoDB's, after two of our own:
 
     1. the Host names this server                    421 MisdirectedRequest
     2. the Origin, if there is one, is allowed       403 CrossOriginRequest
@@ -86,7 +87,7 @@ QueuedRequest: TypeAlias = tuple[bytes, bytes, Mapping[bytes, bytes], bytes, boo
 
 
 class Responder:
-    """Responds to the requests of a connection, which is the subclass."""
+    """Responds to the requests of a connection. Its only subclass is `Connection`."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
