@@ -57,7 +57,7 @@ TEXTS_OF_OTHERS = {
     "presentation/terminal": "numbers in JSON, to align them",
     "presentation/element": "characters of any text",
     "presentation/erd": "names in a design",
-    "presentation/page": "docstrings of a design",
+    "presentation/html_document": "docstrings of a design",
     "publish/advice/rules/entities": "names in a design",
     "publish/advice/rules/requests": "arguments of checks",
     "publish/advice/finding": "comments in a design",
