@@ -54,7 +54,7 @@ TEXTS_OF_OTHERS = {
     "model/table": "names in a design",
     "partiql": "statements in requests",
     "policy": "policies",
-    "presentation/terminal": "numbers in JSON, to align them",
+    "presentation/printing": "numbers in JSON, to align them",
     "presentation/element": "characters of any text",
     "presentation/erd": "names in a design",
     "presentation/html_document": "docstrings of a design",

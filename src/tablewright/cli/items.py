@@ -40,7 +40,6 @@ from tablewright.cli.report import fail, say
 from tablewright.cli.sessions import TableSession, open_session
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.hints import did_you_mean
-from tablewright.presentation.keys import key_token, read_key_token
 from tablewright.presentation.terminal import EntityView, StoredView, View
 from tablewright.presentation.values import count_items, count_units
 
@@ -235,6 +234,8 @@ class ReadPages:
         self._request = request | {"ReturnConsumedCapacity": "TOTAL"}
         self._maximum = maximum
         if cursor is not None:
+            from tablewright.presentation.keys import read_key_token
+
             self._request["ExclusiveStartKey"] = read_key_token(cursor, NOT_A_CURSOR)
         self._leave_out = leave_out
         self.found = 0
@@ -259,6 +260,8 @@ class ReadPages:
             if last is None:
                 return
             if self.read == self._maximum:
+                from tablewright.presentation.keys import key_token
+
                 self.cursor = key_token(last)
                 return
             self._request["ExclusiveStartKey"] = last

@@ -6,7 +6,8 @@ A text that a person typed becomes a key value by the type of its attribute: a n
 binary in base64. A whole key becomes one word, a token, for URLs and the command line; it is not
 encrypted, unlike the cursors of `Page`.
 
-Invariant: the texts of the pieces together are the stored text. This module must not know HTML.
+Invariant: the texts of the pieces together are the stored text. This module must not know HTML. It
+imports nothing of `mapping`, because commands without a design read keys, too, and start fast.
 """
 
 from __future__ import annotations
@@ -15,19 +16,22 @@ import base64
 import binascii
 from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
 from tablewright.encoding.items import normalise
 from tablewright.errors import InvalidValue, ValidationException
-from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.item_kind import ItemKind
-from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.template import Parser
-from tablewright.schema import KeyAttribute
-from tablewright.table_description import IndexDescription
-from tablewright.values import Item, Value
+
+if TYPE_CHECKING:
+    from tablewright.mapping.entity import EntityMap
+    from tablewright.mapping.item_kind import ItemKind
+    from tablewright.mapping.keys import KeyMap
+    from tablewright.mapping.template import Parser
+    from tablewright.schema import KeyAttribute
+    from tablewright.table_description import IndexDescription
+    from tablewright.values import Item, Value
 
 #: How much space is added at most to align a part.
 MAX_PADDING = 12
@@ -120,6 +124,8 @@ def label(entity: EntityMap, attribute: str, shown: str) -> str:
 @cache
 def parser(key: KeyMap, attribute: str) -> Parser:
     """Return what takes the texts of a key attribute apart, in any spelling."""
+    from tablewright.mapping.template import Parser
+
     return Parser(key.templates[attribute], any_spelling=True)
 
 
