@@ -42,6 +42,12 @@ def status_of(file: Path) -> str:
     return str(json.loads(done.stdout)["status"]["S"])
 
 
+def test_the_list_of_patterns_says_how_to_run_one() -> None:
+    hint = "Run one with `tablewright patterns commerce PATTERN NAME=VALUE...`\n"
+    assert run("patterns", "commerce").stderr == hint
+    assert not run("patterns", "commerce", "--json").stderr
+
+
 def test_the_patterns_are_listed_with_types_and_index() -> None:
     lines = patterns()
     assert lines[:2] == [

@@ -25,11 +25,7 @@ from tablewright.cli.sessions import open_statements
 from tablewright.engine import Engine
 from tablewright.partiql.completion import Names, complete
 from tablewright.partiql.tokens import split_statements
-from tablewright.presentation.terminal import (
-    choose_columns,
-    escape_controls,
-    print_table,
-)
+from tablewright.presentation.printing import choose_columns, escape_controls, print_table
 from tablewright.presentation.values import content
 from tablewright.server import serving
 from tests.commands import run

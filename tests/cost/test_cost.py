@@ -26,7 +26,7 @@ from tablewright.cost.sizes import measure
 from tablewright.designs.catalog import bundled, load
 from tablewright.errors import DeclarationError
 from tablewright.plans import Get
-from tablewright.publish.costs import comparison_markdown, markdown, notes, short_names
+from tablewright.publish.cost_text import comparison_markdown, markdown, notes, short_names
 from tablewright.server import serving
 from tablewright.verify import Design, trace
 from tests import commands

@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,11 +38,23 @@ class Package(NamedTuple):
     tests: tuple[str, ...]
     untraced: tuple[str, ...] = ()
 
+    def find_sources(self) -> Iterator[Path]:
+        """Yield the sources; raise FileNotFoundError if a pattern or a path of tests has none."""
+        for path in (*self.tests, *self.untraced):
+            if not (ROOT / path).exists():
+                raise FileNotFoundError(path)
+        for pattern in self.sources:
+            found = sorted(SOURCES.glob(pattern))
+            if not found:
+                raise FileNotFoundError(SOURCES / pattern)
+            yield from found
+
 
 #: The modules that keys are made of.
 KEY_MODULES = (
-    "formats",
+    "formats/*",
     "key_condition",
+    "key_writer",
     "keys",
     "language",
     "notation",
@@ -74,8 +87,13 @@ PACKAGES = {
         tuple(f"mapping/{name}.py" for name in KEY_MODULES), ("tests/mapping", "tests/model/keys")
     ),
     "plan": Package(
-        ("plan/writes/*.py",),
-        ("tests/plan/writes", "tests/model/patterns", "tests/transport/test_lost_answers.py"),
+        ("plan/writes/*.py", "plan/backfill/*.py"),
+        (
+            "tests/plan/test_key_description.py",
+            "tests/plan/writes",
+            "tests/model/patterns",
+            "tests/transport/test_lost_answers.py",
+        ),
     ),
 }
 
@@ -119,7 +137,7 @@ def _try(name: str, results: Results, console: Console) -> None:
     package, result = PACKAGES[name], results[name]
     known = result["mutants"]
     alive = {diff for diff, entry in known.items() if entry["outcome"] in ALIVE}
-    paths = [path for pattern in package.sources for path in sorted(SOURCES.glob(pattern))]
+    paths = list(package.find_sources())
     mutants = sample(ROOT, paths, result["size"], f"{result['seed']} {name}")
     if known:
         mutants = [mutant for mutant in mutants if mutant.diff in alive]

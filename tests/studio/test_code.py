@@ -16,7 +16,7 @@ import pytest
 from tablewright import Engine
 from tablewright.errors import TablewrightError
 from tablewright.server import serving
-from tablewright.studio.patterns.partiql import CannotExpress, Translated, keys_in, translate
+from tablewright.studio.patterns.partiql_code import CannotExpress, Translated, keys_in, translate
 from tablewright.studio.patterns.programs import boto3_code, cli_code, python_code
 from tablewright.studio.patterns.running import run
 from tablewright.studio.workspace import Workspace

@@ -10,7 +10,8 @@ import pytest
 
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
-from tablewright.presentation.keys import key_text, kind_of
+from tablewright.presentation.keys import key_text
+from tablewright.presentation.kinds import kind_of
 from tablewright.studio.items.finding import MAX_TRIES, search
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.presentation.keys import encode_cursor
+from tablewright.presentation.keys import key_token
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tests.studio.conftest import Answer, Browser
@@ -65,7 +65,7 @@ def test_hostile_values_of_a_design_are_texts(
         page = browser.get(f"/item/{TABLE}?{query}")
         assert page.status == 200
         assert_harmless(page)
-        drawer = browser.get(f"/items/{TABLE}?item={encode_cursor(key)}&pk={quote(key['PK']['S'])}")
+        drawer = browser.get(f"/items/{TABLE}?item={key_token(key)}&pk={quote(key['PK']['S'])}")
         assert drawer.status == 200
         assert_harmless(drawer)
     for wanted in (text, f"{text} | {text}"):

@@ -11,7 +11,8 @@ import pytest
 from tablewright.cli.studio import open_workspace
 from tablewright.designs import commerce
 from tablewright.engine import Engine
-from tablewright.presentation.keys import key_text, kind_name, kind_of
+from tablewright.presentation.keys import key_text
+from tablewright.presentation.kinds import filter_name, kind_of
 from tablewright.presentation.values import content
 from tablewright.studio.items.places import places_of
 from tablewright.studio.web.server import serving_studio
@@ -74,7 +75,7 @@ def test_every_sample_item_shows_its_attributes_and_places(design: str) -> None:
                 inside = sum(each.contains(item) for each in description.indexes)
                 assert shown.count("in the index") - shown.count("not in the index") == inside
                 assert shown.count("not in the index") == len(description.indexes) - inside
-                if (kind := kind_name(kind_of(known, item))) in seen:
+                if (kind := filter_name(kind_of(known, item))) in seen:
                     continue
                 seen.add(kind)
                 for href in re.findall(r'href="(/item/[^"]*)"', found.text):
@@ -130,8 +131,8 @@ def test_an_item_without_a_design_shows_its_places() -> None:
     ("path", "status", "message"),
     [
         ("/item/nothing?pk=1", 404, "no table nothing"),
-        (f"/item/{TABLE}", 400, "PK must be a text"),
-        (f"/item/{TABLE}?pk=a", 400, "SK must be a text"),
+        (f"/item/{TABLE}", 400, "PK must be a string; it is empty"),
+        (f"/item/{TABLE}?pk=a", 400, "SK must be a string; it is empty"),
         (f"/item/{TABLE}?pk=a&sk=b", 404, "no item with this key"),
     ],
 )

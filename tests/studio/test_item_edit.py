@@ -9,7 +9,7 @@ import pytest
 
 from tablewright.cli.studio import open_workspace
 from tablewright.engine import Engine
-from tablewright.presentation.keys import kind_name, kind_of
+from tablewright.presentation.kinds import filter_name, kind_of
 from tablewright.studio.web.server import serving_studio
 from tablewright.studio.workspace import Workspace
 from tests.studio.conftest import Answer, Browser
@@ -113,7 +113,7 @@ def test_a_form_that_is_not_changed_changes_nothing(design: str) -> None:
         browser = Browser(link)
         for table, known in workspace.maps.items():
             description = description_of(workspace, table)
-            kinds = {kind_name(kind_of(known, item)): item for item in scan(workspace, table)}
+            kinds = {filter_name(kind_of(known, item)): item for item in scan(workspace, table)}
             for item in kinds.values():
                 path, _, query = path_of(description, item).partition("?")
                 page = browser.get(f"{path}/edit?{query}")

@@ -6,7 +6,7 @@ import pytest
 
 from tablewright.engine import Engine
 from tablewright.errors import InvalidValue
-from tablewright.presentation.keys import decode_cursor, encode_cursor, key_text, key_value
+from tablewright.presentation.keys import key_text, key_token, key_value, read_key_token
 from tablewright.schema import KeyAttribute
 from tablewright.table_description import read_table
 from tests.studio.tables import KEYS, create_keys_table
@@ -49,16 +49,27 @@ def test_a_text_is_a_value_of_the_type_of_its_key(
 
 
 @pytest.mark.parametrize(
-    ("text", "type_"), [("", "S"), ("", "N"), ("x", "N"), ("1 2", "N"), ("", "B"), ("a!", "B")]
+    ("text", "type_"),
+    [
+        ("", "S"),
+        ("", "N"),
+        ("x", "N"),
+        ("1 2", "N"),
+        ("", "B"),
+        ("a!", "B"),
+        ("AB", "B"),
+        ("AA=", "B"),
+    ],
 )
 def test_a_text_of_another_type_is_refused(text: str, type_: str) -> None:
-    with pytest.raises(InvalidValue, match=r"^k must be a"):
+    problem = "it is empty" if not text else f"{text!r} is not"
+    with pytest.raises(InvalidValue, match=rf"^k must be a [^;]+; {problem}$"):
         key_value(text, KeyAttribute("k", type_))
 
 
-def test_a_cursor_is_a_key_and_nothing_else() -> None:
+def test_a_key_token_is_a_key_and_nothing_else() -> None:
     key = {"PK": {"S": "ü#\u202e<b>"}, "SK": {"N": "-1"}}
-    assert decode_cursor(encode_cursor(key)) == key
-    for text in ("x", "!!!", "bnVsbA", encode_cursor({"a": {"S": "b"}})[:-2]):
-        with pytest.raises(InvalidValue, match="malformed"):
-            decode_cursor(text)
+    assert read_key_token(key_token(key), "malformed") == key
+    for text in ("x", "!!!", "bnVsbA", key_token({"a": {"S": "b"}})[:-2]):
+        with pytest.raises(InvalidValue, match=r"^malformed$"):
+            read_key_token(text, "malformed")

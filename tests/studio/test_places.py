@@ -22,7 +22,8 @@ from tablewright import (
     unique,
 )
 from tablewright.engine import Engine
-from tablewright.presentation.keys import column_widths, key_pieces, kind_of
+from tablewright.presentation.keys import column_widths, key_pieces
+from tablewright.presentation.kinds import kind_of
 from tablewright.studio.items.places import ItemPlace, places_of, read_neighbours
 from tablewright.studio.items.reading import lookup, run
 from tablewright.studio.items.relations import relations_of

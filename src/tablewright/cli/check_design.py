@@ -28,7 +28,15 @@ from tablewright.cli.grammar import (
 )
 from tablewright.cli.report import clean_interrupts, exit_on_error, fail, failing_on
 from tablewright.errors import DesignLoadError, TablewrightError
-from tablewright.presentation.terminal import fill, make_console, print_fields
+from tablewright.presentation.printing import (
+    fill,
+    make_console,
+    print_fields,
+    print_line,
+    print_text,
+    table_lines,
+)
+from tablewright.presentation.values import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,7 +146,7 @@ def _name_uncovered(
 
     names = [pattern.name for pattern in uncovered(design, results)]
     if names:
-        patterns = report.count_of(len(names), "pattern")
+        patterns = plural(len(names), "pattern")
         message = f"{design.name}: {patterns} that no check runs: {', '.join(names)}"
         typer.echo(fill(console, message), err=to_stderr)
 
@@ -149,16 +157,16 @@ def _summary(results: list[Result]) -> str:
         return f"{failed} of {len(results)} checks failed"
     scans = dict.fromkeys(result.pattern or result.check for result in results if result.scan)
     scanned = f"declared scans: {', '.join(scans)}" if scans else "no pattern scans a table"
-    return f"{report.count_of(len(results), 'check')} passed; {scanned}"
+    return f"{plural(len(results), 'check')} passed; {scanned}"
 
 
 def _print_results(
     console: Console, design: Design, results: Sequence[Result], *, details: bool
 ) -> None:
     """Print one line for each check; with `details`, also its pattern, request and cost."""
-    report.print_text(console, design.doc.partition("\n")[0] or design.name, style="bold")
+    print_text(console, design.doc.partition("\n")[0] or design.name, style="bold")
     marks = ["", *("ok" if result.ok else "FAIL" for result in results)]
-    lines = report.table_lines(console.width - len("FAIL  "), [HEADER, *map(_cells, results)])
+    lines = table_lines(console.width - len("FAIL  "), [HEADER, *map(_cells, results)])
     for mark, line, result in zip(marks, lines, [None, *results], strict=True):
         _print_marked(console, mark, line)
         if details and result is not None:
@@ -171,7 +179,7 @@ def _print_failures(console: Console, results: Sequence[Result]) -> None:
     for result in results:
         if not result.ok:
             console.print()
-            report.print_line(console, f"{result.design}: {result.check}", MARKS["FAIL"])
+            print_line(console, f"{result.design}: {result.check}", MARKS["FAIL"])
             for line in result.problem.splitlines():
                 mark = line.strip()[:1]
                 style = {"-": "red", "+": "green"}.get(mark)
@@ -199,7 +207,7 @@ def _print_details(console: Console, result: Result) -> None:
     where = f"{result.operation} on {result.index}" if result.index else result.operation
     units = ((result.read_units, "read"), (result.write_units, "write"))
     cost = ", ".join(f"{amount:g} {kind} units" for amount, kind in units if amount) or "0 units"
-    requests = report.count_of(result.requests, "request")
+    requests = plural(result.requests, "request")
     fields = [
         ("request", f"{where}: {result.condition}".rstrip(": ")),
         ("cost", f"{requests}, {cost}"),
@@ -303,17 +311,17 @@ def _print_findings(console: Console, findings: list[Finding]) -> None:
         if finding.allowed:
             continue
         where = f"{report.relative(finding.place.file)}:{finding.place.line}"
-        report.print_line(console, where, end=": ")
+        print_line(console, where, end=": ")
         console.print(finding.severity, style=STYLES[finding.severity], end=" ")
-        report.print_line(console, finding.rule)
-        report.print_text(console, f"  {finding.subject}: {finding.reason}", "  ")
+        print_line(console, finding.rule)
+        print_text(console, f"  {finding.subject}: {finding.reason}", "  ")
         # The code of a fix is not broken, so that it can be copied.
-        report.print_line(console, f"  fix: {finding.fix}")
+        print_line(console, f"  fix: {finding.fix}")
     counts = [
         (sum(each.severity == kind and not each.allowed for each in findings), kind)
         for kind in STYLES
     ]
-    shown = [report.count_of(count, kind) for count, kind in counts if count]
+    shown = [plural(count, kind) for count, kind in counts if count]
     allowed = sum(bool(each.allowed) for each in findings)
     text = ", ".join(shown) or "nothing found"
     typer.echo(f"{text}; {allowed} allowed by comments" if allowed else text)

@@ -6,7 +6,8 @@ A key, or the key condition of a query: `PK=CUST#C1 SK begins-with ORDER#`
     NAME between LOW HIGH     NAME begins-with PREFIX
 
 The table's key schema decides what a name is and which type a value has: a text is taken as it is,
-a number must be one, a binary is in base64. So values need no quotes other than those of the shell.
+a number must be one, a binary is in base64, and none is empty. So values need no quotes other than
+those of the shell.
 
 A filter is one word, `--filter "total >= 100"`:
 
@@ -21,7 +22,6 @@ A dot in a name leads into a map: `address.city`. A value is a literal of PartiQ
 from __future__ import annotations
 
 import re
-from base64 import b64decode
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,7 +39,6 @@ OPERATORS = {"=": 1, "<": 1, "<=": 1, ">": 1, ">=": 1, "between": 2, "begins-wit
 _SYMBOL = re.compile(r"([=<>!]+)(.*)", re.DOTALL).fullmatch
 #: What is often written for another operator.
 _MISTAKES = {"==": "=", "=>": ">=", "=<": "<=", "!=": "<>"}
-_TYPES = {"S": "a string", "N": "a number", "B": "a binary in base64"}
 _FILTER = re.compile(
     r"\s*(?P<name>[^\s=<>!]+)\s*"
     r"(?P<operator>[=<>!]+|\b(?:between|begins-with|contains|exists|not-exists)\b)"
@@ -137,26 +136,14 @@ def compare(name: str, operator: str, values: Sequence[str]) -> str:
     return f"{name} {operator} {values[0]}"
 
 
-def encode_key_value(text: str, attribute: KeyAttribute) -> Value:
-    """Return the value of a key attribute; raise InvalidValue if it is not of its type."""
-    from tablewright.encoding.numbers import normalise_number
-
-    try:
-        if attribute.type == "N":
-            return {"N": normalise_number(text)}
-        if attribute.type == "B":
-            b64decode(text, validate=True)
-    except (ValueError, ValidationException):
-        raise InvalidValue(f"{attribute.name}: {text!r} is not {_TYPES[attribute.type]}") from None
-    return {attribute.type: text}
-
-
 def describe_key(item: Item, key: KeySchema) -> str:
     """Return a key as arguments: `PK=CUST#C1 SK=ORDER#1`."""
     return " ".join(f"{each.name}={item[each.name][each.type]}" for each in key)
 
 
 def _parse(words: Sequence[str], key: KeySchema) -> Iterator[KeyArgument]:
+    from tablewright.presentation.keys import key_value
+
     remaining = list(words)
     while remaining:
         attribute, operator, first = _split(remaining.pop(0), key)
@@ -173,7 +160,7 @@ def _parse(words: Sequence[str], key: KeySchema) -> Iterator[KeyArgument]:
             wanted = "LOW HIGH" if operator == "between" else "VALUE"
             raise InvalidValue(f"{attribute.name} {operator} needs {wanted}")
         del remaining[:count]
-        values = [encode_key_value(text, attribute) for text in texts]
+        values = [key_value(text, attribute) for text in texts]
         yield KeyArgument(attribute.name, operator, values)
 
 
@@ -216,12 +203,14 @@ def check_symbol(operator: str, known: Collection[str], where: str, otherwise: s
 
 
 def _require(given: Sequence[str], key: Iterable[KeyAttribute]) -> None:
+    from tablewright.presentation.keys import KEY_TYPES
+
     for name in given:
         if given.count(name) > 1:
             raise InvalidValue(f"{name} has two values")
     missing = [each for each in key if each.name not in given]
     if missing:
-        wanted = " and ".join(f"{each.name}=VALUE ({_TYPES[each.type]})" for each in missing)
+        wanted = " and ".join(f"{each.name}=VALUE ({KEY_TYPES[each.type]})" for each in missing)
         raise InvalidValue(f"the key is not complete; add {wanted}")
 
 

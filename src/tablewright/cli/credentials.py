@@ -16,8 +16,9 @@ import typer
 
 from tablewright.cli.commands import add_command, add_group
 from tablewright.cli.grammar import argument, option, read_pairs
-from tablewright.cli.report import fail, failing_on, print_grid, say
+from tablewright.cli.report import fail, failing_on, say
 from tablewright.errors import CredentialsRefused
+from tablewright.presentation.printing import print_grid
 
 credentials = add_group("credentials", "Manage the users of `tablewright serve`.")
 

@@ -21,10 +21,12 @@ from tablewright.cli.grammar import (
     option,
     tables_named,
 )
-from tablewright.cli.report import clean_interrupts, count_of, exit_on_error, fail, print_grid, say
+from tablewright.cli.report import clean_interrupts, exit_on_error, fail, say
 from tablewright.cli.transfer import progress_bars
 from tablewright.errors import DuplicateValues, UnreadableItem
 from tablewright.hints import did_you_mean
+from tablewright.presentation.printing import print_grid
+from tablewright.presentation.values import plural
 
 if TYPE_CHECKING:
     from tablewright import Table
@@ -78,7 +80,7 @@ def seed(design: DesignName, target: Target) -> None:
         counts = ", ".join(
             f"{count} {entity or 'for unique values'}" for entity, count in sorted(entities.items())
         )
-        items = count_of(entities.total(), "item")
+        items = plural(entities.total(), "item")
         typer.echo(f"{table}: {items}{f' ({counts})' if counts else ''}")
 
 

@@ -1,27 +1,27 @@
-"""Commands that say what access patterns do: `explain` shows requests, `cost` units and prices."""
+"""The command `explain`: the requests of access patterns, and what they consume."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import zip_longest
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-
-import typer
 
 from tablewright.cli import report
 from tablewright.cli.commands import add_command, print_document
-from tablewright.cli.grammar import WHERE, DesignName, argument, flag, load_design, option
-from tablewright.cli.report import exit_on_error, fail, say
-from tablewright.cli.revision import run_at
+from tablewright.cli.grammar import DesignName, argument, flag, load_design
+from tablewright.cli.report import fail, say
 from tablewright.errors import TablewrightError
 from tablewright.hints import did_you_mean
-from tablewright.presentation.terminal import make_console, print_fields
+from tablewright.presentation.printing import (
+    make_console,
+    print_fields,
+    print_noted_table,
+    print_text,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tablewright.cost import CostReport, PatternUnits
+    from tablewright.cost import PatternUnits
     from tablewright.plans import AccessPattern, Shape
     from tablewright.verify import Design
 
@@ -44,7 +44,7 @@ def explain(
     its calls in the checks of the design. Nothing is sent to a target: the checks run in memory.
     """
     from tablewright.cost import measure_units
-    from tablewright.publish.costs import unit_cell, unit_notes
+    from tablewright.publish.cost_text import unit_cell, unit_notes
 
     loaded = load_design(design)
     patterns = select_patterns(loaded, design, pattern)
@@ -62,7 +62,7 @@ def explain(
             shape, used = found.shape, units[found.label]
             cells = [unit_cell(used, amount) for amount in (used.read_units, used.writes)]
             rows.append((found.name, shape.operation, shape.index or "", *cells))
-        _print_table(rows, 2, unit_notes([units[found.label] for found in patterns]))
+        print_noted_table(rows, 2, unit_notes([units[found.label] for found in patterns]))
 
 
 def as_members(found: AccessPattern) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _calls(units: PatternUnits) -> dict[str, float]:
 
 def _print_pattern(console: Console, found: AccessPattern, units: PatternUnits) -> None:
     shape = found.shape
-    report.print_text(console, f"{found.name}({', '.join(found.parameters)})", style="bold")
+    print_text(console, f"{found.name}({', '.join(found.parameters)})", style="bold")
     about = [("about", found.doc.partition("\n")[0]), ("in", report.relative(found.location))]
     print_fields(console, [field for field in about if field[1]], "  ")
     print_requests(console, shape, "  ")
@@ -134,7 +134,7 @@ def print_requests(console: Console, shape: Shape, indent: str = "") -> None:
 def _print_request(console: Console, request: Shape, mark: str, indent: str) -> None:
     """Print a request of a pattern, or an action of a transaction, with all that is known of it."""
     what = f"{mark}{request.operation} {request.entity} on {request.table}"
-    report.print_text(console, what, indent)
+    print_text(console, what, indent)
     fields = [
         ("index", request.index or ""),
         ("key", request.condition),
@@ -148,102 +148,3 @@ def _print_request(console: Console, request: Shape, mark: str, indent: str) -> 
         fields = []
     fields.append(("units", request.units))
     print_fields(console, [field for field in fields if field[1]], indent)
-
-
-@add_command()
-def cost(
-    design: DesignName,
-    target: str | None = argument(
-        "TARGET",
-        f"Measure the sizes of stored items: {WHERE}. Default: the sample data of the design.",
-        default=None,
-    ),
-    rates: Path | None = option(
-        "A TOML file: `pattern = calls per second`, and `[items]` with the number of items of each "
-        "entity.",
-        metavar="FILE",
-    ),
-    prices: Path | None = option(
-        "A TOML file with other prices. Default: us-east-1.", metavar="FILE"
-    ),
-    diff: str | None = option(
-        "Print only what differs from a git revision of the design.", metavar="REVISION"
-    ),
-    details: bool = flag("Print every part of a call, with its reason."),
-    json: bool = flag("Print everything as JSON."),
-    markdown: bool = flag("Print Markdown."),
-) -> None:
-    """Print the capacity units of each access pattern, and its monthly price.
-
-    The units are the mean of the calls in the checks of the design. `write` counts the write
-    units of the table, with sentinels and history, `index` those of its indexes. Prices need
-    rates: the calls of each pattern per second, from `@access_pattern(rate=…)` or a file.
-
-    With --diff, only the patterns that differ are printed, and the prices of a month before and
-    after, both with the current rates and prices.
-    """
-
-    from tablewright import cost as costs
-    from tablewright.publish import costs as texts
-
-    if json and markdown:
-        fail("--json and --markdown exclude each other; choose one")
-    loaded = load_design(design)
-    tables = [table.__table__ for table in loaded.tables]
-    try:
-        with exit_on_error():
-            sizes = None if target is None else costs.measure_target(tables, target)
-        found = costs.cost(
-            loaded,
-            rates=costs.load_rates(loaded, rates),
-            prices=costs.load_prices(prices),
-            sizes=sizes,
-        )
-    except TablewrightError as error:
-        fail(str(error))
-    compared = None
-    if diff is not None:
-        compared = costs.compare(_report_at(diff, design, target), found, diff)
-    if json:
-        print_document(compared or found)
-    elif markdown and compared is not None:
-        typer.echo(texts.comparison_markdown(compared), nl=False)
-    elif markdown:
-        typer.echo(texts.markdown(found), nl=False)
-    elif compared is not None:
-        rows, notes = texts.comparison_rows(compared), texts.comparison_notes(compared)
-        _print_table(rows, 4, notes)
-    else:
-        parts = map(texts.part_texts, found.patterns if details else ())
-        _print_table(texts.rows(found), 5, texts.notes(found), parts)
-
-
-def _report_at(revision: str, design: str, target: str | None) -> CostReport:
-    """Return the report of the design at a git revision, with the same sizes of items."""
-    import msgspec
-
-    from tablewright.cost import CostReport
-    from tablewright.transfer.endpoints import absolute_target
-
-    arguments = ["cost", design, "--json"]
-    if target is not None:
-        arguments.insert(2, absolute_target(target))
-    return msgspec.json.decode(run_at(revision, *arguments), type=CostReport)
-
-
-def _print_table(
-    rows: Sequence[Sequence[str]],
-    numbers: int,
-    notes: Iterable[str],
-    parts: Iterable[Sequence[tuple[str, str]]] = (),
-) -> None:
-    """Print a table with a header, each row with its parts below it, and the notes on it."""
-    console = make_console()
-    if len(rows) > 1:
-        lines = report.table_lines(console.width, rows, numbers)
-        for line, fields in zip_longest(lines, [(), *parts], fillvalue=()):
-            report.print_line(console, str(line).rstrip())
-            print_fields(console, fields, "  ")
-        console.print()
-    for note in notes:
-        report.print_text(console, note)

@@ -14,8 +14,10 @@ import typer
 
 from tablewright.cli.commands import add_command
 from tablewright.cli.grammar import argument
-from tablewright.cli.report import count_of, describe_error, fail, failing_on, print_grid, say
+from tablewright.cli.report import describe_error, fail, failing_on, say
 from tablewright.errors import DamagedFile, StoreFailed, TablewrightError
+from tablewright.presentation.printing import print_grid
+from tablewright.presentation.values import plural
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
@@ -34,7 +36,7 @@ def check_file(file: DatabaseFile) -> None:
         report = engine.check()
     show_report(report)
     if not report:
-        say(f"{file}: {count_of(len(report.problems), 'problem')}")
+        say(f"{file}: {plural(len(report.problems), 'problem')}")
         raise typer.Exit(1)
     typer.echo("all tables and indexes agree")
 

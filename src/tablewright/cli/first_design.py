@@ -17,11 +17,11 @@ from string import Template
 
 import typer
 
-from tablewright.cli import report
 from tablewright.cli.commands import add_command, text_file, write_output
 from tablewright.cli.grammar import WHERE, argument, option
 from tablewright.cli.report import describe_error, exit_on_error, fail, say
-from tablewright.presentation.values import count_items
+from tablewright.presentation.printing import print_grid
+from tablewright.presentation.values import count_items, plural
 from tablewright.whole_file import create_whole
 
 #: As `tablewright.infer.SAMPLE_SIZE`, which is not imported for `--help`.
@@ -39,7 +39,7 @@ def designs() -> None:
         title = design.doc.partition("\n")[0].partition(": ")[2]
         counts = (len(design.tables), entities, len(design.patterns))
         rows.append((design.name, title, *map(str, counts)))
-    report.print_grid(("design", "description", "tables", "entities", "patterns"), rows)
+    print_grid(("design", "description", "tables", "entities", "patterns"), rows)
     typer.echo("Next: tablewright verify NAME runs its checks, tablewright studio NAME shows it.")
 
 
@@ -144,6 +144,6 @@ def _import_model(file: Path, output: Path | None) -> None:
         say(f"warning: {warning}")
     write_output(made.source, output)
     if output is not None:
-        rows = report.count_of(made.rows, "row")
+        rows = plural(made.rows, "row")
         typer.echo(f"{output}: {', '.join(made.entities)}, from {rows}")
         typer.echo(f"Next: tablewright verify {output} runs its checks.")

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tablewright.cli.conditions import encode_key_value
 from tablewright.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -79,7 +78,9 @@ def _read_key_value(value: Any, attribute: KeyAttribute, where: str) -> Value:
     if isinstance(value, dict) and list(value) == [attribute.type]:
         content = value[attribute.type]
     if isinstance(content, str) and (not isinstance(content, _Number) or attribute.type == "N"):
-        return encode_key_value(str(content), attribute)
+        from tablewright.presentation.keys import key_value
+
+        return key_value(str(content), attribute)
     raise InvalidValue(
         f"{where}: the key attribute {attribute.name} has the type {attribute.type}, but "
         f"the value is {_show(value)}"

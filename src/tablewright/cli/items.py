@@ -10,11 +10,9 @@ Invariants:
 from __future__ import annotations
 
 import sys
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 import typer
 
 from tablewright.cli.commands import add_command
@@ -51,6 +49,7 @@ if TYPE_CHECKING:
     from tablewright.values import Item
 
 MAX_ITEMS = 100
+NOT_A_CURSOR = "this is not a cursor; pass the text after --cursor unchanged"
 
 Key = Annotated[list[str], argument("NAME=VALUE", "The key: `PK=CUST#C1 SK=ORDER#1`.")]
 _ATTRIBUTES = option("Print only these attributes, separated by commas.", metavar="NAMES")
@@ -235,7 +234,9 @@ class ReadPages:
         self._request = request | {"ReturnConsumedCapacity": "TOTAL"}
         self._maximum = maximum
         if cursor is not None:
-            self._request["ExclusiveStartKey"] = open_cursor(cursor)
+            from tablewright.presentation.keys import read_key_token
+
+            self._request["ExclusiveStartKey"] = read_key_token(cursor, NOT_A_CURSOR)
         self._leave_out = leave_out
         self.found = 0
         self.left_out = 0
@@ -259,7 +260,9 @@ class ReadPages:
             if last is None:
                 return
             if self.read == self._maximum:
-                self.cursor = make_cursor(last)
+                from tablewright.presentation.keys import key_token
+
+                self.cursor = key_token(last)
                 return
             self._request["ExclusiveStartKey"] = last
 
@@ -281,20 +284,6 @@ def print_pages(pages: ReadPages, view: View, *, json: bool) -> None:
             f"There are more: stopped after {count_items(pages.read)}, see --limit. Read all with "
             f"--all,\nor continue with --cursor {pages.cursor}"
         )
-
-
-def make_cursor(key: Item) -> str:
-    """Return the key at which a page ended as one word."""
-    return urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
-
-
-def open_cursor(cursor: str) -> Item:
-    """Return the key in a cursor; raise InvalidValue if it is none. The target checks the key."""
-    try:
-        raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        return msgspec.json.decode(raw, type=dict[str, dict[str, str]])
-    except (ValueError, msgspec.MsgspecError):
-        raise InvalidValue("this is not a cursor; pass the text after --cursor unchanged") from None
 
 
 @add_command()

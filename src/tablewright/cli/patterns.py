@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tablewright.cli import report
 from tablewright.cli.commands import add_command
 from tablewright.cli.explain import as_members, print_requests, select_patterns
 from tablewright.cli.grammar import (
@@ -27,12 +26,8 @@ from tablewright.cli.grammar import (
 )
 from tablewright.cli.items import confirm
 from tablewright.cli.report import exit_on_error, fail, say
+from tablewright.presentation.printing import escape_controls, make_console, print_json, print_text
 from tablewright.presentation.results import as_json, json_text
-from tablewright.presentation.terminal import (
-    escape_controls,
-    make_console,
-    print_json,
-)
 from tablewright.presentation.values import count_items, count_units
 
 if TYPE_CHECKING:
@@ -78,6 +73,8 @@ def patterns(
     found = select_patterns(loaded, design, pattern)
     if pattern is None:
         _list(found, json=json)
+        if found and not json:
+            say(f"Run one with `tablewright patterns {design} PATTERN NAME=VALUE...`")
         return
     if len(found) > 1:
         labels = ", ".join(each.label for each in found)
@@ -194,8 +191,8 @@ def _list(found: Sequence[AccessPattern], *, json: bool) -> None:
     for each in found:
         shape = each.shape
         where = f" on {shape.index}" if shape.index else ""
-        report.print_text(console, signature_of(each), "    ", style="bold")
-        report.print_text(console, f"    {shape.operation}{where}", "    ")
+        print_text(console, signature_of(each), "    ", style="bold")
+        print_text(console, f"    {shape.operation}{where}", "    ")
 
 
 def _confirm_writes(plan: Plan[Any], target: str, *, yes: bool) -> None:

@@ -1,8 +1,7 @@
-"""How commands report: messages and exit codes when they end early, lines and tables for people.
+"""How commands report: messages on standard error, and exit codes when they end early.
 
-Lines fit the width of the terminal, or of `COLUMNS`; rich decides on it, and on colours: none in a
-pipe or with `NO_COLOR`. `serve` starts without typer and rich, so neither is imported here before
-something is printed with it.
+`serve` starts without typer and rich, so this module must not import them. What commands print on
+standard output is printed by `presentation.printing`.
 """
 
 from __future__ import annotations
@@ -12,23 +11,16 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from tablewright.errors import DynamoDBError, TablewrightError, TransferRefused
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 INTERRUPTED = 128 + signal.SIGINT  # the exit code after Ctrl-C
 TERMINATED = 128 + signal.SIGTERM
-#: The narrowest column of names, on a narrow terminal.
-MIN_NAME = 12
-#: The widest column of requests: `TransactWriteItems`.
-MAX_REQUEST = 18
 
 
 def say(message: str) -> None:
@@ -122,66 +114,6 @@ def exit_on_error() -> Iterator[list[Path]]:
         fail(f"{where}{describe_error(error)}{resume_hint()}")
 
 
-def print_line(console: Console, text: str, style: str | None = None, end: str = "\n") -> None:
-    """Print a text as it is, also if it is wider than the console."""
-    console.print(text, style=style, end=end, soft_wrap=True, markup=False, highlight=False)
-
-
-def print_text(console: Console, text: str, indent: str = "", style: str | None = None) -> None:
-    """Print a text with line breaks at the width of the console; further lines are indented."""
-    from tablewright.presentation.terminal import fill
-
-    print_line(console, fill(console, text, indent), style)
-
-
 def relative(location: str) -> str:
     """Return a path as it is seen from the working directory, if it is below it."""
     return location.removeprefix(f"{Path.cwd()}/")
-
-
-def count_of(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 table`, `2 tables`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def print_grid(
-    header: Sequence[str], rows: Iterable[Sequence[str]], *, width: int = 0, err: bool = False
-) -> None:
-    """Print a table with lines, at least with this width."""
-    from rich.console import Console
-    from rich.table import Table
-
-    grid = Table(*header)
-    for row in rows:
-        grid.add_row(*row)
-    console = Console(stderr=err)
-    console.width = max(console.width, width)
-    console.print(grid)
-
-
-def table_lines(width: int, rows: Sequence[Sequence[str]], numbers: int = 2) -> list[str]:
-    """Return the lines of a table: names, what they ask for, and columns of numbers.
-
-    The column of the names gets what the others leave of the width.
-    """
-    from rich.cells import cell_len
-
-    name, *middle = (max(map(cell_len, column)) for column in zip(*rows, strict=True))
-    others = [*(min(each, MAX_REQUEST) for each in middle[:-numbers]), *middle[-numbers:]]
-    taken = sum(len("  ") + each for each in others)
-    widths = [min(name, max(MIN_NAME, width - taken)), *others]
-    lines = []
-    for row in rows:
-        texts = map(_fit, row[:-numbers], widths[:-numbers])
-        cells = zip(row[-numbers:], widths[-numbers:], strict=True)
-        lines.append("  ".join([*texts, *(cell.rjust(each) for cell, each in cells)]))
-    return lines
-
-
-def _fit(text: str, width: int) -> str:
-    """Return a text with exactly this width, cut or padded."""
-    from rich.cells import cell_len, set_cell_size
-
-    if cell_len(text) <= width:
-        return set_cell_size(text, width)
-    return f"{set_cell_size(text, width - 1)}…"

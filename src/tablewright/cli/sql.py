@@ -29,7 +29,7 @@ from tablewright.cli.grammar import Json, Target, argument, flag, option
 from tablewright.cli.report import describe_failure, fail, say
 from tablewright.cli.sessions import StatementSession, open_statements
 from tablewright.errors import InvalidValue, TablewrightError
-from tablewright.presentation.terminal import make_console, print_json, print_table
+from tablewright.presentation.printing import make_console, print_json, print_table
 from tablewright.presentation.values import count_items, count_units
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from tablewright.cli.commands import add_command
 from tablewright.cli.grammar import Json, TableName, Target, argument, option
 from tablewright.cli.report import exit_on_error, fail, say
 from tablewright.cli.sessions import TableSession, open_session
-from tablewright.presentation.terminal import (
+from tablewright.presentation.printing import (
     make_console,
     print_columns,
     print_fields,

@@ -13,7 +13,9 @@ import typer
 
 from tablewright.cli.commands import add_command
 from tablewright.cli.grammar import WHERE, argument, flag, option
-from tablewright.cli.report import count_of, exit_on_error, fail, print_grid, say
+from tablewright.cli.report import exit_on_error, fail, say
+from tablewright.presentation.printing import print_grid
+from tablewright.presentation.values import plural
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -265,7 +267,7 @@ def print_comparison(found: list[TableComparison], *, to_stderr: bool = False) -
     if all(len(compared.sides) > 1 for compared in found):
         indexes = sum(len(compared.indexes) for compared in found)
         also = f" and {indexes} index{'es' * (indexes > 1)}" if indexes else ""
-        tables = count_of(len(found), "table")
+        tables = plural(len(found), "table")
         typer.echo(f"compared all items of {tables}{also}", err=to_stderr)
         typer.echo("all counts and checksums agree", err=to_stderr)
 

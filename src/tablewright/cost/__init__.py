@@ -7,7 +7,7 @@ patterns    what one call of a pattern consumes on average, and its calls cost
 table_costs what tables and indexes need, on demand and provisioned, and what they store
 report      the cost of a design, from all of these; what differs between two revisions
 
-It must not know how any of this is printed: `publish.costs` does that.
+It must not know how any of this is printed: `publish.cost_text` does that.
 """
 
 from __future__ import annotations

@@ -2,12 +2,14 @@
 
     blocks      the parts of a document, in order; Markdown
     values      a stored value as text; counts and sizes
-    keys, hues  keys in pieces, the kinds of items, and their colours
+    keys        keys in pieces; typed key values; keys as tokens
+    kinds, hues the kinds of items, and their colours
     results     results of plans, and entities, as nodes with values
     conditions  key conditions line by line
     key_map, erd, erd_svg, layers    the key map and the entity-relationship diagram
-    terminal    items, entities and results as tables, fields and trees (rich)
-    element, style, page             HTML: elements, the style sheet, blocks as one page
+    printing    lines, fields and tables on the terminal (rich)
+    terminal    items, entities and results, printed as tables, fields and trees
+    element, style, html_document    HTML: elements, the style sheet, blocks as one page
 
 The command line, the studio and the document of a design use it. What is shown is decided here
 once; the renderers decide how. This package must not know commands, pages of the studio, targets.

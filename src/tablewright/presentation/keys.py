@@ -2,11 +2,12 @@
 
     ORDER#O101#ITEM#I2      "ORDER#" fixed, "O101" order_id, "#ITEM#" fixed, "I2" item_id
 
-The kinds of items are named here, too: an item that the design does not know is never hidden, it
-has a kind of its own. A text becomes a key value by the type of its attribute: a number as it is, a
-binary in base64.
+A text that a person typed becomes a key value by the type of its attribute: a number as it is, a
+binary in base64. A whole key becomes one word, a token, for URLs and the command line; it is not
+encrypted, unlike the cursors of `Page`.
 
-Invariant: the texts of the pieces together are the stored text. This module must not know HTML.
+Invariant: the texts of the pieces together are the stored text. This module must not know HTML. It
+imports nothing of `mapping`, because commands without a design read keys, too, and start fast.
 """
 
 from __future__ import annotations
@@ -15,23 +16,27 @@ import base64
 import binascii
 from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
 from tablewright.encoding.items import normalise
-from tablewright.errors import InvalidValue, UnreadableItem, ValidationException
-from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.item_kind import UNKNOWN, ItemKind
-from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.table import TableMap
-from tablewright.mapping.template import Parser
-from tablewright.schema import KeyAttribute
-from tablewright.table_description import IndexDescription
-from tablewright.values import Item, Value
+from tablewright.errors import InvalidValue, ValidationException
+
+if TYPE_CHECKING:
+    from tablewright.mapping.entity import EntityMap
+    from tablewright.mapping.item_kind import ItemKind
+    from tablewright.mapping.keys import KeyMap
+    from tablewright.mapping.template import Parser
+    from tablewright.schema import KeyAttribute
+    from tablewright.table_description import IndexDescription
+    from tablewright.values import Item, Value
 
 #: How much space is added at most to align a part.
 MAX_PADDING = 12
+#: How messages name the types of key attributes.
+KEY_TYPES = {"S": "a string", "N": "a number", "B": "a binary value in base64"}
 
 
 class KeyPiece(Struct, frozen=True):
@@ -116,6 +121,14 @@ def label(entity: EntityMap, attribute: str, shown: str) -> str:
     return shown if found is None else shown.replace(attribute, found.stored)
 
 
+@cache
+def parser(key: KeyMap, attribute: str) -> Parser:
+    """Return what takes the texts of a key attribute apart, in any spelling."""
+    from tablewright.mapping.template import Parser
+
+    return Parser(key.templates[attribute], any_spelling=True)
+
+
 def column_widths(keys: Iterable[list[KeyPiece]]) -> dict[tuple[str, ...], int]:
     """Return the width of each part that is followed by others, for aligning keys in a column.
 
@@ -156,8 +169,9 @@ def paths(pieces: list[KeyPiece]) -> list[tuple[tuple[str, ...], KeyPiece]]:
 def key_value(text: str, attribute: KeyAttribute) -> Value:
     """Return the value of a key attribute that a person typed.
 
-    Raises InvalidValue, which names the attribute, if the text is not of its type.
+    Raises InvalidValue, which names the attribute, if the text is empty or not of its type.
     """
+    problem = f"{text!r} is not" if text else "it is empty"
     try:
         value = normalise({attribute.type: text})
         if attribute.type == "B":
@@ -166,8 +180,7 @@ def key_value(text: str, attribute: KeyAttribute) -> Value:
             return value
     except (ValidationException, ValueError):
         pass
-    wanted = {"S": "a text", "N": "a number", "B": "a binary value in base64"}[attribute.type]
-    raise InvalidValue(f"{attribute.name} must be {wanted}; {text!r} is not")
+    raise InvalidValue(f"{attribute.name} must be {KEY_TYPES[attribute.type]}; {problem}")
 
 
 def key_text(value: Value) -> str:
@@ -176,77 +189,18 @@ def key_text(value: Value) -> str:
     return str(text)
 
 
-def encode_cursor(key: Item) -> str:
-    """Return a key as a part of a URL."""
+def key_token(key: Item) -> str:
+    """Return a key as one word, which a URL can contain."""
     return base64.urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
 
 
-def decode_cursor(text: str) -> Item:
-    """Return the key of a cursor. Raises InvalidValue if it is none."""
+def read_key_token(token: str, problem: str) -> Item:
+    """Return the key of a token; raise InvalidValue with the problem if it is none.
+
+    The names and values of the key are not checked: the target does that.
+    """
     try:
-        data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        data = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
         return msgspec.json.decode(data, type=dict[str, dict[str, str]])
-    except (ValueError, binascii.Error, msgspec.MsgspecError):
-        message = "the key in the URL is malformed; start at the first page"
-        raise InvalidValue(message) from None
-
-
-#: The names of the kinds that are no entity; no class can have such a name.
-UNIQUE_VALUES = "-unique"
-UNKNOWN_ITEMS = "-unknown"
-INDEX_RECORD = "-record"
-
-
-def kind_of(table: TableMap | None, item: Mapping[str, Value]) -> ItemKind:
-    """Return the kind of an item of a table, or of a table without a design."""
-    return UNKNOWN if table is None else table.identify(item)
-
-
-def kind_name(kind: ItemKind) -> str:
-    """Return how the filter of a page names a kind."""
-    if kind.unique is not None:
-        return UNIQUE_VALUES
-    if kind.is_record:
-        return INDEX_RECORD
-    return UNKNOWN_ITEMS if kind.entity is None else kind.entity.name
-
-
-def side_of(kind: ItemKind) -> str:
-    """Return what an item is if it is no plain entity: a sentinel, an event of a history, …"""
-    if kind.is_record:
-        return "the record of complete indexes"
-    if kind.is_unknown:
-        return "not in the design"
-    if kind.unique is not None:
-        return f"sentinel: reserves {kind.unique.key.name}"
-    if kind.history is None:
-        return ""
-    owner, history = kind.history
-    return f"history of {owner.name}.{history.attribute}"
-
-
-@cache
-def parser(key: KeyMap, attribute: str) -> Parser:
-    """Return what takes the texts of a key attribute apart, in any spelling."""
-    return Parser(key.templates[attribute], any_spelling=True)
-
-
-def unreadable(kind: ItemKind, item: Mapping[str, Value]) -> str:
-    """Return why a whole item cannot be decoded; "" if it can, or if it is of no entity."""
-    if kind.stored is None:
-        return ""
-    try:
-        kind.stored.decode(item)
-    except UnreadableItem as error:
-        return str(error)
-    return ""
-
-
-def stored_names(table: TableMap | None) -> list[str]:
-    """Return the stored attributes of all entities, without those that are only in keys."""
-    return [
-        attribute.stored
-        for entity in (() if table is None else table.entities)
-        for attribute in entity.attributes.values()
-        if not attribute.is_key_only
-    ]
+    except (ValueError, msgspec.MsgspecError):  # binascii.Error is a ValueError
+        raise InvalidValue(problem) from None

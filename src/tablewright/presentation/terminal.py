@@ -1,18 +1,15 @@
-"""The terminal: items, entities and results as tables, lists of fields and trees.
+"""The terminal: items and the results of plans, as tables, lists of fields and trees.
 
 A view prints items as they are stored, or as the entities of a design: as tables that fit the width
 of the terminal, one item as a list of its attributes, or one JSON value on each line. Entities are
 grouped, in the order in which they first appear; an item that the design does not know, or that
 does not match its entity, is shown as it is stored and marked.
 
-Invariant: characters that a terminal would obey are escaped. rich and typer are imported when
-something is printed.
+`presentation.printing` prints the lines and tables. rich is imported when something is printed.
 """
 
 from __future__ import annotations
 
-import re
-import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -20,6 +17,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import msgspec
 
 from tablewright.errors import UnreadableItem
+from tablewright.presentation.printing import (
+    HIDDEN,
+    escape_controls,
+    escaped,
+    make_console,
+    print_fields,
+    print_json,
+    print_table,
+    print_title,
+    print_values,
+)
 from tablewright.presentation.results import (
     ResultNode,
     as_json,
@@ -36,36 +44,6 @@ if TYPE_CHECKING:
 
     from tablewright.mapping.table import TableMap
     from tablewright.values import Item
-
-HIDDEN = "choose columns with --attributes, or use --json"
-#: The widest column of a table, and the space between columns.
-MAX_COLUMN = 40
-GAP = 2
-#: The narrowest text, on a narrow terminal.
-MIN_TEXT = 12
-_is_number = re.compile(r"-?[0-9]+(\.[0-9]+)?").fullmatch  # exact decimals are texts in JSON
-
-
-def make_console() -> Console:
-    """Return the console of standard output; rich decides on colours and the width."""
-    from rich.console import Console
-
-    return Console()
-
-
-def note(text: str) -> None:
-    """Print a remark on standard error, so that standard output has only items."""
-    import typer
-
-    typer.echo(text, err=True)
-
-
-def print_json(values: Sequence[Any]) -> None:
-    """Print one value on each line."""
-    import typer
-
-    for value in values:
-        typer.echo(msgspec.json.encode(value).decode())
 
 
 # --- items --------------------------------------------------------------------------------------
@@ -150,7 +128,7 @@ class EntityView:
 
     def see(self, item: Item) -> SeenItem:
         """Return the entity of an item and its attributes."""
-        from tablewright.presentation.keys import side_of
+        from tablewright.presentation.kinds import side_of
 
         kind = self._table.identify(item)
         entity = kind.stored
@@ -290,127 +268,3 @@ def _bold(text: str) -> Text:
     from rich.text import Text
 
     return Text(text, style="bold")
-
-
-# --- tables and fields --------------------------------------------------------------------------
-
-
-def print_title(console: Console, text: str) -> None:
-    console.print(text, style="bold", markup=False, highlight=False)
-
-
-def print_fields(
-    console: Console, fields: Mapping[str, str] | Sequence[tuple[str, str]], indent: str = ""
-) -> None:
-    """Print names and values below each other, each value on as many lines as it needs."""
-    pairs = list(fields.items() if isinstance(fields, Mapping) else fields)
-    width = max((len(name) for name, _ in pairs), default=0)
-    for name, value in pairs:
-        label = name
-        for line in value.splitlines():
-            text = fill(console, f"{indent}{label:{width}}  {line}", f"{indent}{' ' * width}  ")
-            console.print(text, soft_wrap=True, markup=False, highlight=False)
-            label = ""
-
-
-def escaped(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return JSON values as fields, each on one line."""
-    return {
-        escape_controls(name): escape_controls(json_text(value)) for name, value in values.items()
-    }
-
-
-def fill(console: Console, text: str, indent: str = "") -> str:
-    """Return a text with line breaks at the width of the console; further lines are indented."""
-    width = max(MIN_TEXT + len(indent), console.width)
-    return textwrap.fill(
-        text,
-        width,
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-        break_long_words=False,  # so that a path or a key can be copied
-    )
-
-
-def print_values(console: Console, rows: Sequence[dict[str, Any]], hint: str = HIDDEN) -> None:
-    """Print entities as a table; a column that is empty in all rows is left out."""
-    names = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
-    columns = {name: [json_text(row.get(name)) for row in rows] for name in names}
-    numbers = {
-        name for name in names if all(not cell or _is_number(cell) for cell in columns[name])
-    }
-    print_columns(console, columns, numbers, hint)
-
-
-def print_table(
-    console: Console,
-    items: Sequence[Item],
-    first: Sequence[str] = (),
-    hint: str = "select them, or use --json",
-) -> None:
-    """Print items as a table with the width of the console; some columns come first."""
-    found = dict.fromkeys(name for item in items for name in item)
-    names = [*(name for name in first if name in found), *(n for n in found if n not in first)]
-    columns = {
-        name: [content(item[name]) if name in item else "" for item in items] for name in names
-    }
-    numbers = {name for name in names if all("N" in item[name] for item in items if name in item)}
-    print_columns(console, columns, numbers, hint)
-
-
-def print_columns(
-    console: Console,
-    columns: Mapping[str, Sequence[str]],
-    numbers: Collection[str] = (),
-    hint: str = "use --json",
-) -> None:
-    """Print a table with the width of the console; columns of numbers are aligned on the right.
-
-    Columns that do not fit are named below the table, with the hint how to see them.
-    """
-    from rich.table import Table
-    from rich.text import Text
-
-    columns = {name: list(map(escape_controls, column)) for name, column in columns.items()}
-    shown = choose_columns(console.width, columns)
-    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    for name, width in shown.items():
-        table.add_column(
-            Text(escape_controls(name)),
-            width=width,
-            no_wrap=True,
-            overflow="ellipsis",
-            justify="right" if name in numbers else "left",
-        )
-    for row in zip(*(columns[name] for name in shown), strict=True):
-        table.add_row(*map(Text, row))
-    if table.row_count:
-        console.print(table)
-    hidden = [name for name in columns if name not in shown]
-    if hidden:
-        text = f"not shown: {', '.join(map(escape_controls, hidden))} ({hint})"
-        console.print(text, markup=False, highlight=False, style="dim")
-
-
-def choose_columns(width: int, columns: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Return the columns that fit into a width, in order, each with its own width."""
-    from rich.cells import cell_len
-
-    shown: dict[str, int] = {}
-    left = width
-    for name, column in columns.items():
-        wanted = min(max(map(cell_len, [escape_controls(name), *column])), MAX_COLUMN)
-        if shown and wanted > left:
-            continue
-        shown[name] = min(wanted, max(left, 1))
-        left -= shown[name] + GAP
-    return shown
-
-
-def escape_controls(text: str) -> str:
-    """Return a text without characters that a terminal would not print, but obey.
-
-    >>> escape_controls("a\\x1b[31m")
-    'a\\\\x1b[31m'
-    """
-    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)

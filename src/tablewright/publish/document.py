@@ -27,7 +27,7 @@ from tablewright.presentation.blocks import (
     markdown,
 )
 from tablewright.presentation.erd import erd
-from tablewright.presentation.page import page
+from tablewright.presentation.html_document import page
 from tablewright.publish import charts
 from tablewright.publish.advice import advise
 from tablewright.values import Item

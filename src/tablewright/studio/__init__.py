@@ -2,7 +2,8 @@
 
     workspace   the design and the target: databases, tables, what may be written
     views/      one module for each view: a function from a request to a page or a response
-    web/        server, http, access (Host, token, cookie, Origin), routes, and the frame of pages
+    web/        server (with the routes: each view module has its own), http, access (Host, token,
+                cookie, Origin), and the frame of pages
     markup/     one vocabulary of pages (`parts`), and what several views show: items, forms,
                 previews, runs
     items/      what an item is, where it is in each index, what belongs to it; pages and searches
@@ -12,7 +13,7 @@
     derived     findings, costs and documents of a design
     static/     style sheet, scripts, icon
 
-    GET /items/shop?pk=USER%231  ──http──▶ WebRequest ──access──▶ ──routes──▶ items.show
+    GET /items/shop?pk=USER%231  ──http──▶ WebRequest ──access──▶ ──server──▶ items.show
                                  ◀──http── WebResponse ◀──frame── WebPage ◀────────┘
 
 Invariants:

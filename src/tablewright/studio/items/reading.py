@@ -29,7 +29,8 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.plan.expressions import Placeholders, QueryRequest, Selection, key_expression
-from tablewright.presentation.keys import key_text, key_value, kind_of
+from tablewright.presentation.keys import key_text, key_value
+from tablewright.presentation.kinds import kind_of
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item, Value
 

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from tablewright.errors import TablewrightError, WriteRejected
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.presentation.element import Child, Markup, element, join
-from tablewright.presentation.keys import key_pieces, side_of
+from tablewright.presentation.keys import key_pieces
+from tablewright.presentation.kinds import side_of
 from tablewright.presentation.values import content, plural, shortened
 from tablewright.studio.markup import parts
 from tablewright.studio.markup.clauses import Clause

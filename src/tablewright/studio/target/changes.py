@@ -26,7 +26,7 @@ from tablewright.model.databases.database import Database
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.streams.events import Converted, Moved
 from tablewright.plan.streams.reading import Checkpoint, Round, StreamReader
-from tablewright.presentation.keys import kind_of
+from tablewright.presentation.kinds import kind_of
 from tablewright.presentation.values import content
 from tablewright.studio.workspace import Workspace
 from tablewright.table_description import TableDescription

@@ -29,7 +29,8 @@ from tablewright.partiql.completion import Names, complete
 from tablewright.partiql.printing import format_name
 from tablewright.presentation.element import Child, Markup, element, join
 from tablewright.presentation.hues import chip
-from tablewright.presentation.keys import stored_names, take_apart
+from tablewright.presentation.keys import take_apart
+from tablewright.presentation.kinds import stored_names
 from tablewright.presentation.values import content, plural, size_text
 from tablewright.studio.items.exporting import FORMATS, export_response
 from tablewright.studio.markup import parts, preview_parts

@@ -13,7 +13,7 @@ from tablewright.model.pattern import AccessPattern
 from tablewright.presentation.blocks import Block, Cell, Chart, ErdDiagram, KeyMapDiagram, Links
 from tablewright.presentation.element import Markup, element, join
 from tablewright.presentation.erd import erd
-from tablewright.presentation.page import chart_table, rendered
+from tablewright.presentation.html_document import chart_table, rendered
 from tablewright.presentation.values import plural
 from tablewright.publish.advice import Finding
 from tablewright.publish.advice.finding import Severity

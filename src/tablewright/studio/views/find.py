@@ -8,7 +8,7 @@ from __future__ import annotations
 from tablewright.mapping.table import TableMap
 from tablewright.presentation.element import Markup, element
 from tablewright.presentation.hues import chip
-from tablewright.presentation.keys import kind_name, kind_of
+from tablewright.presentation.kinds import filter_name, kind_of
 from tablewright.studio.items.finding import MAX_TRIES, Hit, Search, Try, search
 from tablewright.studio.items.reading import RequestMeter
 from tablewright.studio.markup import parts
@@ -87,7 +87,7 @@ def _collections(workspace: Workspace, found: Search) -> Markup:
 def _collection(workspace: Workspace, hit: Hit) -> list[Markup]:
     tried = hit.tried
     known = workspace.maps.get(tried.description.name)
-    kinds = {kind_name(kind_of(known, item)): kind_of(known, item) for item in hit.found.items}
+    kinds = {filter_name(kind_of(known, item)): kind_of(known, item) for item in hit.found.items}
     chips = [kind_chip(kind) for kind in kinds.values()] if known is not None else []
     text = f"{hit.found.count} item{'s' * (hit.found.count != '1')}"
     href = condition_url(tried.description, tried.collection, tried.condition)

@@ -16,7 +16,8 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.members import AttributeMap
 from tablewright.mapping.table import TableMap
 from tablewright.presentation.element import Child, Markup, element, join
-from tablewright.presentation.keys import key_value, kind_of, short_title, unreadable
+from tablewright.presentation.keys import key_value, short_title
+from tablewright.presentation.kinds import kind_of, unreadable
 from tablewright.presentation.values import content, size_text
 from tablewright.studio.items.places import Subject, places_of
 from tablewright.studio.items.reading import RequestMeter

@@ -23,7 +23,7 @@ from tablewright.plan.plan import Plan
 from tablewright.plan.writes.delete import delete
 from tablewright.presentation.element import Child, Markup, element, join
 from tablewright.presentation.hues import chip
-from tablewright.presentation.keys import unreadable
+from tablewright.presentation.kinds import unreadable
 from tablewright.studio.items.places import Subject
 from tablewright.studio.items.reading import RequestMeter, run
 from tablewright.studio.items.relations import relations_of

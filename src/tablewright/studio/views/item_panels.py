@@ -9,7 +9,8 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.presentation.element import Markup, element
 from tablewright.presentation.hues import chip, entity_hue
-from tablewright.presentation.keys import key_text, kind_name, kind_of, own_value, short_title
+from tablewright.presentation.keys import key_text, own_value, short_title
+from tablewright.presentation.kinds import filter_name, kind_of
 from tablewright.presentation.values import content
 from tablewright.studio.items import relations
 from tablewright.studio.items.places import ItemPlace, Subject, read_neighbours
@@ -122,7 +123,9 @@ def _neighbour(subject: Subject, collection: IndexDescription, item: Item) -> Ma
     other = kind_of(None if kind.entity is None else kind.entity.table, item)
     line = _line(description, other, collection, item)
     link = element("a.kl", line, href=item_url(description, item))
-    kind_of_other = item_parts.kind_chip(other) if kind_name(other) != kind_name(kind) else NOTHING
+    kind_of_other = (
+        item_parts.kind_chip(other) if filter_name(other) != filter_name(kind) else NOTHING
+    )
     return element("li", link, kind_of_other)
 
 

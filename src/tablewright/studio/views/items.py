@@ -21,7 +21,8 @@ from tablewright.errors import InvalidValue
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.presentation.element import Markup, element, join
-from tablewright.presentation.keys import decode_cursor, encode_cursor, kind_of
+from tablewright.presentation.keys import key_token, read_key_token
+from tablewright.presentation.kinds import kind_of
 from tablewright.presentation.values import plural, size_text
 from tablewright.studio.items.exporting import export_response
 from tablewright.studio.items.reading import PAGE_SIZE, ItemPage, prepare
@@ -128,7 +129,7 @@ def _pager(asked: AskedItems, page: ItemPage) -> Markup:
         text = "Previous" if asked.back else "First page"
         links.append(parts.button_link(text, target, "sm", rel="prev"))
     if page.next is not None:
-        target = asked.url(cursor=encode_cursor(page.next), back=_chain(asked))
+        target = asked.url(cursor=key_token(page.next), back=_chain(asked))
         links.append(parts.button_link(f"Next {PAGE_SIZE}", target, "sm", rel="next"))
     shown = [element("span", count), keys, parts.aside(links)]
     return element("div.pager", shown)
@@ -173,7 +174,7 @@ def _drawer(
     if not token:
         return element("aside.drawer-p", id="drawer", aria_label="Selected item")
     try:
-        key = decode_cursor(token)
+        key = read_key_token(token, "the key in the URL is malformed; choose the item again")
     except InvalidValue as error:
         return _aside(close, [], [note(str(error), "bad")])
     found = workspace.send(
@@ -260,7 +261,7 @@ def _pages(
         yield items
         if page.next is None or count >= MAX_EXPORTED or size >= MAX_EXPORTED_BYTES:
             return
-        following = replace(asked, cursor=encode_cursor(page.next))
+        following = replace(asked, cursor=key_token(page.next))
         _, page = read_asked_page(workspace, following, known)
 
 

@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from tablewright.mapping.table import TableMap
 from tablewright.presentation.element import Markup, element
-from tablewright.presentation.keys import (
+from tablewright.presentation.keys import read_key_token
+from tablewright.presentation.kinds import (
     INDEX_RECORD,
     UNIQUE_VALUES,
     UNKNOWN_ITEMS,
-    decode_cursor,
-    kind_name,
+    filter_name,
     kind_of,
 )
 from tablewright.presentation.values import plural
@@ -39,6 +39,7 @@ from tablewright.studio.workspace import Workspace
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item
 
+BAD_CURSOR = "the key in the URL is malformed; start at the first page"
 _SIGNS = {"<=": "≤", ">=": "≥"}
 
 
@@ -110,7 +111,7 @@ def read_asked_page(
 ) -> tuple[Reading, ItemPage]:
     """Read the page that a URL asks for. Raises InvalidValue if a field is malformed."""
     reading = prepare(asked.description, asked.collection, asked.choice)
-    start: Item | None = decode_cursor(asked.cursor) if asked.cursor else None
+    start: Item | None = read_key_token(asked.cursor, BAD_CURSOR) if asked.cursor else None
     wanted = asked.entity
     page = read_page(
         workspace.send,
@@ -118,7 +119,7 @@ def read_asked_page(
         asked.collection,
         reading,
         start,
-        accepts=(lambda item: kind_name(kind_of(known, item)) == wanted) if wanted else None,
+        accepts=(lambda item: filter_name(kind_of(known, item)) == wanted) if wanted else None,
     )
     return reading, page
 

@@ -15,14 +15,8 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.presentation.element import Markup, element, join
 from tablewright.presentation.hues import entity_hue
-from tablewright.presentation.keys import (
-    KeyPiece,
-    column_widths,
-    encode_cursor,
-    key_pieces,
-    kind_name,
-    unreadable,
-)
+from tablewright.presentation.keys import KeyPiece, column_widths, key_pieces, key_token
+from tablewright.presentation.kinds import filter_name, unreadable
 from tablewright.presentation.values import size_text
 from tablewright.studio.items.reading import ItemPage
 from tablewright.studio.markup import item_parts, parts
@@ -174,7 +168,7 @@ class _Grid:
             keys += [faint(each.name), key_line(first.keys[each.name], first.of.kind.entity)]
         size = sum([item_size(row.item) for row in rows])
         count = f"{len(rows)}{'+' * continues} item{'s' * (len(rows) != 1 or continues)}"
-        kinds = Counter([kind_name(row.of.kind).strip("-") for row in rows])
+        kinds = Counter([filter_name(row.of.kind).strip("-") for row in rows])
         names = ", ".join([f"{many} {name}" for name, many in kinds.items()])
         href = item_parts.partition_url(self.description, self.collection, first.item)
         strip = item_parts.strip([row.of.hue for row in rows])
@@ -189,7 +183,7 @@ class _Grid:
 
     def _line(self, number: int, row: _Row) -> Markup:
         """Return the row of one item."""
-        token = encode_cursor(self.description.key(row.item))
+        token = key_token(self.description.key(row.item))
         target, entity = self.asked.url_of_item(token), row.of.kind.entity
         keys = [
             key_line(row.keys[name], entity, self.widths[name]) for name in self.sort

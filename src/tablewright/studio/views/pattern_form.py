@@ -25,7 +25,7 @@ from tablewright.studio.markup.result_parts import code_tabs
 from tablewright.studio.patterns.form_values import Submitted, read_form
 from tablewright.studio.patterns.forms import Field, call, fields_of
 from tablewright.studio.patterns.offers import first_values, offers
-from tablewright.studio.patterns.partiql import keys_in, partiql_code
+from tablewright.studio.patterns.partiql_code import keys_in, partiql_code
 from tablewright.studio.patterns.programs import boto3_code, cli_code, python_code
 from tablewright.studio.patterns.running import shape_of
 from tablewright.studio.web.http import Fields, url

@@ -30,7 +30,7 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.model.databases.database import Database
 from tablewright.plan.plan import Plan
-from tablewright.presentation.keys import kind_of
+from tablewright.presentation.kinds import kind_of
 from tablewright.studio.markup.clauses import Clause, clauses
 from tablewright.studio.writes.overlay import (
     Overlay,

@@ -13,6 +13,7 @@ from tablewright.mapping.members import AttributeMap
 from tablewright.plan.change import Increment
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.shape import TYPICAL_PAGE, Shape
+from tablewright.presentation.values import plural
 from tablewright.publish.advice.facts import PatternUse, TableFacts
 from tablewright.publish.advice.finding import RuleProblem, Severity, rule
 from tablewright.publish.advice.source import name_of_key, place_of_class
@@ -150,17 +151,13 @@ def _amplified(
         f"{entity.name}.{stamp.name}",
         f"every update changes it, and {', '.join(map(facts.index_name, written))} "
         f"{'contains' if count == 1 else 'contain'} whole items: each call of {', '.join(calls)} "
-        f"also writes {_count(count, 'index row')} that {'stays' if count == 1 else 'stay'} in "
-        f"place, at least {_count(count * units, 'write unit')}{total}",
+        f"also writes {plural(count, 'index row')} that {'stays' if count == 1 else 'stay'} in "
+        f"place, at least {plural(count * units, 'write unit')}{total}",
         "{} and batch_get(…) of what it finds, if updates are more frequent than reads".format(
             facts.index_code(next(iter(written)), '…, project="KEYS_ONLY"')
         ),
         "warning" if "warning" in severities else "note",
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _severity_of_whole_items(

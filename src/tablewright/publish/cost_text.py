@@ -1,4 +1,4 @@
-"""Costs: the report of a design's cost, and a comparison of two, as rows and as Markdown.
+"""Texts of costs: the report of a design, and a comparison of two, as rows and as Markdown.
 
 The terminal and Markdown share the rows. This module must not know terminals or files.
 """
@@ -149,7 +149,7 @@ def unit_notes(patterns: Sequence[PatternUnits]) -> Iterator[str]:
     if any(not found.is_estimate for found in patterns):
         yield "Units: on average over the calls in the checks of the design."
     if any(found.refused is not None for found in patterns):
-        yield "Refused calls are not part of it: `tablewright cost --details` shows their units."
+        yield "Refused calls are not included: `tablewright cost --details` shows their units."
     if any(found.is_estimate for found in patterns):
         yield (
             f"{ESTIMATED} an estimate for items of a typical size: no check calls the pattern, or "
