@@ -137,6 +137,7 @@ class TableDescription(Struct, frozen=True):
 
     @property
     def collections(self) -> tuple[IndexDescription, ...]:
+        """The table and its indexes. An item collection, the rows of a partition, is another thing."""
         return (self.base, *self.indexes)
 
     @property
