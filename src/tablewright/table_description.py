@@ -137,7 +137,7 @@ class TableDescription(Struct, frozen=True):
 
     @property
     def collections(self) -> tuple[IndexDescription, ...]:
-        """The table and its indexes. An item collection, the rows of a partition, is another thing."""
+        """The table and its indexes; an item collection is something else: rows of a partition."""
         return (self.base, *self.indexes)
 
     @property
