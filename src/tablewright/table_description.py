@@ -137,6 +137,7 @@ class TableDescription(Struct, frozen=True):
 
     @property
     def collections(self) -> tuple[IndexDescription, ...]:
+        """The table and its indexes; an item collection is something else: rows of a partition."""
         return (self.base, *self.indexes)
 
     @property

@@ -36,7 +36,7 @@ def path_of(call: Call) -> str:
 
 def timeless(text: str) -> str:
     """Return a text without moments: those of a write differ."""
-    return re.sub(r"[-\d]{10} [:.\d]{8,15}Z", "moment", text)
+    return re.sub(r"[-\d]{10}T[:.\d]{8,15}Z", "moment", text)
 
 
 def submit(browser: Browser, path: str, pairs: list[tuple[str, str]]) -> Answer:

@@ -1,6 +1,6 @@
 """What is derived from a design: its findings and costs, and documents to copy or download.
 
-Findings and costs take a while, so they are derived once.
+Findings and costs take a while to compute, so they are computed once.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@
 The target is opened when it is needed. If that fails, or a request fails, the error is shown; the
 next request tries again, so a studio recovers when its target does.
 
-A target in memory or in a file can be written; another one only if that was asked for. The
-transport refuses every operation that writes otherwise, whatever a view does.
+A target in memory or in a file is writable unless `write` is False; an endpoint only if `write` is
+True. The transport of a read-only target refuses every operation that writes, whatever a view does.
 
-A preview waits here until its button is pressed: its page has a random token, which takes it once.
+A preview is kept here until its button is pressed: its page has a random token that is valid once.
 Only the last previews are kept; an older token, or one of a restarted studio, makes a new preview.
 """
 
@@ -53,7 +53,7 @@ MAX_LIVE_VIEWS = 8
 
 
 class ReadOnlyTarget(TablewrightError):
-    """A write was asked for, and the target is read-only."""
+    """A write is requested, but the target is read-only."""
 
     def __init__(self, what: str) -> None:
         super().__init__(

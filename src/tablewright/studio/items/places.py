@@ -1,10 +1,10 @@
 """The places of an item: its key in the table and in each index, or why it is not there.
 
-A `Subject` is the item of a page, with what the design knows about it. Where it is, its neighbours
-are the items before and after it.
+A `Subject` is the item of a page, with what the design knows about it. In each place, its
+neighbours are the items before and after it. A `collection` is the table or one of its indexes.
 
-DynamoDB has an item in every index whose key attributes it has. The design says which attributes
-these are, from which values, and under which condition:
+An item is in every index whose key attributes it has. The design declares how these attributes are
+made from values, and under which condition. So a place shows:
 
     in the index            the key, taken apart
     a part has no value     the key that it would have, with ∅ for the part
@@ -202,7 +202,7 @@ class Neighbours(Struct, frozen=True):
 def read_neighbours(
     send: Send, description: TableDescription, collection: IndexDescription, item: Item
 ) -> Neighbours:
-    """Read the neighbours of an item where it is, with two small queries."""
+    """Read the neighbours of an item in the table or an index, with two small queries."""
     if not collection.name and not collection.keys.sort:
         return Neighbours([], [], False, False)  # a partition of the table is one item
     partition = {each.name: item[each.name] for each in collection.keys.partition}

@@ -14,7 +14,7 @@ is a GetItem, or a Query of one partition; it reads one page.
     Order, order_id known                     nothing: no key begins with it, it would be a Scan
 
 Invariants: a page without such a filter is one request. A page never holds more than its size.
-This module must not know HTML.
+A `collection` is the table or one of its indexes. This module must not know HTML.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ class ItemChoice(Struct, frozen=True, kw_only=True):
     descending: bool = False
 
 
-class Reading(Struct, frozen=True):
-    """What a page will be: a Query or a Scan, and its key condition or filter."""
+class PlannedRead(Struct, frozen=True):
+    """The read of a page before it is sent: a Query or a Scan, its key condition or filter."""
 
     request: QueryRequest
     condition: KeyCondition
@@ -151,18 +151,18 @@ class _KeyFilter(Struct, frozen=True):
 
 def prepare(
     description: TableDescription, collection: IndexDescription, choice: ItemChoice
-) -> Reading:
-    """Return what a page will be. Raises InvalidValue if a value is not of the type of its key."""
+) -> PlannedRead:
+    """Return the read of a page. Raises InvalidValue if a value is not of the type of its key."""
     condition = _condition(collection, choice)
     members = reading_of(description, collection)
     if any(choice.partition):
         members["ScanIndexForward"] = not choice.descending
-        return Reading(QueryRequest("Query", members, Selection(condition)), condition)
+        return PlannedRead(QueryRequest("Query", members, Selection(condition)), condition)
     if condition.equal or condition.sort is not None:
         selection = Selection(None, (_KeyFilter(condition),))
     else:
         selection = Selection(None)
-    return Reading(QueryRequest("Scan", members, selection), condition)
+    return PlannedRead(QueryRequest("Scan", members, selection), condition)
 
 
 def _condition(collection: IndexDescription, choice: ItemChoice) -> KeyCondition:
@@ -203,7 +203,7 @@ def read_page(
     send: Send,
     description: TableDescription,
     collection: IndexDescription,
-    reading: Reading,
+    reading: PlannedRead,
     start: Item | None = None,
     *,
     accepts: Callable[[Mapping[str, Value]], bool] | None = None,

@@ -6,7 +6,7 @@
     reserves         the sentinels of its unique values; of a sentinel, its entity
 
 The relations between entities are those of the entity-relationship diagram. Each becomes one
-lookup, or none, if no key serves it. This module must not know HTML.
+lookup, or none if no key serves it. This module must not know HTML.
 """
 
 from __future__ import annotations

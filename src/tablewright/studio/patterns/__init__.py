@@ -1,1 +1,1 @@
-"""Patterns: their parameters as forms, their runs, and the same as code."""
+"""Patterns: their parameters as forms, their runs, and programs that make the same call."""

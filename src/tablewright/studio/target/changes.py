@@ -1,8 +1,8 @@
 """Changes: what happens to the items of tables with a stream, as it happens.
 
 A `Feed` reads the streams of some tables from its first use on, and keeps the last changes. It has
-no thread of its own: a page that asks reads for all, if what was read is not new enough. So several
-pages send no more requests than one.
+no thread of its own: a page that asks for changes reads the streams for all pages, unless they were
+read a moment ago. So several pages send no more requests than one.
 
 Every record is a change: also of an item that the design does not know, or of a table without a
 design. The two records of a move are one change.

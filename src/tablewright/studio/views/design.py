@@ -33,9 +33,9 @@ LINKS = Links(
     entity=lambda entity: url("/items/{}", entity.table.name, entity=entity.name),
     pattern=lambda label: url("/patterns/{}", label),
 )
-#: The columns of the access patterns; those from the second to the fifth are of the document.
+#: The columns of the access patterns.
 HEADER = (
-    *("Pattern", "Entity", "Operation", "Table/Index", "Key condition"),
+    *("Pattern", "Entity", "Operation, Table/Index", "Key condition"),
     *("Units", "Why efficient", "Calls a second", "Cost a month"),
 )
 #: The sign of each severity, and its class.
@@ -101,7 +101,9 @@ def _matrix(design: Design, report: CostReport | None) -> Markup:
             shown.append(chart_table(Chart(title, HEADER, rows, numbers=2), LINKS))
     scans = sum(found.shape.operation == "Scan" for found in design.patterns)
     what = "no Scan" if not scans else f"{scans} with a declared Scan"
-    month = f": ${report.on_demand_month:,.2f} a month" if report is not None else ""
+    month = ""
+    if report is not None and any(each.month is not None for each in report.patterns):
+        month = f": ${report.on_demand_month:,.2f} a month"
     total = f"All {len(design.patterns)} patterns, {what}{month}"
     apply = parts.button("Compute costs", "go sm", type="submit")
     about = [element("p", _about(report)), parts.aside(apply)]
@@ -124,9 +126,12 @@ def _row(found: AccessPattern, cells: Mapping[str, Cell], cost: PatternCost | No
     link = element("a", element("code", breakable(found.name)), href=LINKS.pattern(found.label))
     notes, units = str(cells["Notes"]), str(cells["Cost"])
     short = units.partition(" (")[0]
+    places = str(cells["Table/Index"]).split(", ")
     return [
         join([link, element("span.doc", str(cells["Access pattern"]))]),
-        *(cells[name] for name in HEADER[1:5]),
+        cells["Entity"],
+        join([str(cells["Operation"]), *(element("span.doc", breakable(each)) for each in places)]),
+        cells["Key condition"],
         element("span", short, title=units),
         f"{cells['Why efficient']}{notes and f'; {notes}'}",
         _calls(found, cost),

@@ -30,7 +30,7 @@ from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.item_parts import items_url
 from tablewright.studio.markup.parts import heading, note
 from tablewright.studio.views.items_filter import (
-    AskedItems,
+    ItemsQuery,
     filter_form,
     planned_line,
     read_asked,
@@ -116,7 +116,7 @@ def _switch(description: TableDescription, current: IndexDescription) -> Markup:
     return element("nav.seg", links, aria_label="Table or index")
 
 
-def _pager(asked: AskedItems, page: ItemPage) -> Markup:
+def _pager(asked: ItemsQuery, page: ItemPage) -> Markup:
     partition = [each.name for each in asked.collection.keys.partition]
     partitions = len({repr([item[name] for name in partition]) for item in page.items})
     count = f"{plural(partitions, 'partition')}, {plural(len(page.items), 'item')}"
@@ -135,7 +135,7 @@ def _pager(asked: AskedItems, page: ItemPage) -> Markup:
     return element("div.pager", shown)
 
 
-def _exports(asked: AskedItems) -> Markup:
+def _exports(asked: ItemsQuery) -> Markup:
     links = [
         parts.button_link(label, asked.export_url(form, pages), "sm")
         for label, form, pages in (
@@ -151,7 +151,7 @@ def _exports(asked: AskedItems) -> Markup:
     return element("details.export", summary, menu)
 
 
-def _chain(asked: AskedItems) -> tuple[str, ...] | None:
+def _chain(asked: ItemsQuery) -> tuple[str, ...] | None:
     """Return the cursors of the pages before the next one; "" is the first page."""
     chain = (*asked.back, asked.cursor)
     while len(chain) > 1 and sum(map(len, chain)) > MAX_BACK:
@@ -250,7 +250,7 @@ def export(workspace: Workspace, request: WebRequest, table: str) -> WebResponse
 
 
 def _pages(
-    workspace: Workspace, asked: AskedItems, known: TableMap | None, page: ItemPage
+    workspace: Workspace, asked: ItemsQuery, known: TableMap | None, page: ItemPage
 ) -> Iterator[list[Item]]:
     """Return the items of a page and of those after it, up to the limits of an export."""
     count = size = 0

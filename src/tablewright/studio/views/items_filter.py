@@ -27,7 +27,7 @@ from tablewright.studio.items.reading import (
     PAGE_SIZE,
     ItemChoice,
     ItemPage,
-    Reading,
+    PlannedRead,
     prepare,
     read_page,
 )
@@ -43,8 +43,8 @@ BAD_CURSOR = "the key in the URL is malformed; start at the first page"
 _SIGNS = {"<=": "≤", ">=": "≥"}
 
 
-class AskedItems(Struct, frozen=True, dict=True):
-    """What the URL of a page asks for."""
+class ItemsQuery(Struct, frozen=True, dict=True):
+    """The items that the URL of a page asks for."""
 
     description: TableDescription
     collection: IndexDescription
@@ -86,7 +86,7 @@ class AskedItems(Struct, frozen=True, dict=True):
 
 def read_asked(
     description: TableDescription, collection: IndexDescription, query: Fields
-) -> AskedItems:
+) -> ItemsQuery:
     """Read the fields of a URL."""
     choice = ItemChoice(
         partition=tuple(query.all("pk")),
@@ -95,7 +95,7 @@ def read_asked(
         upper=query.get("sk2"),
         descending=query.get("order") == "desc",
     )
-    return AskedItems(
+    return ItemsQuery(
         description,
         collection,
         choice,
@@ -107,8 +107,8 @@ def read_asked(
 
 
 def read_asked_page(
-    workspace: Workspace, asked: AskedItems, known: TableMap | None
-) -> tuple[Reading, ItemPage]:
+    workspace: Workspace, asked: ItemsQuery, known: TableMap | None
+) -> tuple[PlannedRead, ItemPage]:
     """Read the page that a URL asks for. Raises InvalidValue if a field is malformed."""
     reading = prepare(asked.description, asked.collection, asked.choice)
     start: Item | None = read_key_token(asked.cursor, BAD_CURSOR) if asked.cursor else None
@@ -127,7 +127,7 @@ def read_asked_page(
 # --- the form -----------------------------------------------------------------------------------
 
 
-def filter_form(asked: AskedItems, known: TableMap | None, line: Markup) -> Markup:
+def filter_form(asked: ItemsQuery, known: TableMap | None, line: Markup) -> Markup:
     """Return the filter with the line below it."""
     collection, wanted = asked.collection, asked.choice
     controls = [
@@ -170,7 +170,7 @@ def _text(
     return field(label, control, id_, class_)
 
 
-def _entities(asked: AskedItems, known: TableMap) -> Markup:
+def _entities(asked: ItemsQuery, known: TableMap) -> Markup:
     names = [("", "any"), *((each.name, each.name) for each in known.entities)]
     if any(each.uniques for each in known.entities):
         names.append((UNIQUE_VALUES, "unique values"))
@@ -191,7 +191,7 @@ def _operators(label: str, current: str) -> Markup:
 # --- the line -----------------------------------------------------------------------------------
 
 
-def planned_line(asked: AskedItems, reading: Reading) -> Markup:
+def planned_line(asked: ItemsQuery, reading: PlannedRead) -> Markup:
     """Return what the filter will be for DynamoDB, and how much it will read at most."""
     if asked.entity or reading.is_filtered:
         most = f"at most {MAX_REQUESTS} requests of {FILTERED_LIMIT} items"
@@ -201,7 +201,7 @@ def planned_line(asked: AskedItems, reading: Reading) -> Markup:
     return _condition_line(reading, [_described(asked, reading), text])
 
 
-def read_line(asked: AskedItems, reading: Reading, page: ItemPage, unknown: int) -> Markup:
+def read_line(asked: ItemsQuery, reading: PlannedRead, page: ItemPage, unknown: int) -> Markup:
     """Return what the filter was for DynamoDB, and what it read.
 
     `unknown` is the number of items that the design does not know.
@@ -225,12 +225,12 @@ def read_line(asked: AskedItems, reading: Reading, page: ItemPage, unknown: int)
     return _condition_line(reading, what)
 
 
-def _condition_line(reading: Reading, what: list[Markup]) -> Markup:
+def _condition_line(reading: PlannedRead, what: list[Markup]) -> Markup:
     operation = element("span.op", reading.request.operation)
     return element("div.cond-line.last", operation, what, id="line", aria_live="polite")
 
 
-def _described(asked: AskedItems, reading: Reading) -> Markup:
+def _described(asked: ItemsQuery, reading: PlannedRead) -> Markup:
     condition = element("code.key", reading.show())
     entity = f", and only {asked.entity.strip('-')} items are shown" if asked.entity else ""
     if reading.is_query:

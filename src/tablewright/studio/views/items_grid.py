@@ -22,7 +22,7 @@ from tablewright.studio.items.reading import ItemPage
 from tablewright.studio.markup import item_parts, parts
 from tablewright.studio.markup.item_parts import key_line, short_value, value_class
 from tablewright.studio.markup.parts import NOTHING, faint
-from tablewright.studio.views.items_filter import AskedItems
+from tablewright.studio.views.items_filter import ItemsQuery
 from tablewright.table_description import IndexDescription
 from tablewright.values import Item
 
@@ -55,7 +55,7 @@ class _Row(Struct, frozen=True):
 
 
 def grid(
-    asked: AskedItems, known: TableMap | None, page: ItemPage, kinds: list[ItemKind]
+    asked: ItemsQuery, known: TableMap | None, page: ItemPage, kinds: list[ItemKind]
 ) -> Markup:
     """Return the items of a page; each row leads to the same page with its item in the drawer."""
     if not page.items:
@@ -65,7 +65,7 @@ def grid(
     return parts.scroll(f"Items of {asked.collection.title}", table, "tall round-t")
 
 
-def _empty(asked: AskedItems, page: ItemPage) -> Markup:
+def _empty(asked: ItemsQuery, page: ItemPage) -> Markup:
     more = " in what was read; Next continues" if page.next is not None else ""
     message = [
         element("h2", f"No items{more}"),
@@ -105,7 +105,7 @@ def _row(item: Item, of: _Kind, collection: IndexDescription, names: tuple[str, 
 
 class _Grid:
     def __init__(
-        self, asked: AskedItems, known: TableMap | None, items: list[Item], kinds: list[ItemKind]
+        self, asked: ItemsQuery, known: TableMap | None, items: list[Item], kinds: list[ItemKind]
     ) -> None:
         self.asked, self.known = asked, known
         self.description, self.collection = asked.description, asked.collection

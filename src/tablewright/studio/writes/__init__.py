@@ -1,1 +1,1 @@
-"""Writes: what a plan would do, and how to do exactly that."""
+"""Writes: preview what a plan would do, then apply exactly that."""

@@ -1,7 +1,7 @@
 """The overlay: a transport that keeps writes in memory, above a target that is only read.
 
-    read          ──▶ the target; items that were written here are read here
-    write         ──▶ an engine in memory, with the items that it touches as they are at the target
+    read          ──▶ the target; after the first write, the engine, which gets what the read finds
+    write         ──▶ an engine in memory, which first gets the touched items from the target
     other         ──▶ the target, if it changes nothing; refused otherwise
 
 So a plan runs as it would run at the target, and nothing changes there. The tables in memory have

@@ -6,12 +6,12 @@
     found.error                          why it would be refused; None if it would not
     outcome = apply(found, transport)    in `tablewright.studio.writes.applying`
 
-The changes follow from the requests that the plan makes: each is applied to the items as they are
-stored, by the engine. The units are those of the engine, and they are the sum of those that each
-item, index row and check has, and those of refused writes.
+An engine applies each request of the plan to a copy of the stored items. The changes and the units
+are those of this engine. The units of a preview are the sum of those of its items, index rows and
+checks, and of refused writes.
 
-A plan is run once: it may set the version of the entity that it writes. Make a new one for another
-preview.
+A plan runs once, because it may set the version of the entity that it writes. Make a new plan for
+another preview.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.model.databases.database import Database
 from tablewright.plan.plan import Plan
+from tablewright.plan.writes.effect import projected_row
 from tablewright.presentation.kinds import kind_of
 from tablewright.studio.markup.clauses import Clause, clauses
 from tablewright.studio.writes.overlay import (
@@ -76,7 +77,7 @@ class ItemChange(Struct, frozen=True):
 
     @property
     def kind(self) -> Kind:
-        """What happens to the item; "same" if it is written as it was."""
+        """What happens to the item; "same" if the write changes no attribute."""
         return _kind(self.before, self.after)
 
     @property
@@ -242,18 +243,6 @@ class _Changes:
         return kind_of(self._maps.get(description.name), item)
 
 
-def index_row(
-    description: TableDescription, index: IndexDescription, item: Item | None
-) -> Item | None:
-    """Return the row that DynamoDB keeps of an item in an index; None if it is not in it."""
-    if item is None or not index.contains(item):
-        return None
-    if index.projection.type == "ALL":
-        return item
-    held = {*description.base.keys.names, *index.keys.names, *index.projection.include}
-    return {name: value for name, value in item.items() if name in held}
-
-
 def _row_change(
     description: TableDescription,
     index: IndexDescription,
@@ -261,10 +250,13 @@ def _row_change(
     after: Item | None,
     factor: int,
 ) -> RowChange | None:
-    was, now = (index_row(description, index, item) for item in (before, after))
+    keys, held = index.keys.names, None
+    if index.projection.type != "ALL":
+        held = {*description.base.keys.names, *keys, *index.projection.include}
+    was, now = (projected_row(item, keys, held) for item in (before, after))
     if was == now:
         return None
-    sizes, _ = index_writes(index.keys.names, was, now)
+    sizes, _ = index_writes(keys, was, now)
     return RowChange(index, was, now, factor * sum(map(write_units, sizes)))
 
 
