@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.table import TableMap
-from tablewright.plan.expressions import QueryRequest
 from tablewright.plan.facts import ShapeKey
 from tablewright.plan.plan import AnyRequest
+from tablewright.plan.query_requests import QueryRequest
 
 
 class Access(Struct, frozen=True):

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tablewright.engine import Engine
-    from tablewright.mapping.settings import Provisioned
+    from tablewright.mapping.table_settings import Provisioned
     from tablewright.model.aggregate import Aggregate, child, children, root
     from tablewright.model.attribute import Attr, attr, created_at, ttl, updated_at, version
     from tablewright.model.databases.connecting import connect, connect_async
@@ -63,7 +63,7 @@ __version__ = "0.1.0"
 #: engine does not import pydantic, and the command line imports only what its command needs.
 _HOMES = {
     "tablewright.engine": ("Engine",),
-    "tablewright.mapping.settings": ("Provisioned",),
+    "tablewright.mapping.table_settings": ("Provisioned",),
     "tablewright.model.aggregate": ("Aggregate", "child", "children", "root"),
     "tablewright.model.attribute": ("Attr", "attr", "created_at", "ttl", "updated_at", "version"),
     "tablewright.model.databases.connecting": ("connect", "connect_async"),

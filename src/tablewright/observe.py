@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from tablewright import errors
 from tablewright.errors import DynamoDBError, TablewrightError
-from tablewright.plan.events import Observer, RequestEvent
+from tablewright.plan.request_events import Observer, RequestEvent
 from tablewright.transport.retry import THROTTLING
 
 __all__ = ["Observer", "PatternUsage", "RequestEvent", "Usage", "log_requests", "trace_requests"]

@@ -18,8 +18,8 @@ from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.get import Get, GetByUnique
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.paged_load import LoadFound
-from tablewright.plan.reads.parts import ShardedRange
 from tablewright.plan.reads.query import Count, First, Query
+from tablewright.plan.reads.query_parts import ShardedRange
 from tablewright.plan.reads.range import Range, UnionRange
 from tablewright.plan.reads.scan import Scan, SegmentedScan
 from tablewright.plan.reads.several import BatchGet, BatchGetTuple, TransactGet

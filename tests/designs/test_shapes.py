@@ -12,9 +12,9 @@ from tablewright import connect
 from tablewright.designs.catalog import BUNDLED, load
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.table import TableMap
-from tablewright.plan.expressions import QueryRequest
 from tablewright.plan.facts import WholeScan, WrittenEvent
 from tablewright.plan.plan import AnyRequest
+from tablewright.plan.query_requests import QueryRequest
 from tablewright.plan.shape import Shape
 from tablewright.symbol import Expression, parts_of
 from tablewright.verify.checks import Check
@@ -113,7 +113,7 @@ def test_a_pattern_sends_what_its_shape_states(name: str) -> None:
         return request
 
     with connect(":memory:", *design.tables) as db:
-        db._context = replace(db._context, guard=record)
+        db._context = replace(db._context, tenant_check=record)
         covered = set()
         for result in verify(replace(design, checks=checks), db):
             assert result.ok, result

@@ -10,9 +10,9 @@ from typing import Any
 from tablewright.mapping.converters import converter
 from tablewright.mapping.formats.moments import DAY
 from tablewright.mapping.formats.numbers import DESCENDING
+from tablewright.mapping.key_parts import Delimiter, KeyPart, make_part, natural_part
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.notation import Format
-from tablewright.mapping.parts import Delimiter, KeyPart, make_part, natural_part
 from tablewright.mapping.template import Template
 
 WHERE = "Order.primary"

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.mapping.key_parts import Delimiter
 from tablewright.mapping.language import (
     ANY_CHARACTER,
     Language,
@@ -18,7 +19,6 @@ from tablewright.mapping.language import (
     literal,
     to_regex,
 )
-from tablewright.mapping.parts import Delimiter
 
 ESCAPING = [Delimiter(text) for text in '#:|/-_"~A0']
 REFUSING = [Delimiter(text, escapes=False) for text in ["#", ":", " ", "::", "->", "--", "é"]]

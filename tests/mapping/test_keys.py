@@ -13,8 +13,8 @@ from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.formats.codecs import Codec, coded
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
+from tablewright.mapping.key_parts import Delimiter, KeyPart
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.parts import Delimiter, KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.symbol import Symbol

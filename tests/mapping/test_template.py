@@ -8,7 +8,7 @@ import pytest
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.formats.codecs import truncated
-from tablewright.mapping.parts import Delimiter, KeyPart
+from tablewright.mapping.key_parts import Delimiter, KeyPart
 from tablewright.mapping.template import (
     Composer,
     Parser,

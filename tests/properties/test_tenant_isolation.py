@@ -34,8 +34,8 @@ from tablewright import (
 from tablewright.database import Database
 from tablewright.errors import InvalidCursor, TablewrightError, TenantViolation
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
-from tablewright.plan.expressions import QueryRequest, Selection
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
+from tablewright.plan.query_requests import QueryRequest, Selection
 from tablewright.plans import Plan, backfill
 from tablewright.values import Item, Value
 from tests.examples import examples

@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue
 from tablewright.hints import did_you_mean
-from tablewright.mapping.settings import Provisioned
+from tablewright.mapping.table_settings import Provisioned
 from tablewright.verify.design import Design
 
 HOURS = 730

@@ -21,8 +21,8 @@ from tablewright.cost.prices import STORAGE_OVERHEAD, Prices, Rates, needed_capa
 from tablewright.cost.sizes import Sizes
 from tablewright.cost.units import INDEX_RECORD, SENTINEL, UNKNOWN
 from tablewright.errors import InvalidValue
-from tablewright.mapping.settings import Provisioned
 from tablewright.mapping.table import TableMap
+from tablewright.mapping.table_settings import Provisioned
 from tablewright.verify.design import Design
 
 

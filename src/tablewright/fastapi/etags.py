@@ -20,8 +20,8 @@ from typing import Annotated, Any, Protocol, Self, TypeAlias, TypeVar, overload
 from fastapi import Depends, Header, HTTPException, Request, Response
 
 from tablewright.errors import DeclarationError
+from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.members import AttributeMap
 from tablewright.model.entity import Entity
 from tablewright.plan.condition import Condition
 from tablewright.plan.inspection import entity_of, writes_of

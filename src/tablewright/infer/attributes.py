@@ -35,7 +35,7 @@ from tablewright.infer.names import quoted, snake_case
 from tablewright.infer.sample import Sample
 from tablewright.infer.structure import VaryingPart
 from tablewright.mapping.converters import converter
-from tablewright.mapping.parts import Delimiter
+from tablewright.mapping.key_parts import Delimiter
 from tablewright.mapping.paths import path_format
 from tablewright.schema import KeyAttribute
 from tablewright.values import Item, Value

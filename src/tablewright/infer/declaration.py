@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from tablewright.infer.kinds import KeySpelling, Kind
 from tablewright.infer.sample import Sample
-from tablewright.mapping.parts import Delimiter
+from tablewright.mapping.key_parts import Delimiter
 from tablewright.schema import KeyAttribute
 from tablewright.table_description import IndexDescription
 from tablewright.values import Item, Value, tag_of

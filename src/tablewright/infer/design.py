@@ -36,7 +36,7 @@ from tablewright.infer.names import (
 from tablewright.infer.sample import ItemClass, Sample, divide, find_type_attribute, join_classes
 from tablewright.infer.structure import find_delimiter
 from tablewright.mapping.converters import converter
-from tablewright.mapping.parts import MARK, Delimiter, KeyPart, natural_part
+from tablewright.mapping.key_parts import MARK, Delimiter, KeyPart, natural_part
 from tablewright.mapping.template import Template, templates_can_collide
 
 _NAIVE_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*").fullmatch

@@ -24,7 +24,7 @@ from tablewright.infer.kinds import DATETIME, STR, text_kinds
 from tablewright.infer.names import has_own_name
 from tablewright.infer.sample import ItemClass, natural_names
 from tablewright.infer.structure import VaryingPart, find_elements, form_of, is_word
-from tablewright.mapping.parts import Delimiter
+from tablewright.mapping.key_parts import Delimiter
 from tablewright.schema import KeyAttribute
 from tablewright.table_description import IndexDescription
 

@@ -24,7 +24,7 @@ from tablewright.infer.declaration import (
 )
 from tablewright.infer.kinds import STR, KeySpelling, Kind, key_only_spellings, reads_back
 from tablewright.infer.structure import Element, VaryingPart
-from tablewright.mapping.parts import Delimiter
+from tablewright.mapping.key_parts import Delimiter
 from tablewright.schema import KeyAttribute
 from tablewright.table_description import IndexDescription
 from tablewright.values import Item

@@ -36,8 +36,8 @@ from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.mapping.converters import converter
 from tablewright.mapping.formats import moments, numbers
 from tablewright.mapping.formats.codecs import CASEFOLD, LOWER, UPPER, truncated
+from tablewright.mapping.key_parts import Delimiter, KeyPart, make_part
 from tablewright.mapping.notation import Format
-from tablewright.mapping.parts import Delimiter, KeyPart, make_part
 from tablewright.values import SET_MEMBER, Value, tag_of
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|\+00:00)").fullmatch

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from tablewright.encoding.items import normalise_item
 from tablewright.errors import DeclarationError, DynamoDBError, ModelFileRefused
-from tablewright.mapping.settings import Provisioned
+from tablewright.mapping.table_settings import Provisioned
 from tablewright.schema import KeyAttribute, KeySchema, ProjectedAttributes, Throughput
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import SET_MEMBER, Item

@@ -20,10 +20,10 @@ from msgspec.json import Decoder
 from msgspec.structs import astuple
 
 from tablewright.errors import InvalidValue, UnreadableItem
+from tablewright.mapping.attributes import STAMPS, AttributeMap, HistoryMap, UniqueMap
+from tablewright.mapping.key_parts import natural_part
 from tablewright.mapping.key_writer import KeyWriter, make_key_writer
 from tablewright.mapping.keys import KeyMap, group_by_index, places_of
-from tablewright.mapping.members import STAMPS, AttributeMap, HistoryMap, UniqueMap
-from tablewright.mapping.parts import natural_part
 from tablewright.mapping.reader import Reader, item_type, make_reader
 from tablewright.mapping.stored_key import StoredKey, check_key_only
 from tablewright.mapping.template import Template, encode_natural
@@ -177,9 +177,9 @@ class EntityMap:
         for name, key in self.only_in_indexes:
             if values.get(name) is not None and key not in item:
                 raise InvalidValue(
-                    f"{self.name}.{name} is {values[name]!r}, and is stored only in {key!r}, which "
-                    "this item would not have: another part of the key is None, or its when= is "
-                    "false",
+                    f"{self.name}.{name} is {values[name]!r}, which cannot be stored: it is stored "
+                    f"only in {key!r}, and this item has no {key!r}, because another part "
+                    "of that key is None or its when= is false",
                     attribute=name,
                 )
 

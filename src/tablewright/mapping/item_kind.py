@@ -2,7 +2,7 @@
 
     an item of an entity      `entity` (the variant, if the item has its type); `history` for events
     a sentinel                `unique`, and the `entity` whose value it reserves
-    the index record          `is_record`; `plan/index_record.py` says what it contains
+    the index record          `is_record`; `plan/backfill/index_record.py` says what it contains
     anything else             `is_unknown`: neither its type nor its key is declared
 
 An unknown item with a type is something else on purpose; one without a type may be the item of an
@@ -23,9 +23,9 @@ from tablewright.errors import UnreadableItem
 from tablewright.values import Item, Value
 
 if TYPE_CHECKING:
+    from tablewright.mapping.attributes import HistoryMap, UniqueMap
     from tablewright.mapping.entity import EntityMap
     from tablewright.mapping.keys import KeyMap
-    from tablewright.mapping.members import HistoryMap, UniqueMap
     from tablewright.mapping.table import TableMap
 
 

@@ -25,7 +25,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.template import Template, natural_bound
 from tablewright.symbol import SymbolicText
 from tablewright.values import Item, Value

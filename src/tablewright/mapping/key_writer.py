@@ -33,8 +33,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.keys import IndexKeys, KeyMap
-from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.template import Composer, Template
 from tablewright.values import Item
 

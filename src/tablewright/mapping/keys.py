@@ -31,8 +31,8 @@ from tablewright.mapping.key_condition import (
     compare_text,
     compare_value,
 )
-from tablewright.mapping.parts import KeyPart
-from tablewright.mapping.settings import Provisioned
+from tablewright.mapping.key_parts import KeyPart
+from tablewright.mapping.table_settings import Provisioned
 from tablewright.mapping.template import (
     Composer,
     Template,

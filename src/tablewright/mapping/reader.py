@@ -54,16 +54,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import defstruct, field
 
 from tablewright.ids import KSUID, ULID
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.key_writer import key_identity
 from tablewright.mapping.language import width_of
-from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.stored_form import NumberValue, TextValue, of_dict, of_struct, stored_form
 from tablewright.mapping.stored_key import StoredKey
 from tablewright.mapping.template import Composer, Template
 from tablewright.mapping.tracking import Tracking, pack
 
 if TYPE_CHECKING:
-    from tablewright.mapping.members import AttributeMap
+    from tablewright.mapping.attributes import AttributeMap
 
 #: Returns the entity of an item's fields.
 Reader: TypeAlias = Callable[[tuple[Any, ...]], Any]

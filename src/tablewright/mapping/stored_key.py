@@ -4,10 +4,10 @@
     a key in another spelling        kept, so that a read and a write change nothing
     a primary key of other values    UnreadableItem, with both
 
-A spelling is another one if it stands for the same values: `AT#2020-01-03T01:57:44Z` in a design
-whose keys have microseconds, or `2020-01-03T01:57:44Z` in an attribute that is a key itself. The
-keys of indexes are kept, too, while the entity has a place there; other keys that its values do not
-give are left to the next write.
+Two texts are spellings of one key if they stand for the same values: `AT#2020-01-03T01:57:44Z` in
+a design whose keys have microseconds, or `2020-01-03T01:57:44Z` in an attribute that is a key
+itself. The keys of indexes are kept, too, while the entity has a place there; other keys that its
+values do not give are left to the next write.
 
 Most texts have no other spelling, and are not looked at: see `Notation.has_one_text`.
 """
@@ -22,8 +22,8 @@ from msgspec import Struct
 
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.mapping.converters import Converter
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.keys import IndexKeys, KeyMap, places_of
-from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.template import Parser, Template
 from tablewright.values import Item, Value
 

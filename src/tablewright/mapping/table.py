@@ -13,6 +13,7 @@ from itertools import combinations, product
 from typing import Any, Literal, TypeAlias
 
 from tablewright.errors import DeclarationError, UnreadableItem
+from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import (
     INDEX_RECORD,
@@ -23,11 +24,10 @@ from tablewright.mapping.item_kind import (
     is_record,
 )
 from tablewright.mapping.key_condition import after
+from tablewright.mapping.key_parts import Delimiter
 from tablewright.mapping.keys import IndexMap, KeyMap, NextPart
 from tablewright.mapping.language import NOTHING, Language, intersects, literal, sequence
-from tablewright.mapping.members import UniqueMap
-from tablewright.mapping.parts import Delimiter
-from tablewright.mapping.settings import TableSettings
+from tablewright.mapping.table_settings import TableSettings
 from tablewright.mapping.template import Parser, Template, can_begin_with
 from tablewright.values import Item, Value
 

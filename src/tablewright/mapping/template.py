@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.converters import Converter
+from tablewright.mapping.key_parts import Delimiter, KeyPart
 from tablewright.mapping.language import (
     ANY_CHARACTER,
     Choice,
@@ -38,7 +39,6 @@ from tablewright.mapping.language import (
     to_regex,
     width_of,
 )
-from tablewright.mapping.parts import Delimiter, KeyPart
 from tablewright.symbol import Symbol, SymbolicText, UnknownValue, parts_of
 from tablewright.values import Value
 

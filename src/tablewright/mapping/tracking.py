@@ -23,7 +23,7 @@ from tablewright.mapping.converters import Converter
 from tablewright.values import Item, Value
 
 if TYPE_CHECKING:
-    from tablewright.mapping.members import AttributeMap
+    from tablewright.mapping.attributes import AttributeMap
 
 #: In place of assigned values: the entity is new, and was not written yet.
 NEW: Final = None

@@ -15,7 +15,7 @@ How a declaration is checked and compiled when its class is defined:
 
 What runs later:
 
-    bound, find                      keys and conditions of a finished class: they return plans
+    bound_keys, where                keys of a finished class, and `where(…)`: they return plans
     shards, partitions               the partitions of one tenant, which its requests must not leave
     databases                        open a target, run plans, create and compare tables
 """

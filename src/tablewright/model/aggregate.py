@@ -43,12 +43,12 @@ from tablewright.errors import DeclarationError
 from tablewright.mapping.pydantic_bridge import core_schema_of, model_of
 from tablewright.model.annotations import hints_of, refuse_unknown
 from tablewright.plan.reads.aggregate import Load
+from tablewright.plan.reads.aggregate_members import AggregateMap, Member, MemberForm
 from tablewright.plan.reads.get import Get, GetByUnique
-from tablewright.plan.reads.members import AggregateMap, Member, MemberForm
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.paged_load import LoadFound, load_of
-from tablewright.plan.reads.parts import ShardedRange
 from tablewright.plan.reads.query import First
+from tablewright.plan.reads.query_parts import ShardedRange
 from tablewright.plan.reads.range import Range, UnionRange
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from typing import (
 )
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.members import AttributeMap, Role
+from tablewright.mapping.attributes import AttributeMap, Role
 from tablewright.mapping.notation import Format
 from tablewright.mapping.paths import path_format
 from tablewright.plan.reference import Comparable, Ref

@@ -1,6 +1,6 @@
 """Compile: make an `EntityMap` from a declaration, and check its keys against each other.
 
-Every error of a declaration is found here and in `declared`, when the class is defined. The error
+Every error of a declaration is found here and in `declaration`, when the class is defined. It
 names the entity, the attribute and the fix.
 """
 
@@ -11,9 +11,9 @@ from typing import Any
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
+from tablewright.mapping.attributes import AttributeMap, HistoryMap, UniqueMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.members import AttributeMap, HistoryMap, UniqueMap
 from tablewright.mapping.paths import without_none
 from tablewright.mapping.template import Template
 from tablewright.model.attribute import KeyPath, Piece, RepeatedPiece
@@ -420,9 +420,9 @@ def _check_kept_by_index(entity: EntityMap, attribute: AttributeMap, where: str)
         if place.when is None and not can_be_missing:
             return
     raise DeclarationError(
-        f"{where} is key_only, but only in {', '.join(place.name for place in places)}, where an "
-        "item is only while every part has a value and when= is true; its value would be lost: "
-        "write it into the primary key, leave key_only out, or let it be None there"
+        f"{where} is key_only and is stored only in {', '.join(place.name for place in places)}. "
+        "An item leaves it if a part of that key is None or when= is false, and the value would be "
+        "lost. Add it to the primary key, remove key_only, or let it be None in these cases"
     )
 
 

@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 
 from tablewright.errors import DeclarationError, InvalidValue, UnreadableItem
 from tablewright.hints import did_you_mean
+from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.converters import Converter, converter
+from tablewright.mapping.key_parts import Delimiter, KeyPart, make_part, natural_part
 from tablewright.mapping.keys import IndexMap, KeyMap
-from tablewright.mapping.members import AttributeMap
-from tablewright.mapping.parts import Delimiter, KeyPart, make_part, natural_part
 from tablewright.mapping.pydantic_bridge import constraint_check, is_positive, member_check
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Tag, Template
@@ -329,8 +329,8 @@ class EntityDeclaration:
             piece = path.pieces[0]
             if len(path.pieces) != 1 or not isinstance(piece, Attr):
                 raise DeclarationError(
-                    f"{where}: {name!r} is one of several attributes of a key, which DynamoDB "
-                    "takes as they are stored; give an attribute without literals and formats: "
+                    f"{where}: {name!r} belongs to a key of several attributes, which are "
+                    "stored unchanged; pass the attribute alone, without literals or formats: "
                     f"{fix}"
                 )
             found = self.maps.get(piece.name)

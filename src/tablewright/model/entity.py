@@ -23,22 +23,22 @@ from pydantic_core import ErrorDetails, core_schema
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.hints import did_you_mean
+from tablewright.mapping.attributes import STAMPS
 from tablewright.mapping.converters.scalars import NAIVE
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.members import STAMPS
 from tablewright.mapping.pydantic_bridge import core_schema_of
 from tablewright.mapping.tracking import NEW, note_assignment
 from tablewright.mapping.variants import VariantMap, VariantsMap
 from tablewright.model.annotations import refuse_unknown
 from tablewright.model.attribute import Attr, Reference, attr, created_at, ttl, updated_at, version
 from tablewright.model.body import MEMBERS, attributes_of
-from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
+from tablewright.model.bound_keys import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.compile import compile_entity
 from tablewright.model.declaration import EntityDeclaration
-from tablewright.model.find import find
 from tablewright.model.key import IndexPlace, PrimaryKey, Unique
 from tablewright.model.table import Table
 from tablewright.model.validation import entity_model, strict
+from tablewright.model.where import find
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
 from tablewright.plan.reads.query import Query

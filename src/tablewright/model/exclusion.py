@@ -22,8 +22,8 @@ from decimal import Decimal
 from enum import Enum
 from typing import Any, Literal, get_args, get_origin
 
+from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.members import AttributeMap
 from tablewright.plan.condition import (
     All,
     Compare,

@@ -29,8 +29,8 @@ import pydantic
 
 from tablewright.errors import DeclarationError
 from tablewright.hints import did_you_mean
+from tablewright.mapping.attributes import STAMPS, AttributeMap
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.members import STAMPS, AttributeMap
 from tablewright.mapping.variants import VariantsMap
 from tablewright.model.annotations import refuse_unknown
 from tablewright.model.attribute import MISSING

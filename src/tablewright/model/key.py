@@ -6,7 +6,8 @@
     reverse  = primary.swapped(Market.reverse)                 # sort key first
     by_email = unique("EMAIL" / email)                         # no two entities share a value
 
-On the finished class they are called with values and return typed plans:
+A key of a finished class is a `BoundKey` (`bound_keys`). It is called with values, and returns a
+typed plan:
 
     Order.primary("C1", "O1")          Get[Order]
     Order.primary.within("C1")         Range[Order, str]: all orders of the partition
@@ -23,7 +24,7 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 from tablewright.model.attribute import Attr, KeyPath, PathOf, Piece, RepeatedPiece
-from tablewright.model.bound import BoundIndex, BoundKey, BoundUnique
+from tablewright.model.bound_keys import BoundIndex, BoundKey, BoundUnique
 from tablewright.model.table import GSI, LSI
 from tablewright.plan.condition import Condition
 from tablewright.plan.reference import Ref

@@ -38,9 +38,9 @@ from tablewright.errors import (
 from tablewright.hints import did_you_mean
 from tablewright.mapping.entity import EntityMap
 from tablewright.model.annotations import namespace, resolve
-from tablewright.model.find import WouldScan
 from tablewright.model.inputs import EntityModel
 from tablewright.model.table import Table
+from tablewright.model.where import WouldScan
 from tablewright.plan.plan import Plan
 from tablewright.plan.shape import Shape
 from tablewright.symbol import TRACES, Argument, Expression, MemberOf, Parameter, Symbol

@@ -33,6 +33,7 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.limits import MAX_PARTITION_KEY_SIZE
+from tablewright.mapping.key_parts import Delimiter, KeyPart
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.language import (
     ANY_CHARACTER,
@@ -44,7 +45,6 @@ from tablewright.mapping.language import (
     literal,
     sequence,
 )
-from tablewright.mapping.parts import Delimiter, KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.model.partitions import key_value
@@ -313,8 +313,8 @@ def _refuse_natural(shard: TenantShard, table: TableMap) -> None:
             key.partition.language(), shard.language()
         ):
             raise DeclarationError(
-                f"{key.name}: the partition key is any text, also one of the partitions "
-                f"{str(shard)!r} of a tenant; compose it, or declare the shards without a *"
+                f"{key.name}: its partition key can be any text, so it could equal a tenant's "
+                f"partition {str(shard)!r}; compose the key, or declare the shards without a *"
             )
 
 

@@ -16,16 +16,16 @@ from typing import Any, ClassVar, Literal, Never, TypeAlias, get_args
 
 from tablewright.errors import DeclarationError
 from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES
+from tablewright.mapping.key_parts import Delimiter
 from tablewright.mapping.keys import IndexMap
-from tablewright.mapping.parts import Delimiter
-from tablewright.mapping.settings import (
+from tablewright.mapping.table import TableMap, TypeForm
+from tablewright.mapping.table_settings import (
     MAX_RECOVERY_DAYS,
     Provisioned,
     StreamView,
     TableSettings,
     check_billing,
 )
-from tablewright.mapping.table import TableMap, TypeForm
 from tablewright.model.annotations import refuse_unknown
 from tablewright.model.tenancy import Tenancy
 
@@ -212,8 +212,9 @@ def _check_tenancy(tenancy: Tenancy, table: TableMap, indexes: set[GSI]) -> None
             )
         if table.attributes[0] in (*index.pk, *index.sk):
             raise DeclarationError(
-                f"{table.owner}: the table's partition key is a key of {index.name}, and DynamoDB "
-                "does not filter by keys; query it with the partition: ….eq(…)"
+                f"{table.owner}: Tenancy(filtered=…) cannot include {index.name}: the table's "
+                f"partition key is a key of {index.name}, and DynamoDB cannot filter by the key of "
+                "the index it queries; query it with the partition: ….eq(…)"
             )
 
 

@@ -11,7 +11,7 @@
 A shard that ends in `#*` is every partition that begins with the text before the star:
 `write=("ORG#{org_id}", "ORG#{org_id}#*")`. Shared partitions may end in it, too.
 
-`db.for_tenant(user_id=...)` is a database for one tenant. Its `TenantGuard` checks every request
+`db.for_tenant(user_id=...)` is a database for one tenant. Its `TenantCheck` checks every request
 before it is sent. A request passes if it provably stays within the tenant's shards and, if it only
 reads, the shared partitions:
 
@@ -46,14 +46,14 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation, ValidationException
 from tablewright.mapping.key_condition import KeyCondition
+from tablewright.mapping.key_parts import Delimiter
 from tablewright.mapping.keys import IndexMap, KeyMap
 from tablewright.mapping.language import intersects
-from tablewright.mapping.parts import Delimiter
 from tablewright.mapping.table import TableMap
 from tablewright.model.partitions import Partitions
 from tablewright.model.shards import SharedPartition, TenantShard, refuse_collisions, shard_value
-from tablewright.plan.expressions import OneOf, QueryRequest
 from tablewright.plan.plan import AnyRequest
+from tablewright.plan.query_requests import OneOf, QueryRequest
 from tablewright.values import Item, Value
 from tablewright.wire.operations import touches
 from tablewright.wire.touches import AccessKind, Named, Unclear
@@ -114,8 +114,8 @@ class Tenancy:
             intersects(key.templates[name].language(), each) for name in names for each in shards
         )
 
-    def guard(self, table: TableMap, name: str, tenant: object) -> TenantGuard:
-        """Return the guard for one tenant's requests to the table of this name."""
+    def tenant_check(self, table: TableMap, name: str, tenant: object) -> TenantCheck:
+        """Return the check of one tenant's requests to the table of this name."""
         if tenant is None or tenant == b"" or str(tenant) == "":
             raise InvalidValue(
                 f"for_tenant({self.tenant}={tenant!r}): the id of the tenant is empty"
@@ -137,7 +137,7 @@ class Tenancy:
         shared: list[tuple[Value, bool]] = [
             ({"S": each.text}, each.is_prefix) for each in self.shared_partitions
         ]
-        return TenantGuard(
+        return TenantCheck(
             table=table,
             name=name,
             partition=table.attributes[0],
@@ -166,7 +166,7 @@ _QUERY_MEMBERS = frozenset(
 )
 
 
-class TenantGuard(Struct, eq=False):
+class TenantCheck(Struct, eq=False):
     """Checks each request of a tenant's database before it is sent."""
 
     table: TableMap

@@ -8,10 +8,11 @@ The way of one call, from the top to the bottom:
     Order.primary("C1", "O1")   reads/           one file for each read: get, query, aggregate, …
       .update(…)                writes/          one file for each write: put, update, delete, …
     transact(…)                 writes/several.py
-    explain(plan)               shape.py         what a plan will ask, without running it
+    explain(plan)               shape.py         what a plan will ask, without running it (facts.py)
     db.run(plan)                plan.py          Plan, Context, and the two drivers
-      Request("UpdateItem", …)  expressions.py   the placeholders of the expressions of a request
-      RequestEvent(…)           events.py        reports each request to an observer
+      Request("UpdateItem", …)  expressions.py   placeholders for names and values, update clauses
+      QueryRequest("Query", …)  query_requests.py     a key condition, filters and paths, as values
+      RequestEvent(…)           request_events.py     reports each request to an observer
 
 A read yields requests and decodes their answers. A write goes through four stages, each a value:
 

@@ -9,7 +9,7 @@ A change is encoded once (`Change.encode`). The stored operand that results is r
 request (`render`), and applied to a stored item here (`apply_changes`), by DynamoDB's rules: so
 the item after the write, and the index keys that change with it, are known before it is sent.
 
-Invariant: what a change makes of a value depends on that value and on the operand alone.
+Invariant: the new value depends only on the old value and on the operand.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 from tablewright.expression import update as stored_update
-from tablewright.mapping.members import AttributeMap
+from tablewright.mapping.attributes import AttributeMap
 from tablewright.plan.condition import Condition, Negation, Operand, Predicate
 from tablewright.plan.expressions import UpdateExpression
 from tablewright.values import Item, Value
@@ -187,7 +187,7 @@ def encode_changes(changes: Iterable[Change[Any]]) -> EncodedChanges:
 def render_changes(changes: EncodedChanges, update: UpdateExpression) -> None:
     """Add the clauses of changes to an update expression."""
     for change, stored in changes:
-        change.render(update.marks.path(change.operand.steps), stored, update)
+        change.render(update.marks.path(change.operand.stored_path), stored, update)
 
 
 def apply_changes(changes: EncodedChanges, item: Item) -> Item:
@@ -196,7 +196,7 @@ def apply_changes(changes: EncodedChanges, item: Item) -> Item:
     Raises ValidationException where an operand does not fit the stored value, or where the parent
     of a path does not exist.
     """
-    if all(len(change.operand.steps) == 1 for change, _ in changes):
+    if all(len(change.operand.stored_path) == 1 for change, _ in changes):
         new = item.copy()
         for change, stored in changes:
             name = change.attribute.stored
@@ -209,7 +209,7 @@ def apply_changes(changes: EncodedChanges, item: Item) -> Item:
     return stored_update.apply_changes(
         item,
         [
-            (tuple(change.operand.steps), partial(change.apply, stored=stored))
+            (tuple(change.operand.stored_path), partial(change.apply, stored=stored))
             for change, stored in changes
         ],
     )

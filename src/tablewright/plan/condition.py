@@ -40,7 +40,7 @@ class Operand(Protocol):
     @property
     def label(self) -> str: ...
     @property
-    def steps(self) -> Sequence[str | int]: ...
+    def stored_path(self) -> Sequence[str | int]: ...
     def encode(self, value: Any) -> Value: ...
     def encode_bound(self, value: Any) -> Value: ...
     def encode_member(self, value: Any) -> Value: ...
@@ -72,7 +72,7 @@ class _Marked:
         self._marks = marks
 
     def path(self, operand: Operand) -> tree.Path:
-        steps, name = operand.steps, self._marks.name
+        steps, name = operand.stored_path, self._marks.name
         if len(steps) == 1:  # a tenth of the time
             return tree.Path((name(steps[0]),))  # type: ignore[arg-type]  # a path begins with a name
         return tree.Path(tuple(name(step) if isinstance(step, str) else step for step in steps))
@@ -90,7 +90,7 @@ class _Stored(_Marked):
     __slots__ = ()
 
     def path(self, operand: Operand) -> tree.Path:
-        return tree.Path(tuple(operand.steps))
+        return tree.Path(tuple(operand.stored_path))
 
 
 class ShownLeaves:
@@ -138,7 +138,7 @@ class Condition(Generic[E]):
     @property
     def names(self) -> frozenset[str]:
         """The names of the stored attributes, and of those inside of them, that it reads."""
-        steps = [step for operand in self.operands() for step in operand.steps]
+        steps = [step for operand in self.operands() for step in operand.stored_path]
         return frozenset([step for step in steps if isinstance(step, str)])
 
     def to_tree(self, leaves: Leaves) -> tree.Condition:

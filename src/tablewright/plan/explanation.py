@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.keys import KeyMap, places_of
-from tablewright.mapping.members import UniqueMap
 from tablewright.plan import facts
 from tablewright.plan.change import Change
 from tablewright.symbol import Expression

@@ -1,4 +1,4 @@
-"""Expressions: those of one request, with the names and values that they refer to.
+"""Expressions: the placeholders of a request for names and values, and its UpdateExpression.
 
 Names are numbered by their first use. So plans of one shape have one text, which the engine has
 parsed before.
@@ -9,31 +9,18 @@ parsed before.
     >>> marks.members()["ExpressionAttributeNames"]
     {'#0': 'status'}
 
-What a Query or a Scan selects is kept as values until the request is sent:
-
-    KeyCondition({"PK": {"S": "C1"}}, SortCondition("SK", "begins_with", ({"S": "ORDER#"},)))
-
-A `Selection` holds the key condition, the filters and the paths to return. Its expressions are
-rendered once, when `body` is first read. Code that has to know which keys a request reaches, such
-as the guard of a tenant's database, looks at these values and never at the rendered text.
-
-Invariants: a Selection does not change; all requests for the pages of one query share it. The
-members of a `QueryRequest` hold no expressions.
-
-This module must not know conditions, changes, entities, plans or tenants.
+This module must not know conditions, changes, entities or plans.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
-from msgspec import Struct
+from tablewright.values import Value
 
-from tablewright.mapping.key_condition import KeyCondition
-from tablewright.values import Item, Value
-
+#: A path into a document: the name of an attribute, then names and indexes.
 Path: TypeAlias = tuple[str | int, ...]
 
 
@@ -110,166 +97,3 @@ class UpdateExpression:
         return " ".join(
             [f"{keyword} {', '.join(actions)}" for keyword, actions in self.clauses.items()]
         )
-
-
-# -- what a Query or a Scan selects ---------------------------------------------------------------
-
-
-class Filter(Protocol):
-    """A condition on the items that a request reads."""
-
-    @property
-    def names(self) -> Collection[str]:
-        """The names of the stored attributes, and of those inside of them, that it reads."""
-        ...
-
-    def factor(self, marks: Placeholders) -> str:
-        """Render the condition so that it can be joined to others by AND."""
-        ...
-
-
-class _OfAttribute(Struct, frozen=True):
-    """A filter of one attribute."""
-
-    attribute: str
-
-    @property
-    def names(self) -> Collection[str]:
-        return (self.attribute,)
-
-
-class OneOf(_OfAttribute, frozen=True):
-    """A filter: the attribute equals one of the values or begins with one of the prefixes."""
-
-    values: tuple[Value, ...]
-    prefixes: tuple[str, ...] = ()
-
-    def factor(self, marks: Placeholders) -> str:
-        name = marks.name(self.attribute)
-        values = [marks.value(value) for value in self.values]
-        clauses = []
-        if values:
-            equal = f"= {values[0]}" if len(values) == 1 else f"IN ({', '.join(values)})"
-            clauses.append(f"{name} {equal}")
-        clauses += [
-            f"begins_with({name}, {marks.value({'S': prefix})})" for prefix in self.prefixes
-        ]
-        return clauses[0] if len(clauses) == 1 else f"({' OR '.join(clauses)})"
-
-
-class NotOfTypes(_OfAttribute, frozen=True):
-    """A filter: the type attribute is absent, or is none of the types of other entities.
-
-    Items with a type of no entity pass: only their keys say what they are.
-    """
-
-    others: tuple[str, ...]
-
-    def factor(self, marks: Placeholders) -> str:
-        name = marks.name(self.attribute)
-        others = [marks.value({"S": other}) for other in self.others]
-        if len(others) == 1:
-            return f"{name} <> {others[0]}"  # true if the attribute is absent
-        return f"(NOT {name} IN ({', '.join(others)}))"
-
-
-class NotOnlyOfTypes(_OfAttribute, frozen=True):
-    """The same for a type attribute that is a set or a list: it may also contain an own type."""
-
-    others: tuple[str, ...]
-    own: tuple[str, ...]
-
-    def factor(self, marks: Placeholders) -> str:
-        name = marks.name(self.attribute)
-        own = [f"contains({name}, {marks.value({'S': each})})" for each in self.own]
-        others = [f"contains({name}, {marks.value({'S': each})})" for each in self.others]
-        return f"({' OR '.join(own)} OR NOT ({' OR '.join(others)}))"
-
-
-class Selection(Struct, eq=False):
-    """What a request selects: by key, by filters, and which paths of each item."""
-
-    #: None for a Scan, which reads the whole table.
-    condition: KeyCondition | None
-    filters: tuple[Filter, ...] = ()
-    #: Empty for whole items.
-    paths: Sequence[Path] = ()
-    _rendered: dict[str, Any] | None = None
-
-    def filtered(self, condition: Filter) -> Selection:
-        """Return this selection with one more filter."""
-        return Selection(self.condition, (*self.filters, condition), self.paths)
-
-    def named_attributes(self) -> tuple[str, ...]:
-        """Return the attributes that the request names; none if it reads whole items."""
-        if not self.paths:
-            return ()
-        names = {str(path[0]) for path in self.paths}.union(*(each.names for each in self.filters))
-        if self.condition is not None:
-            names.update(self.condition.attributes)
-        return tuple(sorted(names))
-
-    def expressions(self) -> dict[str, Any]:
-        """Render the members of a request that hold expressions, their names and values."""
-        if self._rendered is None:
-            marks = Placeholders()
-            members: dict[str, Any] = {}
-            if self.condition is not None:
-                members["KeyConditionExpression"] = key_expression(self.condition, marks)
-            if self.filters:
-                members["FilterExpression"] = " AND ".join(
-                    [condition.factor(marks) for condition in self.filters]
-                )
-            if self.paths:
-                members["ProjectionExpression"] = ", ".join(map(marks.path, self.paths))
-            self._rendered = members | marks.members()
-        return self._rendered
-
-
-def key_expression(condition: KeyCondition, marks: Placeholders) -> str:
-    """Render a KeyConditionExpression."""
-    terms = [
-        f"{marks.name(name)} = {marks.value(value)}" for name, value in condition.equal.items()
-    ]
-    sort = condition.sort
-    if sort is not None:
-        name, values = marks.name(sort.attribute), [marks.value(value) for value in sort.values]
-        if sort.comparison == "between":
-            terms.append(f"{name} BETWEEN {values[0]} AND {values[1]}")
-        elif sort.comparison == "begins_with":
-            terms.append(f"begins_with({name}, {values[0]})")
-        else:
-            terms.append(f"{name} {sort.comparison} {values[0]}")
-    return " AND ".join(terms)
-
-
-class QueryRequest(Struct, frozen=True):
-    """One Query or Scan."""
-
-    operation: Literal["Query", "Scan"]
-    #: All members without expressions: TableName, IndexName, Limit, ...
-    members: dict[str, Any]
-    selection: Selection
-    #: ExclusiveStartKey is the end of the page before: the LastEvaluatedKey of an answer, or the
-    #: key in an authenticated cursor; not a key from a caller.
-    continues: bool = False
-
-    @property
-    def body(self) -> dict[str, Any]:
-        """The body of the request, with its expressions."""
-        return self.members | self.selection.expressions()
-
-    def with_members(self, **members: Any) -> QueryRequest:
-        """Return this request with some members changed."""
-        return QueryRequest(self.operation, self.members | members, self.selection, self.continues)
-
-    def next_page(self, last_evaluated_key: Item) -> QueryRequest:
-        """Return the request for the page after the one that ended at this key."""
-        members = self.members | {"ExclusiveStartKey": last_evaluated_key}
-        return QueryRequest(self.operation, members, self.selection, continues=True)
-
-    def for_condition(self, condition: KeyCondition) -> QueryRequest:
-        """Return this request for another range of keys, from its beginning."""
-        members = {k: each for k, each in self.members.items() if k != "ExclusiveStartKey"}
-        selection = Selection(condition, self.selection.filters, self.selection.paths)
-        return QueryRequest(self.operation, members, selection)

@@ -1,4 +1,4 @@
-"""Facts of shapes: the values of which a shape consists, beside entities and key conditions.
+"""Facts: the values that describe a plan in its `Shape`, beside entities and key conditions.
 
     what it asks of keys       KeyCondition, or WholeScan
     how much it returns        Paging, AllPages, RootAndRows, Batches; of a write: Actions
@@ -32,10 +32,10 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from tablewright.limits import MAX_ITEM_SIZE, MAX_PAGE_SIZE, READ_UNIT_SIZE, WRITE_UNIT_SIZE
+from tablewright.mapping.attributes import HistoryMap, UniqueMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexKeys
-from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.plan.change import Change
 from tablewright.plan.condition import Condition
 from tablewright.symbol import Expression
@@ -208,7 +208,7 @@ def values_of(fact: object) -> tuple[Any, ...]:
         case Condition():
             return fact.compared_values
         case Change():
-            return (fact.value, *fact.operand.steps)
+            return (fact.value, *fact.operand.stored_path)
         case OfVersion(version=version):
             return (version,)
         case Paging(size, total):

@@ -1,8 +1,8 @@
 """Inspection: the name, the entities and the writes of a plan, for the packages above.
 
 These are functions, so that the methods of a plan are only those that users call. What a plan asks
-of DynamoDB is its shape: see `tablewright.explain`. What a shape does not say is how a plan was
-declared:
+of DynamoDB is its shape: see `tablewright.explain`. These functions say how a plan was declared,
+which its shape does not:
 
     plans_in       the plans that a plan is made of
     ranges_in      the parts of keys by which its queries and aggregates select items
@@ -18,15 +18,15 @@ from msgspec import Struct
 
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import Comparison
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.keys import IndexMap, KeyMap
-from tablewright.mapping.parts import KeyPart
 from tablewright.plan.condition import Condition
 from tablewright.plan.facts import Paging
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.aggregate import Load
+from tablewright.plan.reads.aggregate_members import AggregateMap
 from tablewright.plan.reads.get import Get
-from tablewright.plan.reads.members import AggregateMap
-from tablewright.plan.reads.pages import Pages
+from tablewright.plan.reads.page_query import PageQuery
 from tablewright.plan.reads.query import Count, First, Query
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.reads.single import Then
@@ -134,7 +134,7 @@ class SelectedRange(Struct, frozen=True, eq=False):
         return next((each for each in self.shape.filters if isinstance(each, Condition)), None)
 
 
-def range_of(plan: Pages[Any] | Load[Any], result: Result = "rows") -> SelectedRange:
+def range_of(plan: PageQuery[Any] | Load[Any], result: Result = "rows") -> SelectedRange:
     """Return the items that a query, a scan or an aggregate selects."""
     return SelectedRange(
         plan._entity,
@@ -151,7 +151,7 @@ def ranges_in(plan: Plan[Any], result: Result = "rows") -> Iterator[SelectedRang
     """Yield the items that a plan, and every plan that it is made of, selects by a key."""
     if isinstance(plan, First | Count):
         result = "first" if isinstance(plan, First) else "count"
-    if isinstance(plan, Pages | Load):
+    if isinstance(plan, PageQuery | Load):
         yield range_of(plan, result)
     for part in _parts(plan):
         yield from ranges_in(part, result)

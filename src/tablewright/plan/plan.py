@@ -10,7 +10,7 @@ same plans.
                                ──returns──▶ Order(…) | None
 
 `Context` is what plans know about the database that runs them, and `Unready` what it cannot read
-yet; `model/provision.py` finds out what that is.
+yet; `model/databases/provision.py` finds out what that is.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 from msgspec import Struct
 
 from tablewright.errors import DeclarationError, DynamoDBError, IndexNotReady, UniqueNotReady
+from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.table import TableMap
-from tablewright.plan.events import Observer, RequestTimer, add_capacity
-from tablewright.plan.expressions import QueryRequest
+from tablewright.plan.query_requests import QueryRequest
+from tablewright.plan.request_events import Observer, RequestTimer, add_capacity
 from tablewright.plan.shape import Shape
 from tablewright.transport.transport import Request, Response, RetriesExhausted, Wait
 
@@ -43,7 +43,7 @@ __all__ = [
     "Context",
     "Plan",
     "Request",
-    "RequestGuard",
+    "RequestCheck",
     "Steps",
     "Together",
     "Wait",
@@ -54,7 +54,7 @@ __all__ = [
 #: A request as plans make them: those that select items by a condition are QueryRequests.
 AnyRequest: TypeAlias = Request | QueryRequest
 #: Checks a request before it is sent: returns it, perhaps with another filter, or raises.
-RequestGuard: TypeAlias = Callable[[AnyRequest], AnyRequest]
+RequestCheck: TypeAlias = Callable[[AnyRequest], AnyRequest]
 Steps: TypeAlias = "Generator[AnyRequest | Wait | Together[Any], bytes, T]"
 Send: TypeAlias = Callable[[str, dict[str, Any]], Response]
 SendAsync: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[Response]]
@@ -121,7 +121,7 @@ class Context(Struct, frozen=True):
     tenant: str = ""
     #: Indexes whose rows are filtered by tenant.
     filtered: frozenset[str] = frozenset()
-    guard: RequestGuard | None = None
+    tenant_check: RequestCheck | None = None
     #: Receives an event for each request.
     observe: Observer | None = None
     #: The indexes and unique values that are not ready yet, by table; shared by the databases of
@@ -130,8 +130,8 @@ class Context(Struct, frozen=True):
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def check(self, request: AnyRequest) -> AnyRequest:
-        """Return the request as the guard permits it."""
-        return request if self.guard is None else self.guard(request)
+        """Return the request as the check of a tenant permits it."""
+        return request if self.tenant_check is None else self.tenant_check(request)
 
     def require_ready(self, key: KeyMap, entities: Iterable[EntityMap]) -> None:
         """Raise IndexNotReady if entities cannot be read from the index of a key yet."""
@@ -265,7 +265,8 @@ def _perform(
                     pool.map(lambda each: run(each, context, send, whole), step.plans)
                 )
         return b""
-    request = step if context.guard is None else context.guard(step)  # without a call: quicker
+    check = context.tenant_check  # without a call of `Context.check`: quicker
+    request = step if check is None else check(step)
     if context.observe is None:
         return send(request.operation, request.body).body
     with RequestTimer(context.observe, request.operation, request.body, whole._name) as timer:
@@ -308,7 +309,8 @@ async def _perform_async(
                 raise result
         step.results = results
         return b""
-    request = step if context.guard is None else context.guard(step)  # without a call: quicker
+    check = context.tenant_check  # without a call of `Context.check`: quicker
+    request = step if check is None else check(step)
     if context.observe is None:
         return (await send(request.operation, request.body)).body
     with RequestTimer(context.observe, request.operation, request.body, whole._name) as timer:

@@ -14,9 +14,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from tablewright.errors import DeclarationError, InvalidValue
+from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.converters import Converter
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.members import AttributeMap
 from tablewright.mapping.paths import (
     cached_converter,
     recorded_steps,
@@ -165,7 +165,15 @@ def _call(
 class Ref(Comparable[E, T]):
     """An attribute of an entity, or a path inside it."""
 
-    __slots__ = ("attribute", "check", "check_member", "converter", "removable", "steps", "where")
+    __slots__ = (
+        "attribute",
+        "check",
+        "check_member",
+        "converter",
+        "removable",
+        "stored_path",
+        "where",
+    )
     #: Further names that plans use, and subclasses have.
     _INTERNAL = ("again", "declared", "formats", "label", "name", "read")
 
@@ -187,7 +195,7 @@ class Ref(Comparable[E, T]):
     ) -> None:
         self.where = where
         self.attribute = attribute
-        self.steps = path or (attribute.stored,)
+        self.stored_path = path or (attribute.stored,)
         self.converter = inner or attribute.converter
         #: Validate a value, or a member of a list or a set, of a place inside of the attribute.
         self.check = check
@@ -222,12 +230,16 @@ class Ref(Comparable[E, T]):
         return self.converter.encode(value)
 
     def encode_or_leave(self, value: Any) -> Value | None:
-        return self.attribute.store(value) if len(self.steps) == 1 else self.converter.stored(value)
+        return (
+            self.attribute.store(value)
+            if len(self.stored_path) == 1
+            else self.converter.stored(value)
+        )
 
     def read(self, item: Mapping[str, Value]) -> T:
         """Return the value in an item; None if it is missing."""
         value: Any = {"M": item}
-        for step in self.steps:
+        for step in self.stored_path:
             inside = value.get("M" if isinstance(step, str) else "L")
             try:
                 value = inside[step]
@@ -236,20 +248,20 @@ class Ref(Comparable[E, T]):
         return self.converter.decode(value)  # type: ignore[no-any-return]
 
     def _absent(self) -> T:
-        if len(self.steps) == 1 and self.attribute.default is not None:
+        if len(self.stored_path) == 1 and self.attribute.default is not None:
             return self.attribute.default()  # type: ignore[no-any-return]
-        if len(self.steps) > 1 and self.converter.empty is None:
+        if len(self.stored_path) > 1 and self.converter.empty is None:
             return None  # type: ignore[return-value]  # its parent does not exist
-        return self.converter.read({}, str(self.steps[-1]))  # type: ignore[no-any-return]
+        return self.converter.read({}, str(self.stored_path[-1]))  # type: ignore[no-any-return]
 
     def not_exists(self) -> Condition[E]:
         """It has no value."""
-        absent = self.attribute.has_value_if_absent and len(self.steps) == 1
+        absent = self.attribute.has_value_if_absent and len(self.stored_path) == 1
         return condition.IsNull(self) if absent else super().not_exists()
 
     def exists(self) -> Condition[E]:
         """It has a value."""
-        absent = self.attribute.has_value_if_absent and len(self.steps) == 1
+        absent = self.attribute.has_value_if_absent and len(self.stored_path) == 1
         return ~self.not_exists() if absent else super().exists()
 
     @property
@@ -274,7 +286,7 @@ class Ref(Comparable[E, T]):
 
     def _enter(self, value: Any) -> Any:
         """Return a value as pydantic validates it; raise InvalidValue."""
-        if len(self.steps) == 1:
+        if len(self.stored_path) == 1:
             return self.attribute.enter(value)
         return value if self.check is None or value is None else self.check(value)
 
@@ -354,7 +366,7 @@ def _change(kind: type[Change[Any]], held: Any, value: Any) -> Change[Any]:
 
 def _nested(ref: Any, steps: Callable[[Any], Any]) -> Ref[Any, Any]:
     kind: Any = ref.converter.kind
-    path, where, removable = ref.steps, ref.where, None
+    path, where, removable = ref.stored_path, ref.where, None
     check: Check | None = None
     for step in recorded_steps(steps, where):
         around = without_none(kind)

@@ -21,7 +21,7 @@ from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan import explanation, facts
 from tablewright.plan.change import Change
-from tablewright.plan.expressions import QueryRequest
+from tablewright.plan.query_requests import QueryRequest
 from tablewright.symbol import Expression, expressions_in, member_of_list
 from tablewright.transport.transport import Request
 from tablewright.wire.operations import READS

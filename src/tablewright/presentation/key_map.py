@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.keys import IndexMap, KeyMap
-from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.presentation.blocks import NO_LINKS, Links
 from tablewright.presentation.element import Markup, element, join

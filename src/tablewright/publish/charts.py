@@ -9,11 +9,11 @@ from typing import Any
 
 from tablewright.cost import PatternUnits
 from tablewright.ids import KSUID, ULID
+from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_parts import Delimiter, KeyPart
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.language import width_of
-from tablewright.mapping.members import AttributeMap
-from tablewright.mapping.parts import Delimiter, KeyPart
 from tablewright.mapping.table import TableMap
 from tablewright.mapping.template import Template
 from tablewright.model.pattern import AccessPattern, why_scan

@@ -19,8 +19,8 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue, UnreadableItem
+from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.effect import read_values, sentinel, unique_names
 from tablewright.values import Item, Value

@@ -28,11 +28,11 @@ from msgspec.structs import replace
 from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.mapping.table import TableMap
 from tablewright.model.databases.database import Database
-from tablewright.plan.events import add_capacity, consumed_units
 from tablewright.plan.inspection import label_of
 from tablewright.plan.plan import Plan
 from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.query import Query
+from tablewright.plan.request_events import add_capacity, consumed_units
 from tablewright.transport import Response, Transport
 from tablewright.values import Item
 from tablewright.verify.checks import Check, Raises

@@ -521,7 +521,7 @@ def test_a_tenant_reads_only_its_own_rows_of_such_an_index() -> None:
 
 def test_a_filtered_index_must_not_have_the_partition_key_among_its_keys() -> None:
     by_status = GSI(("status", "region"), ("tenantId", "size"))
-    with refused("the table's partition key is a key of by_status"):
+    with refused("cannot include by_status_: the table's partition key is a key of by_status"):
 
         class Bad(Table, pk="tenantId"):
             by_status_ = by_status
@@ -586,9 +586,9 @@ def declare(make: Any) -> None:
         ),
         (
             lambda t, r, s, c: index(Base.listed, ("TENANT" / t, r), (s, c)),
-            "'tenantId' is one of several attributes of a key, which DynamoDB takes as they are",
+            "'tenantId' belongs to a key of several attributes, which are stored unchanged",
         ),
-        (lambda t, r, s, c: index(Base.listed, ("t1", r), (s, c)), "without literals and formats"),  # type: ignore[type-var]
+        (lambda t, r, s, c: index(Base.listed, ("t1", r), (s, c)), "without literals or formats"),  # type: ignore[type-var]
         (
             lambda t, r, s, c: index(Base.listed, (t, r), (s, c), when=s == "PAID"),
             "when= cannot keep the item out of it",
@@ -650,7 +650,7 @@ def test_the_type_attribute_is_no_attribute_of_such_a_key() -> None:
     class Kinds(Table):
         listed = GSI("a", ("type", "b"))
 
-    with pytest.raises(DeclarationError, match="give an attribute without literals"):
+    with pytest.raises(DeclarationError, match="pass the attribute alone, without literals"):
 
         class Kind(Entity, table=Kinds):
             a: Attr[str] = attr()

@@ -20,7 +20,7 @@ from tablewright.errors import UnreadableItem
 from tablewright.formats import day, hour, iso, lower, year
 from tablewright.ids import KSUID, ULID
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.parts import Delimiter
+from tablewright.mapping.key_parts import Delimiter
 from tablewright.mapping.reader import make_reader
 from tablewright.values import Item
 

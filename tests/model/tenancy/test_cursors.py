@@ -6,7 +6,7 @@ import pytest
 
 from tablewright.database import Database
 from tablewright.errors import InvalidCursor
-from tablewright.plan.reads import pages
+from tablewright.plan.reads import page_query
 from tests.model.tenancy.market import OTHERS, Order, cursor_of, last_orders
 from tests.transports import record_requests
 
@@ -57,7 +57,7 @@ def test_a_page_that_ends_among_items_of_others_continues_there(
     db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The cursor holds the key of another's item; it is encrypted, and valid for this tenant."""
-    monkeypatch.setattr(pages, "MAX_REQUESTS", 1)
+    monkeypatch.setattr(page_query, "MAX_REQUESTS", 1)
     own = db.for_tenant(user_id="aa")
     plan = Order.by_total().page_size(1)
     first = own.run(plan)

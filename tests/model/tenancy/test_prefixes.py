@@ -27,7 +27,7 @@ from tablewright import (
 )
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
-from tablewright.model.tenancy import TenantGuard
+from tablewright.model.tenancy import TenantCheck
 from tests.examples import examples
 from tests.model.tenancy.orgs import Audit, Org, Project, Task, Work
 from tests.prepared import prepared
@@ -206,7 +206,7 @@ def test_a_natural_key_of_any_text_has_no_prefix() -> None:
 
     with (
         connect(":memory:", Mixed) as db,
-        pytest.raises(DeclarationError, match=r"Plain\.primary: the partition key is any text"),
+        pytest.raises(DeclarationError, match=r"Plain\.primary: its partition key can be any text"),
     ):
         db.for_tenant(owner="x")
 
@@ -228,7 +228,7 @@ def test_an_id_that_the_table_does_not_escape_is_refused() -> None:
 # -- no prefix of one tenant matches a partition of another --------------------------------------
 
 
-def guard_of(delimiter: str, escape: bool, declares_key: bool, org: str) -> TenantGuard:
+def check_of(delimiter: str, escape: bool, declares_key: bool, org: str) -> TenantCheck:
     d = delimiter
 
     class Any(Table, name="any_table", delimiter=d, escape=escape):
@@ -242,7 +242,7 @@ def guard_of(delimiter: str, escape: bool, declares_key: bool, org: str) -> Tena
         primary = key("ORG" / org / rest if declares_key else "ITEM" / rest, "ITEM")
 
     assert Any.__tenancy__ is not None
-    return Any.__tenancy__.guard(Any.__table__, "any_table", org)
+    return Any.__tenancy__.tenant_check(Any.__table__, "any_table", org)
 
 
 @examples(200)
@@ -258,7 +258,7 @@ def test_no_prefix_of_one_tenant_matches_a_partition_of_another(
     delimiter: tuple[str, bool], declares_key: bool, ids: list[str], rest: str
 ) -> None:
     try:
-        one, other = (guard_of(*delimiter, declares_key, each) for each in ids)
+        one, other = (check_of(*delimiter, declares_key, each) for each in ids)
     except InvalidValue:
         return  # not escaped, and with the delimiter: no tenant
     for mine, theirs in ((one, other), (other, one)):

@@ -26,8 +26,8 @@ from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue, TenantViolation
 from tablewright.formats import shard
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
-from tablewright.plan.expressions import QueryRequest, Selection
 from tablewright.plan.plan import AnyRequest, Context, Request, Steps
+from tablewright.plan.query_requests import QueryRequest, Selection
 from tablewright.plans import Plan
 from tablewright.values import Value
 from tests.prepared import prepared

@@ -23,9 +23,9 @@ from tablewright.mapping.formats.numbers import (
     padded,
     shard,
 )
+from tablewright.mapping.key_parts import Delimiter, KeyPart, make_part
 from tablewright.mapping.language import intersects, literal, to_regex, width_of
 from tablewright.mapping.notation import Format
-from tablewright.mapping.parts import Delimiter, KeyPart, make_part
 from tests.examples import examples
 from tests.properties.keys.values import Level, Status, texts
 

@@ -1,6 +1,6 @@
 """Formats of texts: in one case, cut, or by a codec of the user's.
 
-A codec is any object with `encode` and `decode`; what else it promises are attributes:
+A codec is any object with `encode` and `decode`. Attributes of it say what else is guaranteed:
 
     ordered    texts sort as values do, so that ranges can be queried
     width      all texts have this many characters

@@ -23,8 +23,8 @@ from tablewright.mapping.table import TableMap
 from tablewright.model.databases.database import AnyDatabase, AsyncDatabase, Database
 from tablewright.model.databases.provision import Provision
 from tablewright.model.table import Table
-from tablewright.plan.events import Observer
 from tablewright.plan.plan import Context
+from tablewright.plan.request_events import Observer
 from tablewright.policy import Documents, Principal, as_principal
 from tablewright.storage import Durability
 from tablewright.transport import Local, Remote, open_target

@@ -95,13 +95,13 @@ class AnyDatabase:
             if tenancy is not None and list(tenant) == [tenancy.tenant]:
                 compiled = table.__table__
                 name = self._context.names[compiled]
-                guard = tenancy.guard(compiled, name, tenant[tenancy.tenant])
+                check = tenancy.tenant_check(compiled, name, tenant[tenancy.tenant])
                 context = msgspec.structs.replace(
                     self._context,
                     names={compiled: name},
-                    tenant=guard.tenant,
+                    tenant=check.tenant,
                     filtered=frozenset(compiled.indexes),
-                    guard=guard,
+                    tenant_check=check,
                 )
                 return type(self)(self._transport, context, (table,))
         given = ", ".join(f"{name}=…" for name in tenant)
@@ -127,8 +127,8 @@ class AnyDatabase:
         return [(table, unready[table]) for table in self._context.names if table in unready]
 
     def _unscoped_context(self) -> Context:
-        """Return the context without the guard of a tenant."""
-        return msgspec.structs.replace(self._context, guard=None)
+        """Return the context without the check of a tenant."""
+        return msgspec.structs.replace(self._context, tenant_check=None)
 
     def __repr__(self) -> str:
         names = ", ".join(self._context.names.values())

@@ -8,10 +8,10 @@ With `update`, the declared global indexes, the TTL and the stream that a table 
 it. Nothing is changed or removed, and nothing is added if anything else differs. A global index
 that is not declared is no difference: a newer version of the program may have added it.
 
-In a table with an index record (`plan/index_record.py`), a global index that the record awaits, or
-that is being built, is no difference either: a program can connect before its indexes exist, and
-writes their keys. Reads of these indexes are refused. A record with other keys than the declared
-ones raises DesignMismatch.
+In a table with an index record (`plan/backfill/index_record.py`), a global index that the record
+awaits, or that is being built, is no difference either: a program can connect before its indexes
+exist, and writes their keys. Reads of these indexes are refused. A record with other keys than the
+declared ones raises DesignMismatch.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from tablewright.errors import (
     UnsupportedOperation,
     ValidationException,
 )
-from tablewright.mapping.settings import Provisioned
 from tablewright.mapping.table import TableMap
+from tablewright.mapping.table_settings import Provisioned
 from tablewright.plan.backfill.index_record import (
     IndexRecord,
     await_indexes,
@@ -232,7 +232,10 @@ def _refuse_differences(table: TableMap, name: str, differences: list[TableDiffe
 
 
 class FindUnready(Plan[Unready]):
-    """Find out which indexes of a table cannot be read yet; `known` if access is denied."""
+    """Find out which indexes of a table cannot be read yet.
+
+    It returns `known` unchanged if it may not describe the table.
+    """
 
     def __init__(self, table: TableMap, known: Unready) -> None:
         self._table = table

@@ -43,12 +43,12 @@ from tablewright.plan import facts
 from tablewright.plan.backfill import index_record
 from tablewright.plan.backfill.reservations import Claim, Reservations, claims_of
 from tablewright.plan.backfill.throttling import Pace, Paced, retry_throttled
-from tablewright.plan.expressions import QueryRequest, Selection
 from tablewright.plan.plan import DECLARED, Context, Plan, Request, Steps, Together
+from tablewright.plan.query_requests import QueryRequest, Selection
 from tablewright.plan.reads.scan import Scan
 from tablewright.plan.reads.single import decode_page, read_item
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, in_turn, read_shape
-from tablewright.plan.writes.guard import WriteExpressions, key_text, snapshot
+from tablewright.plan.writes.guard import WriteExpressions, key_text, stored_values
 from tablewright.plan.writes.write import side_shapes, write_units
 from tablewright.transport.tables import describe_table
 from tablewright.values import Item
@@ -125,7 +125,7 @@ class _EntityKeys:
         """Return the write of the keys, if the item is still as it was read."""
         expressions = WriteExpressions()
         expressions.require_exists(self.entity.table)
-        expressions.require_unchanged(snapshot(item, self._watched))
+        expressions.require_unchanged(stored_values(item, self._watched))
         for name in self._names:
             expressions.update.set_or_remove(name, keys.get(name))
         body = {"TableName": table, "Key": self.entity.table.key(item)}

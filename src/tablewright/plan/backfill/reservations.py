@@ -24,8 +24,8 @@ from typing import Any
 from msgspec import Struct
 
 from tablewright.errors import DuplicateValue, InvalidValue, UnreadableItem
+from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.members import UniqueMap
 from tablewright.plan.backfill.throttling import Pace, Paced
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.several import item_identity, read_batch
@@ -43,7 +43,7 @@ from tablewright.plan.writes.effect import (
     sentinel,
     unique_names,
 )
-from tablewright.plan.writes.guard import WriteExpressions, key_text, snapshot
+from tablewright.plan.writes.guard import WriteExpressions, key_text, stored_values
 from tablewright.plan.writes.write import wait_for_writers
 from tablewright.values import Item
 
@@ -73,7 +73,7 @@ class Claim(Struct, frozen=True):
     def owns(self, found: Item) -> bool:
         """Return whether a stored sentinel is that of the item."""
         names = [attribute.stored for attribute in self.unique.owned_by]
-        return snapshot(found, names) == snapshot(self.sentinel, names)
+        return stored_values(found, names) == stored_values(self.sentinel, names)
 
     def duplicate(self, other: str) -> DuplicateValue:
         names = sorted(self.unique.key.depends_on)
@@ -212,13 +212,13 @@ class _Reserve(Paced[Outcome]):
 def _actions(claim: Claim, found: Item | None) -> list[Action]:
     """Return the actions that reserve a value, if the item has it and the sentinel is as it was."""
     entity, table = claim.entity, claim.entity.table
-    owners = [] if found is None else [snapshot(found, sorted({*found, *claim.sentinel}))]
+    owners = [] if found is None else [stored_values(found, sorted({*found, *claim.sentinel}))]
     names = {entity.attributes[name].stored for name in unique_names(claim.unique)}
     if table.type_attribute is not None:
         names.add(table.type_attribute)
     expressions = WriteExpressions()
     expressions.require_exists(table)
-    expressions.require_unchanged(snapshot(claim.item, sorted(names)))
+    expressions.require_unchanged(stored_values(claim.item, sorted(names)))
     check = expressions.add_to({"Key": claim.key})
     put: dict[str, Any] = {"Item": claim.sentinel}
     return [

@@ -11,8 +11,8 @@ from typing import Generic, TypeVar
 from tablewright.backoff import Backoff
 from tablewright.errors import DynamoDBError, TransactionCanceledException
 from tablewright.mapping.entity import EntityMap
-from tablewright.plan.expressions import QueryRequest
 from tablewright.plan.plan import Context, Plan, Request, Steps, Wait
+from tablewright.plan.query_requests import QueryRequest
 from tablewright.transport.retry import THROTTLING
 from tablewright.transport.transport import RetriesExhausted
 

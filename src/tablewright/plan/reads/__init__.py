@@ -8,8 +8,12 @@ scan.py        every item of an entity, also in segments
 aggregate.py   a root and its children, from one query
 paged_load.py  the same with a page of one kind of children; a root that another plan finds
 
-Below them: `single.py` (a plan that returns one entity, and what follows from it), `pages.py` (how
-a query reads a page), `page.py` (what it returns, and cursors), `parts.py` (a query of several
-parts; shards), `members.py` (a compiled aggregate), `layout.py` (where its rows are) and
-`projection.py` (what an index holds).
+Below them:
+
+single.py             a plan that returns one entity, and what follows from it
+page_query.py         PageQuery, the base of every query: how it reads a page
+page.py, cursors.py   the page that it returns, and the cursor of the next one
+query_parts.py        a query of several parts: segments, or shards
+aggregate_members.py  a compiled aggregate; layout.py: where its rows are in the partition
+projection.py         which attributes an index holds, and which of them a query reads
 """

@@ -25,11 +25,11 @@ from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.template import extends
 from tablewright.plan import facts
-from tablewright.plan.expressions import QueryRequest, Selection
 from tablewright.plan.plan import DECLARED, Context, Steps
+from tablewright.plan.query_requests import QueryRequest, Selection
+from tablewright.plan.reads.aggregate_members import AggregateMap, MemberRow, assemble
 from tablewright.plan.reads.layout import Layout, bound, layout_of
-from tablewright.plan.reads.members import AggregateMap, MemberRow, assemble
-from tablewright.plan.reads.pages import MAX_REQUESTS, KeyRead, next_limit
+from tablewright.plan.reads.page_query import MAX_REQUESTS, KeyRead, next_limit
 from tablewright.plan.reads.query import checked_size
 from tablewright.plan.reads.single import decode_page
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
@@ -245,7 +245,7 @@ class Load(KeyRead[T | None], Generic[T]):
         return rows
 
     def _unknown_rows(self, item: Item, sort_key: str) -> list[MemberRow]:
-        """Raise UnreadableItem for a row of no entity that may be one of a member: see `Pages`."""
+        """Raise UnreadableItem for a row of no entity that may be a member's: see `PageQuery`."""
         table, keys = self._entity.table, (self._key, *(p.key for p in self._layout.members))
         if (
             table.identify(item).is_unknown

@@ -16,8 +16,8 @@ from typing import Any, Generic, Self, TypeVar
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, UnreadableItem
+from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap, Values
-from tablewright.mapping.members import UniqueMap
 from tablewright.plan.change import Change
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.single import Single, item_request, item_shape, key_from, read_item

@@ -37,16 +37,16 @@ from msgspec import Struct
 
 from tablewright.errors import DeclarationError
 from tablewright.mapping.key_condition import HIGHEST, SortCondition, after
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.language import Chars, literal, sequence
-from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.template import (
     Template,
     can_begin_with,
     extends,
     templates_can_collide,
 )
-from tablewright.plan.reads.members import AggregateMap, Member
+from tablewright.plan.reads.aggregate_members import AggregateMap, Member
 
 
 class Span(Struct, frozen=True):

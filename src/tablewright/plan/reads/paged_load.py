@@ -1,4 +1,4 @@
-"""Paged loads: an aggregate of which one member is read in pages; and one whose root is found.
+"""Paged loads: aggregates with one member in pages, and aggregates whose root a plan finds.
 
     class OrderPage(Aggregate):
         order: Order = root()
@@ -39,10 +39,11 @@ from tablewright.mapping.template import Template
 from tablewright.plan.facts import Extent, RootAndRows, UnitRange, page_read
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.aggregate import Load
+from tablewright.plan.reads.aggregate_members import AggregateMap, Member, MemberRow
+from tablewright.plan.reads.cursors import PageCursor
 from tablewright.plan.reads.layout import MemberPlace, RowPlace, hull, literal_behind
-from tablewright.plan.reads.members import AggregateMap, Member, MemberRow
-from tablewright.plan.reads.page import Page, PageCursor
-from tablewright.plan.reads.pages import MAX_REQUESTS, PageItems
+from tablewright.plan.reads.page import Page
+from tablewright.plan.reads.page_query import MAX_REQUESTS, PageItems
 from tablewright.plan.reads.projection import ProjectionMap
 from tablewright.plan.reads.query import Query
 from tablewright.plan.reads.single import Single, decode_page

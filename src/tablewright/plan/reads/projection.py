@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 from msgspec import Struct
 
 from tablewright.errors import DeclarationError, UnreadableItem
+from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.members import AttributeMap
 from tablewright.plan.expressions import Path
 from tablewright.plan.reference import Ref
 from tablewright.values import Value
@@ -96,7 +96,7 @@ def paths_of_columns(entity: EntityMap, key: KeyMap, columns: Sequence[Ref[Any, 
         source = source_of(entity, key, column.attribute)
         if source is not None:
             is_stored = source == column.attribute.stored
-            paths.add(_up_to_list(column.steps) if is_stored else (source,))
+            paths.add(_up_to_list(column.stored_path) if is_stored else (source,))
     return paths
 
 
@@ -129,7 +129,7 @@ def read_columns(
     try:
         for column in columns:
             is_stored = column.attribute.stored in item and not column.attribute.is_key_only
-            if is_stored or len(column.steps) > 1:
+            if is_stored or len(column.stored_path) > 1:
                 values.append(column.read(item))
                 continue
             if in_keys is None:

@@ -7,7 +7,7 @@
 
 A page is a sequence of entities, with a cursor if there are more. `page_size` is the size of a
 page, `limit` the number of results on all pages together; a cursor carries what remains of it.
-How a page is read is in `pages.py`. `First` and `Count` reduce the pages of a query.
+How a page is read is in `page_query.py`. `First` and `Count` reduce the pages of a query.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any, Generic, Self, TypeVar, overload
 from msgspec.structs import replace
 
 from tablewright.errors import DeclarationError, InvalidValue
-from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.plan.condition import Condition
-from tablewright.plan.expressions import Selection
 from tablewright.plan.facts import all_read
 from tablewright.plan.plan import Context, Plan, Steps
+from tablewright.plan.query_requests import Selection
 from tablewright.plan.reads.get import Get
-from tablewright.plan.reads.pages import Pages
+from tablewright.plan.reads.page_query import PageQuery
 from tablewright.plan.reads.projection import ProjectionRow, contains_whole, key_paths
 from tablewright.plan.reads.single import Single, decode_page
 from tablewright.plan.reference import Ref, check_condition, check_reference
@@ -39,7 +39,7 @@ F = TypeVar("F")
 Row = TypeVar("Row", bound=ProjectionRow)
 
 
-class Query(Pages[R], Generic[R]):
+class Query(PageQuery[R], Generic[R]):
     """A page of results; `db.iterate` gives those of all pages."""
 
     def asc(self) -> Self:
@@ -146,7 +146,7 @@ def checked_size(method: str, size: Any) -> Any:
 class First(Single[R], Generic[R]):
     """The first result of a query, or None."""
 
-    def __init__(self, query: Pages[R]) -> None:
+    def __init__(self, query: PageQuery[R]) -> None:
         self._query = query
         self._entity = query._entity
 
@@ -193,7 +193,7 @@ class Count(Plan[int]):
     DynamoDB counts the stored items, so none is decoded, unless unreadable ones are to be skipped.
     """
 
-    def __init__(self, query: Pages[Any]) -> None:
+    def __init__(self, query: PageQuery[Any]) -> None:
         self._query = query
         self._entity = query._entity
 
@@ -240,7 +240,7 @@ class Count(Plan[int]):
         return replace(_of_all(self._query._shape(), self._query), attributes=())
 
 
-def _of_all(shape: Shape, query: Pages[Any]) -> Shape:
+def _of_all(shape: Shape, query: PageQuery[Any]) -> Shape:
     """Return the shape of a query that may have to read everything that it selects."""
     units = all_read(consistent=query._is_consistent)
     whole = replace(units * len(shape.requests), per_item=units.per_item)  # each item is read once

@@ -4,8 +4,9 @@
     Order.timeline.scan(reason="…")            all rows of the entity in an index
     Order.scan(reason="…").segments(8)         in eight segments at the same time
 
-A page of a scan in segments is one scan of each segment that is not finished: of a part of the page
-size, if there is one. So it may have fewer results than its size although there are more.
+A page of a scan in segments is made of a page of each segment that is not finished. If there is a
+page size, each segment reads a share of it. So a page may have fewer results than its size although
+there are more.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.plan.condition import Condition
-from tablewright.plan.expressions import QueryRequest, Selection
 from tablewright.plan.facts import WholeScan, page_read
 from tablewright.plan.plan import DECLARED, Context, Steps, Together
+from tablewright.plan.query_requests import QueryRequest, Selection
 from tablewright.plan.reads.page import Page
-from tablewright.plan.reads.pages import MAX_REQUESTS, smaller
-from tablewright.plan.reads.parts import PartRead, PartsCount, PartsPage, page_of_parts_shape
+from tablewright.plan.reads.page_query import MAX_REQUESTS, smaller
 from tablewright.plan.reads.query import Count, Query
+from tablewright.plan.reads.query_parts import PartRead, PartsCount, PartsPage, page_of_parts_shape
 from tablewright.plan.shape import Shape, read_shape
 from tablewright.values import Item
 

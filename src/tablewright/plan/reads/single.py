@@ -20,9 +20,9 @@ from tablewright.capacity import read_units
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
-from tablewright.plan.expressions import QueryRequest
 from tablewright.plan.facts import Paging, Target, items_read
 from tablewright.plan.plan import DECLARED, Context, Plan, Request, Steps
+from tablewright.plan.query_requests import QueryRequest
 from tablewright.plan.shape import Shape, in_turn, read_shape, typical_size
 from tablewright.values import Item
 

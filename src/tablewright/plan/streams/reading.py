@@ -13,7 +13,7 @@ shards and streams that no longer exist. One that was not finished has lost reco
 
 A checkpoint is a text that a program stores, to continue from there later. For each shard it has
 the sequence number of the last record whose event was delivered, nothing if there was none, or that
-the shard is finished. Events behind it are delivered again: at least once, never not at all.
+the shard is finished. Events after it are delivered again: every event at least once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Writes: plans that change items. The way of one write, from the call to the result:
 
-put.py delete.py    put, create, delete, upsert, save, and update (in move.py): make the plan, which
-update.py upsert.py reads what has to be known (`_prepare`), then computes
-move.py save.py
+put.py delete.py    put, create, delete, upsert, save: make the plan, which reads what has to be
+upsert.py save.py   known (`_prepare`), then computes
+update.py move.py   the plans Update and Move; update(…), in move.py, makes one of them
 effect.py           WriteEffect: the old and the new item, index keys, side items; computed once
 guard.py            the condition on what was read, and the error if it does not hold
 action.py           Action: one part of the request, what its failure means, how it is sent

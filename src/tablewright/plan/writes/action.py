@@ -27,17 +27,17 @@ from tablewright.errors import (
     WriteRejected,
 )
 from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
+from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.members import UniqueMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.plan import Context, Request, Steps
 from tablewright.plan.writes.effect import WriteEffect
 from tablewright.plan.writes.guard import (
-    Snapshot,
+    StoredValues,
     WriteExpressions,
     put_if_absent,
     rejection,
-    snapshot,
+    stored_values,
 )
 from tablewright.values import Item
 
@@ -80,7 +80,7 @@ class Action(Struct):
     write: int = 0
     #: Of an action on a sentinel: what the sentinel contains if it belongs to an entity of the
     #: write, for each such entity. It must be missing, or belong to one of them.
-    owners: list[Snapshot] | None = None
+    owners: list[StoredValues] | None = None
     #: Whether the write is done without this action if its condition does not hold: then the
     #: sentinel belongs to another entity.
     is_optional: bool = False
@@ -158,7 +158,7 @@ def _sentinel_action(
         table,
         body,
         always_retry if new is None else _on_violation(effect, unique, new),
-        owners=[] if old is None else [snapshot(old, names), snapshot(None, names)],
+        owners=[] if old is None else [stored_values(old, names), stored_values(None, names)],
         is_optional=old is not None,
         requires=None if new is None else (unique, effect.entity),
     )

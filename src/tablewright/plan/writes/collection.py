@@ -32,9 +32,9 @@ from tablewright.errors import ConditionFailed, DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
 from tablewright.plan.change import Change
-from tablewright.plan.expressions import QueryRequest, Selection
 from tablewright.plan.facts import Actions, AllPages, Repeats, Unchanged, UnitRange, all_read
 from tablewright.plan.plan import DECLARED, Context, Plan, Steps
+from tablewright.plan.query_requests import QueryRequest, Selection
 from tablewright.plan.reads.aggregate import Load
 from tablewright.plan.reads.paged_load import LoadFound
 from tablewright.plan.reads.query import Query

@@ -27,7 +27,7 @@ from tablewright.plan.writes.action import (
     side_actions,
 )
 from tablewright.plan.writes.effect import affected_by_all, unique_names, write_effect
-from tablewright.plan.writes.guard import Guard, WriteExpressions, of_another_kind, snapshot
+from tablewright.plan.writes.guard import Guard, WriteExpressions, of_another_kind, stored_values
 from tablewright.plan.writes.write import (
     Stored,
     Write,
@@ -149,7 +149,7 @@ def delete_row(
         names.add(entity.version.stored)
     names.update(entity.attributes[name].stored for name in _sentinel_sources(entity))
     expressions = WriteExpressions()
-    expressions.require_unchanged(snapshot(row, sorted(names)))
+    expressions.require_unchanged(stored_values(row, sorted(names)))
     expressions.require(conditions)
     body = expressions.add_to({"Key": effect.key})
     own = Action("Delete", entity.table, body, always_retry, deleted=row)

@@ -33,9 +33,9 @@ from msgspec import Struct
 from tablewright.encoding.items import value_size
 from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.limits import MAX_PARTITION_KEY_SIZE, MAX_SORT_KEY_SIZE
+from tablewright.mapping.attributes import HistoryMap, UniqueMap
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.keys import IndexKeys, IndexMap
-from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.mapping.table import TableMap
 from tablewright.values import Item, Value
 

@@ -22,8 +22,8 @@ from tablewright.errors import (
     VersionConflict,
     WriteRejected,
 )
+from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.entity import EntityMap
-from tablewright.mapping.members import AttributeMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.condition import Compare, Condition
 from tablewright.plan.explanation import item_key
@@ -31,14 +31,14 @@ from tablewright.plan.expressions import Placeholders, UpdateExpression
 from tablewright.plan.facts import Exists, OfVersion, Requirement, Unchanged
 from tablewright.values import Item, Value
 
-#: Attributes as they were read, by their stored names; None for a missing one.
-Snapshot: TypeAlias = "dict[str, Value | None]"
+#: Attributes of a stored item as they were read, by their stored names; None for a missing one.
+StoredValues: TypeAlias = "dict[str, Value | None]"
 
 NOT_FOUND = "it does not exist"
 EXISTS = "it already exists"
 
 
-def snapshot(item: Item | None, names: Iterable[str]) -> Snapshot:
+def stored_values(item: Item | None, names: Iterable[str]) -> StoredValues:
     """Return some attributes of a stored item as they are now."""
     return {name: None if item is None else item.get(name) for name in names}
 
@@ -59,7 +59,7 @@ class WriteExpressions:
     def require_not_exists(self, table: TableMap) -> None:
         self._conditions.append(self._equals(table.attributes[0], None))
 
-    def require_owned(self, table: TableMap, owners: Iterable[Snapshot]) -> None:
+    def require_owned(self, table: TableMap, owners: Iterable[StoredValues]) -> None:
         """Require that a sentinel, if it exists, contains what one of its owners wrote."""
         owned = [self._unchanged(owner) for owner in owners]
         if all(owned):  # one that contains nothing cannot be told from another
@@ -78,7 +78,7 @@ class WriteExpressions:
             absent = self._equals(name, None)
             self._conditions.append(f"({absent} OR {self._equals(name, value)})")
 
-    def require_unchanged(self, read: Snapshot) -> None:
+    def require_unchanged(self, read: StoredValues) -> None:
         """Require that attributes are still as they were read."""
         self._conditions += self._unchanged(read)
 
@@ -116,7 +116,7 @@ class WriteExpressions:
             return f"attribute_not_exists({mark})"
         return f"{mark} = {self._marks.value(value)}"
 
-    def _unchanged(self, read: Snapshot) -> list[str]:
+    def _unchanged(self, read: StoredValues) -> list[str]:
         return [self._equals(name, value) for name, value in read.items()]
 
     def _if_exists(self, table: TableMap, terms: list[str]) -> str:
@@ -163,7 +163,7 @@ class Guard:
         #: The version that the caller has read.
         self._version: Any = None
         #: What must be stored as it is here.
-        self.unchanged: Snapshot = {}
+        self.unchanged: StoredValues = {}
         self._conditions: list[Condition[Any]] = []
         for each in requirements:
             if isinstance(each, Condition):
@@ -175,7 +175,7 @@ class Guard:
                 stored = entity.attributes[each.attribute].stored
                 self.unchanged[stored] = {"N": str(version)} if version else None  # 0 is not stored
             elif isinstance(each, Unchanged):
-                self.unchanged |= snapshot(read, _compared(entity, each, read))
+                self.unchanged |= stored_values(read, _compared(entity, each, read))
 
     def expressions(self) -> WriteExpressions:
         """Return the expressions of the action, with its condition."""
@@ -198,7 +198,7 @@ class Guard:
         None if the item has changed since it was read: then the write is prepared again.
         """
         error = self.rejected(item)
-        if error is not None or snapshot(item, self.unchanged) != self.unchanged:
+        if error is not None or stored_values(item, self.unchanged) != self.unchanged:
             return error
         error = self._immutable_changed(item)
         if error is not None:

@@ -35,13 +35,13 @@ from tablewright.errors import (
 )
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.key_condition import KeyCondition, SortCondition
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.parts import KeyPart
 from tablewright.mapping.template import extends, templates_can_collide
 from tablewright.plan import facts
 from tablewright.plan.change import Change
-from tablewright.plan.expressions import QueryRequest, Selection
 from tablewright.plan.plan import DECLARED, Context, Steps
+from tablewright.plan.query_requests import QueryRequest, Selection
 from tablewright.plan.reads.single import item_shape, read_all, read_item
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, shape_of, typical_size
 from tablewright.plan.writes.action import (

@@ -15,9 +15,9 @@ from types import MappingProxyType
 from typing import Any, Generic, Self, TypeVar
 
 from tablewright.errors import AlreadyExists, ConditionFailed, DeclarationError, InvalidValue
+from tablewright.mapping.attributes import HistoryMap
 from tablewright.mapping.entity import Values
 from tablewright.mapping.key_condition import KeyCondition
-from tablewright.mapping.members import HistoryMap
 from tablewright.plan import facts
 from tablewright.plan.plan import Context, Steps
 from tablewright.plan.reads.single import read_item

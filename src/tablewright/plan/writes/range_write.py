@@ -41,7 +41,7 @@ from tablewright.plan.writes.action import (
 )
 from tablewright.plan.writes.delete import Delete, delete_row
 from tablewright.plan.writes.effect import Audit
-from tablewright.plan.writes.guard import snapshot
+from tablewright.plan.writes.guard import stored_values
 from tablewright.plan.writes.move import followers
 from tablewright.plan.writes.several import send_batch
 from tablewright.plan.writes.update import Update
@@ -156,7 +156,7 @@ class RangeWrite(Plan[int]):
 
     def _is_in_range(self, item: Item, row: Item) -> bool:
         names = self._index_names
-        return snapshot(item, names) == snapshot(row, names) and all(
+        return stored_values(item, names) == stored_values(row, names) and all(
             condition.matches(item) for condition in self._conditions
         )
 
@@ -255,7 +255,7 @@ class UpdateRange(RangeWrite):
         update = self._update(row)
         changes = update._encode(context.clock())
         guard = update._guard(row, update._needed())
-        guard.unchanged |= snapshot(row, self._index_names)
+        guard.unchanged |= stored_values(row, self._index_names)
         audit = Audit(context.clock(), self._by, self._reason)
         prepared = update._prepared(changes, row, guard, audit)
         new = prepared.effects[0].new or {}

@@ -18,9 +18,9 @@ from typing import Any, Generic, TypeVar
 from msgspec.structs import replace
 
 from tablewright.errors import InvalidValue
+from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
-from tablewright.mapping.members import AttributeMap
 from tablewright.plan.change import Change
 from tablewright.plan.facts import NOTHING, Actions, Repeats
 from tablewright.plan.plan import Context, Steps

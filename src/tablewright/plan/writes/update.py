@@ -7,7 +7,7 @@ Every index key that is made of a changed attribute changes in the same write:
 sets `status`, and the keys of each index that is made of it. Parts of these keys that the caller
 did not give are read first, and the write is guarded by a condition on them. With a sentinel or an
 event to write as well, the update is a transaction. An update of an attribute of the primary key
-is a move: see `move.py`.
+is a move. So `update(…)`, which makes one or the other, is in `move.py`.
 
     _prepare        reads the stored item, where the write depends on it
     _requirements   what must hold for the write, with the guards on what was read
@@ -28,10 +28,10 @@ from tablewright.errors import (
     InvalidValue,
     ValidationException,
 )
+from tablewright.mapping.attributes import STAMPS
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import KeyMap, places_of
-from tablewright.mapping.members import STAMPS
 from tablewright.mapping.variants import VariantsMap, known_kind
 from tablewright.plan import facts
 from tablewright.plan.change import (
@@ -170,7 +170,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
                     f"{name} is {how}, so an update cannot change it; delete the entity and create "
                     "another"
                 )
-            steps = tuple(change.operand.steps)
+            steps = tuple(change.operand.stored_path)
             if any(steps[: len(other)] == other[: len(steps)] for other in seen):
                 raise InvalidValue(f"{name} is changed twice in one update")
             seen.append(steps)
@@ -236,7 +236,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
             needed -= {
                 change.name
                 for change in self._changes
-                if change.overwrites and len(change.operand.steps) == 1
+                if change.overwrites and len(change.operand.stored_path) == 1
             }
             if self._entity.updated_at is not None:
                 needed.discard(self._entity.updated_at.name)
@@ -299,7 +299,7 @@ class Update(Rewrite[E, R_co], Generic[E, R_co]):
         """Return the values after the update that are known without reading the item."""
         values = dict(self._known)
         for change in changes:
-            if len(change.operand.steps) == 1:
+            if len(change.operand.stored_path) == 1:
                 if isinstance(change, Remove):
                     values[change.name] = self._entity.value_if_absent(change.name)
                 elif isinstance(change, Set):

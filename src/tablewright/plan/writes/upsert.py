@@ -23,10 +23,10 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from tablewright.errors import ConditionFailed, DeclarationError, InvalidValue
+from tablewright.mapping.attributes import STAMPS, AttributeMap, UniqueMap
 from tablewright.mapping.entity import Values
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import AlternativeKeys, IndexKeys
-from tablewright.mapping.members import STAMPS, AttributeMap, UniqueMap
 from tablewright.mapping.variants import VariantsMap
 from tablewright.plan.change import (
     EMPTY_LIST,
@@ -76,7 +76,9 @@ class Upsert(Update[E, E | None], Generic[E]):
                     f"{entity.name}.{change.name} is part of the key, which upsert() cannot "
                     "change; move the item with update()"
                 )
-        self._whole = {each.name: each for each in self._changes if len(each.operand.steps) == 1}
+        self._whole = {
+            each.name: each for each in self._changes if len(each.operand.stored_path) == 1
+        }
         self._check_values()
 
     def _check_values(self) -> None:
@@ -135,7 +137,7 @@ class Upsert(Update[E, E | None], Generic[E]):
     def _reads(self) -> bool:
         if self._affected.has_side_items or self._needed() or self._reserved():
             return True
-        if any(len(change.operand.steps) > 1 for change in self._changes):
+        if any(len(change.operand.stored_path) > 1 for change in self._changes):
             return True
         attributes = self._entity.attributes.values()
         return (

@@ -10,9 +10,9 @@ A write prepares itself: it reads what it has to know, computes its effect, and 
 
 `commit` is the only place that retries a write; it must not know the kinds of writes.
 
-What decides on the request decides on the shape (`write_shape`): the requirements, what the write
-affects, and whether it reads the item first. Added there are units: an estimate for typical items,
-and those of the largest.
+The shape of a write (`write_shape`) is made from what its request is made from: the requirements,
+what the write affects, and whether it reads the item first. The shape adds the units: an estimate
+for typical items, and those of the largest.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from tablewright.errors import (
     WriteRejected,
 )
 from tablewright.limits import MAX_ITEM_SIZE, MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE
+from tablewright.mapping.attributes import HistoryMap, UniqueMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import IndexKeys
-from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.plan import facts
 from tablewright.plan.condition import Condition
 from tablewright.plan.plan import Context, Plan, Steps, Wait

@@ -2,17 +2,17 @@
 
     design ──▶ TableFacts ──▶ rules ──▶ findings ──▶ silence ──▶ text, JSON, SARIF
 
-source      the lines and comments of declarations, and code for fixes
-facts       what rules know: patterns, reads, updates, sample data, rates
-finding     findings, problems, rules; comments that allow a finding
-rules       the rules, by subject
-sarif       findings for the tools of CI
+source        the lines and comments of declarations, and code for fixes
+design_facts  what rules know: patterns, reads, updates, sample data, rates
+finding       findings, problems, rules; comments that allow a finding
+rules         the rules, by subject
+sarif         findings for the tools of CI
 """
 
 from __future__ import annotations
 
 from tablewright.cost import Rates, load_rates
-from tablewright.publish.advice.facts import table_facts
+from tablewright.publish.advice.design_facts import table_facts
 from tablewright.publish.advice.finding import Finding, silence, unused_comments
 from tablewright.publish.advice.rules import RULES
 from tablewright.publish.advice.sarif import sarif

@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tablewright.hints import did_you_mean
-from tablewright.publish.advice.facts import TableFacts
+from tablewright.publish.advice.design_facts import TableFacts
 from tablewright.publish.advice.source import SourceLine, source_of
 
 Severity: TypeAlias = Literal["error", "warning", "note"]

@@ -25,8 +25,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.parts import KeyPart
 from tablewright.model.pattern import AccessPattern
 
 _Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef

@@ -112,7 +112,7 @@ def tenant_tag(table: type[Table], tenant: object) -> str:
     tenancy = table.__tenancy__
     if tenancy is None:
         raise InvalidValue(f"{table.__name__} has no tenants: declare Tenancy(…) in it")
-    tenancy.guard(table.__table__, table.__table__.name, tenant)
+    tenancy.tenant_check(table.__table__, table.__table__.name, tenant)
     shard, others = tenancy.readable_shards[0], tenancy.readable_shards[1:]
     value = shard_value(shard, others, table.__table__, tenant)
     text = next(iter(value.values()))

@@ -24,13 +24,13 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.errors import InvalidValue
+from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.key_condition import KeyCondition
-from tablewright.mapping.members import UniqueMap
-from tablewright.mapping.parts import KeyPart
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.table import TableMap
-from tablewright.plan.expressions import QueryRequest, Selection
+from tablewright.plan.query_requests import QueryRequest, Selection
 from tablewright.presentation.keys import key_value, parser
 from tablewright.studio.items.reading import (
     SHOWN,

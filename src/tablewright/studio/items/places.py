@@ -26,7 +26,7 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.table import TableMap
-from tablewright.plan.expressions import QueryRequest, Selection
+from tablewright.plan.query_requests import QueryRequest, Selection
 from tablewright.presentation.keys import KeyPiece, explain_missing, key_pieces, own_value
 from tablewright.studio.items.reading import Send, reading_of
 from tablewright.table_description import IndexDescription, TableDescription

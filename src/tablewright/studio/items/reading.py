@@ -28,7 +28,8 @@ from tablewright.errors import InvalidValue
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
-from tablewright.plan.expressions import Placeholders, QueryRequest, Selection, key_expression
+from tablewright.plan.expressions import Placeholders
+from tablewright.plan.query_requests import QueryRequest, Selection, key_expression
 from tablewright.presentation.keys import key_text, key_value
 from tablewright.presentation.kinds import kind_of
 from tablewright.table_description import IndexDescription, TableDescription

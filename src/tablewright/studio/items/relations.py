@@ -17,9 +17,9 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from tablewright.mapping.attributes import HistoryMap, UniqueMap
 from tablewright.mapping.entity import EntityMap, Values
 from tablewright.mapping.item_kind import ItemKind
-from tablewright.mapping.members import HistoryMap, UniqueMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.writes.effect import sentinel
 from tablewright.plan.writes.move import followers

@@ -12,8 +12,8 @@ from tablewright.capacity import write_units
 from tablewright.encoding.items import item_size
 from tablewright.errors import InvalidValue
 from tablewright.limits import READ_UNIT_SIZE
+from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.item_kind import ItemKind
-from tablewright.mapping.members import AttributeMap
 from tablewright.mapping.table import TableMap
 from tablewright.presentation.element import Child, Markup, element, join
 from tablewright.presentation.keys import key_value, short_title

@@ -30,7 +30,7 @@ from tablewright.expression import tree
 from tablewright.expression.parse import parse_condition
 from tablewright.limits import MAX_EXPRESSION_OPERATORS
 from tablewright.mapping.table import TableMap
-from tablewright.plan.events import consumed_units
+from tablewright.plan.request_events import consumed_units
 from tablewright.plan.writes.action import TRANSIENT
 from tablewright.studio.writes.overlay import SentRead, SentWrite, Touched, identity
 from tablewright.studio.writes.preview import Preview

@@ -22,8 +22,8 @@ import msgspec
 
 from tablewright.encoding.items import normalise_item
 from tablewright.errors import DynamoDBError, InvalidValue
+from tablewright.mapping.attributes import STAMPS
 from tablewright.mapping.entity import EntityMap, Values
-from tablewright.mapping.members import STAMPS
 from tablewright.plan.expressions import Placeholders, UpdateExpression
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.writes.move import update

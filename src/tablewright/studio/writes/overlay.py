@@ -31,7 +31,7 @@ from tablewright.errors import (
     DynamoDBError,
     TablewrightError,
 )
-from tablewright.plan.events import add_capacity, consumed_units
+from tablewright.plan.request_events import add_capacity, consumed_units
 from tablewright.studio.workspace import ReadOnly, only_reads
 from tablewright.table_description import TableDescription, read_table
 from tablewright.transport import Response, Transport

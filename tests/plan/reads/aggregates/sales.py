@@ -21,7 +21,7 @@ from tablewright import (
     root,
 )
 from tablewright.database import Database
-from tablewright.plan.expressions import QueryRequest
+from tablewright.plan.query_requests import QueryRequest
 from tablewright.plans import LoadFound, Plan
 
 

@@ -10,7 +10,7 @@ from tablewright import Aggregate, Engine, child, children, explain, root
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
 from tablewright.observe import RequestEvent
-from tablewright.plan.expressions import QueryRequest
+from tablewright.plan.query_requests import QueryRequest
 from tablewright.plans import Plan
 from tests.costs import run_within_range
 from tests.plan.reads.aggregates.sales import (

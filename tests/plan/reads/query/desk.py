@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from tablewright import GSI, LSI, Attr, Engine, Entity, Query, Table, attr, index, key
 from tablewright.database import Database
 from tablewright.formats import day, descending, epoch_seconds, lower
-from tablewright.plan.expressions import QueryRequest
+from tablewright.plan.query_requests import QueryRequest
 
 
 class Desk(Table, name="query_desk", type_attribute="kind"):

@@ -10,7 +10,7 @@ import pytest
 from tablewright import create, put, update
 from tablewright.database import Database
 from tablewright.errors import DeclarationError
-from tablewright.plan.reads import pages
+from tablewright.plan.reads import page_query
 from tests.plan.reads.query.desk import MONDAY, Comment, Details, Reading, Step, Task, numbers, task
 
 # -- filter ----------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def test_a_page_that_its_requests_do_not_fill_is_short_and_has_a_cursor(
     filled: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only the cursor tells whether there is more."""
-    monkeypatch.setattr(pages, "MAX_REQUESTS", 2)
+    monkeypatch.setattr(page_query, "MAX_REQUESTS", 2)
     plan = Task.primary.within("P").filter(Task.priority.in_([1, 12])).page_size(2)
     first = filled.run(plan)
     assert numbers(first) == [1]

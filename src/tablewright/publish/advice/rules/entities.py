@@ -8,14 +8,14 @@ from datetime import datetime
 
 from tablewright.encoding.items import item_size
 from tablewright.limits import MAX_ITEM_SIZE, WRITE_UNIT_SIZE
+from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.language import intersects
-from tablewright.mapping.members import AttributeMap
 from tablewright.plan.change import AddToSet, Append, Prepend
 from tablewright.plan.shape import TYPICAL
 from tablewright.plan.writes.put import Put
 from tablewright.plan.writes.save import Save
-from tablewright.publish.advice.facts import TableFacts
+from tablewright.publish.advice.design_facts import TableFacts
 from tablewright.publish.advice.finding import RuleProblem, rule
 from tablewright.publish.advice.source import name_of_key, partition_code, place_of_class, sort_code
 

@@ -25,7 +25,7 @@ from tablewright.plan.reads.get import Get
 from tablewright.plan.reads.several import BatchGet, TransactGet
 from tablewright.plan.writes.range_write import RangeWrite
 from tablewright.plan.writes.write import Write
-from tablewright.publish.advice.facts import PatternUse, TableFacts
+from tablewright.publish.advice.design_facts import PatternUse, TableFacts
 from tablewright.publish.advice.finding import RuleProblem, rule
 from tablewright.publish.advice.source import place_of_pattern
 

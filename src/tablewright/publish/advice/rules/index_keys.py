@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from tablewright.capacity import read_units
 from tablewright.encoding.items import item_size
 from tablewright.limits import MAX_INDEX_KEY_ATTRIBUTES, WRITE_UNIT_SIZE
+from tablewright.mapping.attributes import AttributeMap
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import IndexMap, KeyMap
-from tablewright.mapping.members import AttributeMap
 from tablewright.plan.change import Increment
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.shape import TYPICAL_PAGE, Shape
 from tablewright.presentation.values import plural
-from tablewright.publish.advice.facts import PatternUse, TableFacts
+from tablewright.publish.advice.design_facts import PatternUse, TableFacts
 from tablewright.publish.advice.finding import RuleProblem, Severity, rule
 from tablewright.publish.advice.source import name_of_key, place_of_class
 

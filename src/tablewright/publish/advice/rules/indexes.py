@@ -9,7 +9,7 @@ from tablewright.encoding.items import item_size
 from tablewright.limits import MAX_INCLUDED_ATTRIBUTES
 from tablewright.mapping.keys import IndexMap
 from tablewright.mapping.template import templates_can_collide
-from tablewright.publish.advice.facts import PatternUse, TableFacts
+from tablewright.publish.advice.design_facts import PatternUse, TableFacts
 from tablewright.publish.advice.finding import RuleProblem, rule
 
 

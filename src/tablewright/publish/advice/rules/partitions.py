@@ -18,15 +18,15 @@ from msgspec.structs import replace
 
 from tablewright.capacity import TRANSACTION_FACTOR
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.parts import KeyPart
 from tablewright.model.pattern import explain
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.shape import typical_size
 from tablewright.plan.writes.several import ConditionCheck
 from tablewright.plan.writes.update import Update
 from tablewright.plan.writes.write import Write
-from tablewright.publish.advice.facts import TableFacts
+from tablewright.publish.advice.design_facts import TableFacts
 from tablewright.publish.advice.finding import RuleProblem, Severity, rule
 from tablewright.publish.advice.source import name_of_key, partition_code, place_of_class
 

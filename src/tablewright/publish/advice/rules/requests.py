@@ -24,12 +24,12 @@ from tablewright.model.pattern import AccessPattern, explain
 from tablewright.plan.condition import Condition
 from tablewright.plan.facts import AllPages
 from tablewright.plan.inspection import SelectedRange
-from tablewright.plan.reads.members import AggregateMap, Member
+from tablewright.plan.reads.aggregate_members import AggregateMap, Member
+from tablewright.plan.reads.page_query import PageQuery
 from tablewright.plan.reads.paged_load import load_of
-from tablewright.plan.reads.pages import Pages
 from tablewright.plan.writes.collection import DeleteAggregate
 from tablewright.plan.writes.several import Transaction
-from tablewright.publish.advice.facts import PatternUse, TableFacts
+from tablewright.publish.advice.design_facts import PatternUse, TableFacts
 from tablewright.publish.advice.finding import RuleProblem, rule
 from tablewright.publish.advice.source import (
     filter_code,
@@ -129,7 +129,7 @@ def sparse_index(facts: TableFacts) -> Iterator[RuleProblem]:
 def _filters(facts: TableFacts) -> Iterator[Discards]:
     """Yield the filters whose kept items are known, from the checks or the sample data."""
     for use in facts.uses:
-        is_query = isinstance(use.pattern.plan, Pages)
+        is_query = isinstance(use.pattern.plan, PageQuery)
         for position, query in enumerate(use.ranges):
             if query.filter is None or query.shape.operation == "Scan":
                 continue

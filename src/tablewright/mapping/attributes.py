@@ -1,4 +1,4 @@
-"""The parts of an entity besides its keys: attributes, unique values and histories."""
+"""Attributes of an entity, and what depends on their values: unique values and histories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Keys of a finished class: called with values, they return typed plans, as `key` shows."""
+"""Bound keys: the keys of a finished class, which return typed plans when they are called.
+
+Order.primary("C1", "O1")      Get[Order]: `key` shows the others
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, overload
 
 from tablewright.errors import DeclarationError
+from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.key_parts import KeyPart
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.members import UniqueMap
-from tablewright.mapping.parts import KeyPart
 from tablewright.model.attribute import KeyPath, Piece
 from tablewright.plan.reads.get import Get, GetByUnique
-from tablewright.plan.reads.parts import all_shards
+from tablewright.plan.reads.query_parts import all_shards
 from tablewright.plan.reads.range import Range
 from tablewright.plan.reads.scan import Scan
 from tablewright.symbol import TRACES

@@ -1,10 +1,10 @@
-"""Find: choose the key or the index for a set of conditions.
+"""Where: choose the key or the index for a set of conditions.
 
     Order.where(Order.customer_id == c, Order.created_at >= monday)     Query on the timeline
     OrderItem.where(OrderItem.sku == s)                                 an error: it would be a scan
 
 Equality conditions bind the parts of a key from the left; one comparison may apply to the next
-part. The other conditions become a filter. Of several usable keys, `find` prefers those whose own
+part. The other conditions become a filter. Of several usable keys, `where` prefers those whose own
 attributes need no filter, then the one that binds most conditions.
 """
 
@@ -18,8 +18,8 @@ from msgspec import Struct
 from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.key_condition import Comparison
+from tablewright.mapping.key_parts import KeyPart, make_part
 from tablewright.mapping.keys import KeyMap
-from tablewright.mapping.parts import KeyPart, make_part
 from tablewright.plan.condition import Compare, Condition, Predicate
 from tablewright.plan.reads.projection import is_projected
 from tablewright.plan.reads.query import Query

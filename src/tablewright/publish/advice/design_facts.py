@@ -1,4 +1,4 @@
-"""Facts: what rules know about a design.
+"""Design facts: what rules know about a design.
 
     patterns      their plans, with all nested plans, and their calls per second
     reads         which patterns read an index

@@ -19,7 +19,8 @@ because all results may be in one shard; what does not fit on the page is read a
     shard 1   2 3 5      the cursor:    shard 0 after 1, shard 1 after 3, shard 2 from the start
     shard 2   6 8
 
-A page ends early where a shard that has more is used up: what follows is not known yet.
+A page ends early after the last result that was read from a shard which has more: what follows is
+not known yet.
 """
 
 from __future__ import annotations
@@ -37,11 +38,12 @@ from tablewright.errors import DeclarationError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import UnknownItem
 from tablewright.mapping.keys import KeyMap
-from tablewright.plan.expressions import QueryRequest
 from tablewright.plan.facts import PartName, Parts
 from tablewright.plan.plan import Context, Plan, Steps, Together
-from tablewright.plan.reads.page import Page, PageCursor
-from tablewright.plan.reads.pages import PageItems, Pages, smaller
+from tablewright.plan.query_requests import QueryRequest
+from tablewright.plan.reads.cursors import PageCursor
+from tablewright.plan.reads.page import Page
+from tablewright.plan.reads.page_query import PageItems, PageQuery, smaller
 from tablewright.plan.reads.query import Count
 from tablewright.plan.reads.range import Range
 from tablewright.plan.shape import Shape
@@ -58,7 +60,7 @@ _COMPARABLE: dict[str, Callable[[str], Any]] = {"S": str, "N": Decimal, "B": b64
 class PartRead(Plan[PageItems]):
     """A page of one part, not decoded yet."""
 
-    def __init__(self, query: Pages[Any], start: Item, size: int | None) -> None:
+    def __init__(self, query: PageQuery[Any], start: Item, size: int | None) -> None:
         self._query = query
         self._start = start
         self._size = size
@@ -72,9 +74,9 @@ class PartRead(Plan[PageItems]):
 
 
 class PartsPage:
-    """A page of a query of several parts, of which some are read."""
+    """The page of a query of several parts, while its parts are being read."""
 
-    def __init__(self, query: Pages[Any], count: int, context: Context) -> None:
+    def __init__(self, query: PageQuery[Any], count: int, context: Context) -> None:
         self._query = query
         request, _, _ = query._request(context)
         self._cursor = PageCursor(query, request, context)
@@ -118,7 +120,9 @@ class PartsCount(Count):
 
     _type_name = "Count"
 
-    def __init__(self, query: Pages[Any], parts: Sequence[Pages[Any]], name: PartName) -> None:
+    def __init__(
+        self, query: PageQuery[Any], parts: Sequence[PageQuery[Any]], name: PartName
+    ) -> None:
         super().__init__(query)
         self._parts = parts
         self._part_name: PartName = name

@@ -1,4 +1,4 @@
-"""Pages: what every query does to read a page: its request, its results, its cursor.
+"""Page queries: how every query reads a page: its request, its results, its cursor.
 
 `Query` (see `query.py`) adds the methods with which a caller describes the query. A query that can
 match items of other entities leaves them out, and continues to read until the page is full.
@@ -24,18 +24,19 @@ from tablewright.mapping.item_kind import UnknownItem, is_of_other_type, unknown
 from tablewright.mapping.key_condition import Comparison, KeyCondition, SortCondition
 from tablewright.mapping.keys import KeyMap
 from tablewright.plan.condition import Condition
-from tablewright.plan.expressions import (
+from tablewright.plan.expressions import Path
+from tablewright.plan.facts import InShards, OfTypes, Paging, ShapeFilter, page_read
+from tablewright.plan.plan import DECLARED, Context, Plan, Steps
+from tablewright.plan.query_requests import (
     Filter,
     NotOfTypes,
     NotOnlyOfTypes,
-    Path,
     QueryRequest,
     Selection,
 )
-from tablewright.plan.facts import InShards, OfTypes, Paging, ShapeFilter, page_read
-from tablewright.plan.plan import DECLARED, Context, Plan, Steps
 from tablewright.plan.reads import projection
-from tablewright.plan.reads.page import Page, PageCursor
+from tablewright.plan.reads.cursors import PageCursor
+from tablewright.plan.reads.page import Page
 from tablewright.plan.reads.single import decode_page
 from tablewright.plan.reference import Ref
 from tablewright.plan.shape import TYPICAL_PAGE, Shape, read_shape, typical_size
@@ -106,7 +107,7 @@ class KeyRead(Plan[T_co], Generic[T_co]):
         return self._entity.table.filters_for_tenants(self._key)
 
 
-class Pages(KeyRead[Page[R]], Generic[R]):
+class PageQuery(KeyRead[Page[R]], Generic[R]):
     """The state of a query, and how its pages are read."""
 
     _operation: Literal["Query", "Scan"] = "Query"

@@ -1,4 +1,4 @@
-"""Events: what each request was, what it consumed and how long it took.
+"""Request events: what each request was, what it consumed and how long it took.
 
 A database with an observer asks DynamoDB for consumed capacity, and reports each request to the
 observer. Without an observer nothing is requested or measured.
