@@ -75,6 +75,7 @@ TEXTS_OF_OTHERS = {
     "verify/design": "names of modules",
     "wire/constraints": "members of requests",
 }
+_CLASS = re.compile(r"^class ([A-Za-z]\w*)", re.MULTILINE)
 _TABLE_MEMBER = re.compile('"(KeySchema|AttributeDefinitions|BillingMode)"')
 
 
@@ -129,15 +130,11 @@ def long_modules(package: Path) -> list[str]:
 def shared_names(package: Path) -> dict[str, list[str]]:
     """Public class names that two modules or more define, without the five designs."""
     homes: dict[str, list[str]] = defaultdict(list)
-    for path, module in _modules(package):
-        for node in module.body:
-            if isinstance(node, ast.ClassDef) and not _is_private(node.name):
-                homes[node.name].append(path)
-    found = {
-        name: [each for each in paths if not each.startswith("designs/")]
-        for name, paths in homes.items()
-    }
-    return {name: paths for name, paths in found.items() if len(paths) > 1}
+    for path in sorted(package.rglob("*.py")):
+        name = path.relative_to(package).as_posix()
+        for found in _CLASS.findall(path.read_text()) if not name.startswith("designs/") else ():
+            homes[found].append(name)
+    return {name: paths for name, paths in homes.items() if len(paths) > 1}
 
 
 def page_calls(package: Path) -> int:
