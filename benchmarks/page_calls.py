@@ -7,13 +7,11 @@ it before, so what a design needs once is not counted.
 
 from __future__ import annotations
 
-import argparse
 import http.client
 from collections import Counter
-from statistics import median_low
 from urllib.parse import urlsplit
 
-from benchmarks.put_calls import Calls
+from benchmarks.put_calls import Calls, median_of, print_calls
 from tablewright.designs.catalog import load
 from tablewright.engine import Engine
 from tablewright.studio.web.server import serving_studio
@@ -53,20 +51,8 @@ def median_calls() -> Counter[str]:
                     raise RuntimeError(f"expected status 200, got {response.status}")
                 found.append(Counter(calls))
             client.close()
-    typical = median_low(each.total() for each in found[WARM_UP:])
-    return next(each for each in found[WARM_UP:] if each.total() == typical)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.page_calls", description=__doc__)
-    parser.add_argument("--list", action="store_true", help="list the functions, too")
-    given = parser.parse_args()
-    calls = median_calls()
-    if given.list:
-        for function, count in calls.most_common():
-            print(f"{count:5} {function}")
-    print(calls.total())
+    return median_of(found[WARM_UP:])
 
 
 if __name__ == "__main__":
-    main()
+    print_calls(median_calls)

@@ -14,6 +14,7 @@ import socket
 import tempfile
 import threading
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median_low
 from types import FrameType
@@ -84,8 +85,13 @@ def median_calls() -> Counter[str]:
                     if not response.startswith(b"HTTP/1.1 200 "):
                         raise RuntimeError(f"expected a response with status 200, got {response!r}")
                     found.append(Counter(calls))
-    typical = median_low(each.total() for each in found[WARM_UP:])
-    return next(each for each in found[WARM_UP:] if each.total() == typical)
+    return median_of(found[WARM_UP:])
+
+
+def median_of(found: Sequence[Counter[str]]) -> Counter[str]:
+    """Return the calls of the request with the median number of calls."""
+    typical = median_low(each.total() for each in found)
+    return next(each for each in found if each.total() == typical)
 
 
 def _put_request(turn: int) -> dict[str, object]:
@@ -93,8 +99,9 @@ def _put_request(turn: int) -> dict[str, object]:
     return {"TableName": items.TABLE, "Item": items.item(7, 1000) | changed}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.put_calls", description=__doc__)
+def print_calls(median_calls: Callable[[], Counter[str]]) -> None:
+    """Print the number of calls; with `--list`, also the functions."""
+    parser = argparse.ArgumentParser(description=median_calls.__doc__)
     parser.add_argument("--list", action="store_true", help="list the functions, too")
     given = parser.parse_args()
     calls = median_calls()
@@ -105,4 +112,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_calls(median_calls)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.big import items as big_items
+from benchmarks.page_calls import page_calls
 from benchmarks.peers.libraries.catalog import LIBRARIES
 from benchmarks.put_calls import put_item_calls
 from tablewright.encoding.items import item_size
@@ -51,6 +52,10 @@ def test_a_quick_run_shows_where_the_time_of_a_request_goes() -> None:
 def test_a_put_makes_few_python_calls() -> None:
     """A count does not depend on the machine; it was 200 before values were computed once."""
     assert put_item_calls() <= 140
+
+
+def test_a_page_of_items_makes_few_python_calls() -> None:
+    assert page_calls() <= 3000
 
 
 def test_a_quick_run_compares_the_libraries_that_are_installed(tmp_path: Path) -> None:
