@@ -26,8 +26,8 @@ from rich.table import Table
 ROOT = Path(__file__).parent.parent
 #: The packages that use the model, plans and tables from outside.
 UPPER = (
-    *("cli", "cost", "fastapi", "infer", "publish", "studio", "templates", "testing"),
-    *("transfer", "verify"),
+    *("cli", "cost", "fastapi", "infer", "presentation", "publish", "studio", "templates"),
+    *("testing", "transfer", "verify"),
 )
 #: By module or package: the texts that its regular expressions read, which others have written. Any
 #: other regular expression is counted.
