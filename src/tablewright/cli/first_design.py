@@ -21,7 +21,7 @@ from tablewright.cli.commands import add_command, text_file, write_output
 from tablewright.cli.grammar import WHERE, argument, option
 from tablewright.cli.report import describe_error, exit_on_error, fail, say
 from tablewright.presentation.printing import print_grid
-from tablewright.presentation.values import count_items, plural
+from tablewright.presentation.values import plural
 from tablewright.whole_file import create_whole
 
 #: As `tablewright.infer.SAMPLE_SIZE`, which is not imported for `--help`.
@@ -131,7 +131,7 @@ def infer(
     if output is None:
         return
     entities = ", ".join(name for entity in design.entities for name in entity.class_names)
-    typer.echo(f"{output}: {entities}, from {count_items(len(design.sample.items))}")
+    typer.echo(f"{output}: {entities}, from {plural(len(design.sample.items), 'item')}")
     typer.echo(f"Next: tablewright check-items {output} {target} compares all items with it.")
 
 

@@ -41,7 +41,7 @@ from tablewright.cli.sessions import TableSession, open_session
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.hints import did_you_mean
 from tablewright.presentation.terminal import EntityView, StoredView, View
-from tablewright.presentation.values import count_items, count_units
+from tablewright.presentation.values import plural
 
 if TYPE_CHECKING:
     from tablewright.mapping.table import TableMap
@@ -278,11 +278,11 @@ def print_pages(pages: ReadPages, view: View, *, json: bool) -> None:
     if not json:
         view.print_items(items)
     read = f" of {pages.read:,} read" if pages.read > pages.found else ""
-    say(f"{count_items(pages.found)}{read}, {count_units(pages.units)}")
+    say(f"{plural(pages.found, 'item')}{read}, {plural(pages.units, 'unit')}")
     if pages.cursor is not None:
         say(
-            f"There are more: stopped after {count_items(pages.read)}, see --limit. Read all with "
-            f"--all,\nor continue with --cursor {pages.cursor}"
+            f"There are more: stopped after {plural(pages.read, 'item')}, see --limit. Read all "
+            f"with --all,\nor continue with --cursor {pages.cursor}"
         )
 
 
@@ -309,7 +309,7 @@ def put(
             if stored := session.send("GetItem", request).get("Item"):
                 existing[number] = stored
         if existing and not yes:
-            count = count_items(len(existing))
+            count = plural(len(existing), "item")
             exist = "exists" if len(existing) == 1 else "exist"
             view = make_view(session, table)
             confirm(
@@ -325,7 +325,7 @@ def put(
                 session.send("PutItem", request)
             except TablewrightError:
                 if number:
-                    say(f"{number:,} of {count_items(len(items))} were put before this failed")
+                    say(f"{number:,} of {plural(len(items), 'item')} were put before this failed")
                 raise
         created = len(items) - len(existing)
         say(f"{table}: {created:,} created, {len(existing):,} replaced")

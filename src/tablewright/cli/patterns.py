@@ -28,7 +28,7 @@ from tablewright.cli.items import confirm
 from tablewright.cli.report import exit_on_error, fail, say
 from tablewright.presentation.printing import escape_controls, make_console, print_json, print_text
 from tablewright.presentation.results import as_json, json_text
-from tablewright.presentation.values import count_items, count_units
+from tablewright.presentation.values import plural
 
 if TYPE_CHECKING:
     from tablewright.database import Database
@@ -223,7 +223,7 @@ def _run(
     if isinstance(plan, Query):
         found = _Found(database, plan, all_pages=all_pages)
         count = _print_rows(found, plan, json=json)
-        say(f"{count_items(count)}, {count_units(sum(units))}")
+        say(f"{plural(count, 'item')}, {plural(sum(units), 'unit')}")
         for problem in found.reported:
             say(f"warning: {problem}")
         for error in found.unreadable:
@@ -244,7 +244,7 @@ def _run(
         print_json([as_json(result)])
     else:
         print_result(make_console(), result)
-    say(count_units(sum(units)))
+    say(plural(sum(units), "unit"))
     for member in getattr(result, "__dict__", {}).values():
         if isinstance(member, Page):
             _note_cursor(member.next_cursor, "Continue with")

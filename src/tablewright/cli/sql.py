@@ -30,7 +30,7 @@ from tablewright.cli.report import describe_failure, fail, say
 from tablewright.cli.sessions import StatementSession, open_statements
 from tablewright.errors import InvalidValue, TablewrightError
 from tablewright.presentation.printing import make_console, print_json, print_table
-from tablewright.presentation.values import count_items, count_units
+from tablewright.presentation.values import plural
 
 if TYPE_CHECKING:
     from tablewright.schema import KeySchema
@@ -117,8 +117,8 @@ def run_and_print(
     print_table(make_console(), items, session.key_names)
     more = "; there are more, see --limit" if is_cut else ""
     is_read = prepare_statement(statement).is_read
-    done = count_items(count) if is_read or count else "done"
-    say(f"{done}, {count_units(session.units)}{more}")
+    done = plural(count, "item") if is_read or count else "done"
+    say(f"{done}, {plural(session.units, 'unit')}{more}")
 
 
 @add_command()

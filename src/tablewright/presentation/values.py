@@ -64,11 +64,3 @@ def size_text(size: float) -> str:
         if size < 1024:
             return f"{size:.1f} {unit}"
     return f"{size / 1024:.1f} TB"
-
-
-def count_items(number: int) -> str:
-    return plural(number, "item")
-
-
-def count_units(units: float) -> str:
-    return plural(units, "unit")
