@@ -89,7 +89,7 @@ PACKAGES = {
     "plan": Package(
         ("plan/writes/*.py", "plan/backfill/*.py"),
         (
-            "tests/plan/test_key_description.py",
+            "tests/plan/test_description.py",
             "tests/plan/writes",
             "tests/model/patterns",
             "tests/transport/test_lost_answers.py",

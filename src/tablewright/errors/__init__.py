@@ -22,6 +22,7 @@
     ├── UniqueNotReady                      stored items may not have reserved their unique values
     ├── DuplicateValues                     backfill: stored items share a unique value
     ├── DesignLoadError                     verify: the design does not exist or cannot be imported
+    ├── LockRefused                         a lock file cannot be read
     ├── TableNotEmpty                       verify, seed: the target already has items
     ├── TableReplacement                    publish: an update would replace or remove a table
     ├── TransferRefused                     dump, load, copy: source and target do not match
@@ -275,6 +276,10 @@ class DesignLoadError(TablewrightError):
 
 class TableReplacement(TablewrightError):
     """An update of a stack would make CloudFormation replace a table, or remove it."""
+
+
+class LockRefused(TablewrightError):
+    """A lock file cannot be read."""
 
 
 class TableNotEmpty(TablewrightError):

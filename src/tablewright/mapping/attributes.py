@@ -36,6 +36,8 @@ class AttributeMap(Struct, frozen=True):
     is_key_only: bool = False
     #: Does not change after the entity was created.
     is_immutable: bool = False
+    #: Its stored name in earlier versions of the design.
+    renamed_from: str = ""
     #: Checks the constraints of its type before a write; None if it has none.
     check: Check | None = None
     #: Validates a single value from a caller, and a member of a list or a set.

@@ -61,6 +61,8 @@ class EntityMap:
     is_deletable: bool
     #: The inherited keys of a variant, each with the key of its base.
     inherits: Mapping[KeyMap, KeyMap]
+    #: The type of its items in earlier versions of the design.
+    renamed_from: str = ""
     #: The base of a variant: see `variants.py`.
     base: EntityMap | None = None
 

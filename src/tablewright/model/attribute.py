@@ -196,6 +196,7 @@ class Attr(Piece[T], Comparable[Any, T]):
         init: bool = True,
         key_only: bool = False,
         immutable: bool = False,
+        renamed_from: str = "",
         doc: str = "",
     ) -> None:
         if default is not MISSING and default_factory is not None:
@@ -210,6 +211,7 @@ class Attr(Piece[T], Comparable[Any, T]):
         self.init = init
         self.key_only = key_only
         self.immutable = immutable
+        self.renamed_from = renamed_from
         self.doc = doc
         #: Its name in the body of the class.
         self.name = ""
@@ -305,6 +307,7 @@ class AttributeOptions(TypedDict, total=False):
     pad: int | None
     key_only: bool
     immutable: bool
+    renamed_from: str
     doc: str
 
 
@@ -322,6 +325,7 @@ def attr(
     pad: int | None = None,
     key_only: bool = False,
     immutable: bool = False,
+    renamed_from: str = "",
     doc: str = "",
 ) -> Any:
     """Declare an attribute.
@@ -329,6 +333,8 @@ def attr(
     `name` is its name in the item, if it differs. `pad` is the number of digits of an int inside
     keys: with leading zeros, texts sort as numbers do. A `key_only` attribute is stored only inside
     keys, and parsed from them. An `immutable` one cannot change after the entity was created.
+    `renamed_from` is the name under which earlier versions of the design stored it: without it,
+    `tablewright diff` sees one attribute removed and another one added.
     """
     return Attr(
         name=name,
@@ -337,6 +343,7 @@ def attr(
         pad=pad,
         key_only=key_only,
         immutable=immutable,
+        renamed_from=renamed_from,
         doc=doc,
     )
 

@@ -32,6 +32,7 @@ def compile_entity(
     *,
     is_write_once: bool,
     is_deletable: bool,
+    renamed_from: str,
 ) -> EntityMap:
     """Return the compiled entity; raise DeclarationError if its keys do not fit together."""
     primary = _primary(declared)
@@ -56,6 +57,7 @@ def compile_entity(
         histories=histories,
         is_write_once=is_write_once,
         is_deletable=is_deletable,
+        renamed_from=renamed_from,
         inherits=_inherited(declared, (primary, *indexes, *(each.key for each in uniques))),
     )
     if is_write_once and histories:

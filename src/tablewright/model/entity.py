@@ -71,6 +71,7 @@ class Entity:
         *,
         table: type[Table] | None = None,
         type_name: str | None = None,
+        renamed_from: str = "",
         write_once: bool = False,
         deletable: bool = False,
         variants: bool = False,
@@ -107,6 +108,7 @@ class Entity:
             VariantsMap if variants else EntityMap if base is None else VariantMap,
             is_write_once=write_once,
             is_deletable=deletable or not write_once,
+            renamed_from=renamed_from,
         )
         cls.__model__ = _validation_model(cls, declared)
         if isinstance(entity, VariantsMap):

@@ -3,6 +3,5 @@
 backfill.py         the plan: read a whole table, write what differs, record what is complete
 reservations.py     reserve the unique values that stored items have, and find duplicates
 index_record.py     the item that records which indexes and unique values are complete
-key_description.py  what the keys of an entity are made of, as texts that the record keeps
 throttling.py       send throttled requests again for minutes, with fewer at the same time
 """

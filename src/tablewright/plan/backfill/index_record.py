@@ -52,7 +52,7 @@ from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.item_kind import RECORD_NAME, record_key
 from tablewright.mapping.keys import IndexKeys
 from tablewright.mapping.table import TableMap
-from tablewright.plan.backfill.key_description import describe_keys
+from tablewright.plan.description import describe_keys
 from tablewright.plan.plan import Request, Steps
 from tablewright.plan.writes.guard import WriteExpressions
 from tablewright.values import Item, Value

@@ -1,0 +1,329 @@
+"""Design description: everything in a design that decides what is stored, as one value.
+
+    plan/description    makes the description of a declared table
+    read_lock           canonical JSON, as a lock file contains it -> DesignDescription
+    write_lock          the other way round; equal descriptions give equal texts
+    show_key            a key as text: `PK=CUST#{customerId}, SK=ORDER#{orderId}`
+
+A description has the names under which tables, types and attributes are stored, and neither names
+in Python nor an order of the source. So renaming and moving code does not change it. The code of a
+codec, and that of a type that only pydantic knows, is not described, only the name of its class.
+
+Two designs whose descriptions are equal store the same items for the same values, and read each
+other's items. What follows from a difference is the business of `tablewright.evolve`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+import msgspec
+from msgspec import NODEFAULT, Struct
+from msgspec.structs import FieldInfo, astuple, fields
+
+from tablewright.errors import LockRefused
+from tablewright.schema import KeyAttribute, KeySchema, ProjectedAttributes
+from tablewright.table_description import IndexDescription, TableDescription
+from tablewright.values import Value
+
+#: The version of the format of lock files.
+FORMAT = 1
+#: The longest line of a lock file, except for single values.
+LINE_WIDTH = 110
+
+
+class _Described(Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of a description."""
+
+
+class PartDescription(_Described, frozen=True):
+    """A value in a key: a stored attribute, and the format in which the key has it."""
+
+    #: A number for an attribute that is stored only in keys.
+    attribute: str
+    #: With {} for the attribute: `day({})`, `padded({}, 6)`.
+    format: str = "{}"
+
+
+class TemplateDescription(_Described, frozen=True):
+    """What one key attribute is made of: literals and values."""
+
+    #: The key attribute.
+    name: str
+    pieces: tuple[str | PartDescription, ...]
+    type: str = "S"
+    #: Of a key whose values can contain the delimiter; "" for the default, an escaped `#`.
+    delimiter: str = ""
+    escapes: bool = True
+
+    @property
+    def parts(self) -> tuple[PartDescription, ...]:
+        return tuple(each for each in self.pieces if isinstance(each, PartDescription))
+
+    @property
+    def is_natural(self) -> bool:
+        """Whether the key attribute is an attribute of the entity itself."""
+        return self.pieces == (PartDescription(self.name),)
+
+
+class KeyDescription(_Described, frozen=True):
+    """A primary key, the key of a unique value, or a place in an index."""
+
+    templates: tuple[TemplateDescription, ...]
+    #: The condition for an item to be in the index, with stored names and values.
+    when: str = ""
+
+    @property
+    def attributes(self) -> frozenset[str]:
+        """The stored attributes of which the key is made."""
+        return frozenset(part.attribute for each in self.templates for part in each.parts)
+
+    @property
+    def is_composed(self) -> bool:
+        """Whether the program writes it; DynamoDB takes a natural key from the item."""
+        return not all(each.is_natural for each in self.templates)
+
+
+class AttributeDescription(_Described, frozen=True):
+    """A stored attribute of an entity."""
+
+    #: The type of its values: `str`, `datetime`, `list[Decimal]`; choices are in `choices`.
+    type: str
+    #: The type tag of its stored values; "" if they have several.
+    stored: str = ""
+    #: The stored values of an Enum or a Literal, as texts.
+    choices: tuple[str, ...] = ()
+    #: Whether reads fail without it.
+    is_required: bool = False
+    #: Its stored value where an item has none; None if that is nothing, or computed.
+    default: Value | None = None
+    role: Literal["", "version", "created_at", "updated_at", "ttl"] = ""
+    #: Its stored name in earlier versions of the design.
+    renamed_from: str = ""
+
+
+class UniqueDescription(_Described, frozen=True):
+    """A unique value: the key of its sentinel, and the attributes that the sentinel contains."""
+
+    key: KeyDescription
+    keeps: tuple[str, ...] = ()
+
+
+class HistoryDescription(_Described, frozen=True):
+    """A history: the type of its events, and the source of each of their attributes."""
+
+    event: str
+    sources: dict[str, str] = {}
+    #: Whether a write of the same value also adds an event.
+    always: bool = False
+
+
+class EntityDescription(_Described, frozen=True):
+    """The items of one type."""
+
+    key: KeyDescription
+    attributes: dict[str, AttributeDescription] = {}
+    #: By index; an entity with alternative places in an index is in one of them at a time.
+    places: dict[str, tuple[KeyDescription, ...]] = {}
+    #: By the type of the sentinels.
+    uniques: dict[str, UniqueDescription] = {}
+    #: By the attribute whose changes are recorded.
+    histories: dict[str, tuple[HistoryDescription, ...]] = {}
+    #: The type of its items in earlier versions of the design.
+    renamed_from: str = ""
+
+
+class KeyAttributes(_Described, frozen=True):
+    """The key attributes of a table or an index, each with its type."""
+
+    partition: tuple[tuple[str, str], ...]
+    sort: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, keys: KeySchema) -> KeyAttributes:
+        sides = (
+            tuple((each.name, each.type) for each in side) for side in (keys.partition, keys.sort)
+        )
+        return cls(*sides)
+
+    @property
+    def schema(self) -> KeySchema:
+        return KeySchema(
+            *(tuple(KeyAttribute(*each) for each in side) for side in (self.partition, self.sort))
+        )
+
+
+class IndexDesign(_Described, frozen=True):
+    """An index: its keys, and the attributes that it contains."""
+
+    kind: Literal["local", "global"]
+    keys: KeyAttributes
+    projection: str = "ALL"
+    include: tuple[str, ...] = ()
+
+
+class TenancyDescription(_Described, frozen=True):
+    """The partitions of a tenant."""
+
+    tenant: str
+    write: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    filtered: tuple[str, ...] = ()
+
+
+class TableDesign(_Described, frozen=True):
+    """A table: its structure, and the entities in it."""
+
+    keys: KeyAttributes
+    indexes: dict[str, IndexDesign] = {}
+    ttl: str = ""
+    stream: str = ""
+    type_attribute: str = ""
+    type_form: Literal["text", "set", "list"] = "text"
+    tenancy: TenancyDescription | None = None
+    #: By the type of their items; None if only the structure is known, as of a template.
+    entities: dict[str, EntityDescription] | None = None
+
+    @classmethod
+    def of(cls, table: TableDescription) -> TableDesign:
+        """Return what a table is, without what is in it."""
+        return cls(
+            keys=KeyAttributes.of(table.keys),
+            indexes={
+                each.name: IndexDesign(
+                    "local" if each.is_local else "global",
+                    KeyAttributes.of(each.keys),
+                    each.projection.type,
+                    tuple(sorted(each.projection.include)),
+                )
+                for each in table.indexes
+            },
+            ttl=table.ttl or "",
+            stream=table.stream or "",
+        )
+
+    def structure(self, name: str) -> TableDescription:
+        """Return the table as the readers of `table_description` know it."""
+        return TableDescription(
+            name,
+            self.keys.schema,
+            tuple(
+                IndexDescription(
+                    index,
+                    each.kind,
+                    each.keys.schema,
+                    ProjectedAttributes(each.projection, each.include),
+                )
+                for index, each in self.indexes.items()
+            ),
+            stream=self.stream or None,
+            ttl=self.ttl or None,
+        )
+
+
+class DesignDescription(_Described, frozen=True):
+    """The tables of a design, by name."""
+
+    tables: dict[str, TableDesign]
+
+
+def show_key(key: KeyDescription) -> str:
+    """Return what a key is made of as text.
+
+    >>> pieces = ("ORDER#", PartDescription("number", "padded({}, 6)"))
+    >>> show_key(KeyDescription((TemplateDescription("PK", pieces),)))
+    'PK=ORDER#{padded(number, 6)}'
+    """
+    text = ", ".join(f"{each.name}={show_template(each)}" for each in key.templates)
+    return f"{text} when {key.when}" if key.when else text
+
+
+def show_places(keys: Iterable[KeyDescription]) -> str:
+    """Return the alternative places in an index as text; their order has no meaning."""
+    return " | ".join(sorted(map(show_key, keys)))
+
+
+def show_template(template: TemplateDescription) -> str:
+    """Return what a key attribute is made of as text."""
+    text = "".join(
+        piece if isinstance(piece, str) else f"{{{piece.format.format(piece.attribute)}}}"
+        for piece in template.pieces
+    )
+    if not template.delimiter:
+        return text
+    escaping = "" if template.escapes else ", not escaped"
+    return f"{text} (delimiter {template.delimiter!r}{escaping})"
+
+
+def read_lock(text: bytes, where: str) -> DesignDescription:
+    """Return the description in a lock file; raise LockRefused, which names the file."""
+    try:
+        found = msgspec.json.decode(text, type=_Header).format
+        if found > FORMAT:
+            raise LockRefused(
+                f"{where}: its format is {found}, and this version of Tablewright reads "
+                f"formats up to {FORMAT}; use a newer version of Tablewright"
+            )
+        return msgspec.json.decode(text, type=_Lock).description
+    except msgspec.MsgspecError as error:
+        raise LockRefused(
+            f"{where} is not a lock file: {error}; write it again: tablewright lock"
+        ) from None
+
+
+class _Header(Struct):
+    format: int
+
+
+class _Lock(_Header, forbid_unknown_fields=True):
+    tables: dict[str, TableDesign]
+
+    @property
+    def description(self) -> DesignDescription:
+        return DesignDescription(self.tables)
+
+
+def write_lock(description: DesignDescription) -> str:
+    """Return a description as canonical JSON: sorted, with one line for each small value."""
+    return _write({"format": FORMAT, **_plain(description)}, 0) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON knows it, without members that are equal to their defaults.
+
+    (msgspec's `omit_defaults` leaves out identical objects only, so equal values would give several
+    texts.)
+    """
+    if isinstance(value, Struct):
+        members = zip(fields(value), astuple(value), strict=True)
+        return {field.name: _plain(each) for field, each in members if each != _default(field)}
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, tuple) else value
+
+
+def _default(field: FieldInfo) -> Any:
+    factory = field.default_factory
+    return field.default if factory is NODEFAULT else factory()
+
+
+def _write(value: Any, indent: int) -> str:
+    """Return JSON with as few lines as fit the width."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    if len(text) + indent <= LINE_WIDTH or not isinstance(value, dict | list):
+        return text
+    inner = " " * (indent + 2)
+    if isinstance(value, dict):
+        members = [
+            f"{json.dumps(name, ensure_ascii=False)}: {_write(value[name], indent + 2)}"
+            for name in sorted(value)
+        ]
+        opening, closing = "{", "}"
+    else:
+        members = [_write(each, indent + 2) for each in value]
+        opening, closing = "[", "]"
+    lines = ",\n".join(inner + member for member in members)
+    return f"{opening}\n{lines}\n{' ' * indent}{closing}"
