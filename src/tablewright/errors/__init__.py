@@ -23,6 +23,7 @@
     ├── DuplicateValues                     backfill: stored items share a unique value
     ├── DesignLoadError                     verify: the design does not exist or cannot be imported
     ├── LockRefused                         a lock file cannot be read
+    ├── UnclassifiedChange                  diff: designs differ in an unknown way
     ├── TableNotEmpty                       verify, seed: the target already has items
     ├── TableReplacement                    publish: an update would replace or remove a table
     ├── TransferRefused                     dump, load, copy: source and target do not match
@@ -280,6 +281,10 @@ class TableReplacement(TablewrightError):
 
 class LockRefused(TablewrightError):
     """A lock file cannot be read."""
+
+
+class UnclassifiedChange(TablewrightError):
+    """Two versions of a design differ in a way that has no classification."""
 
 
 class TableNotEmpty(TablewrightError):

@@ -1,0 +1,58 @@
+"""A change between two versions of a design."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from tablewright.design_changes.kinds import KINDS, ChangeKind, Need, Reading
+
+
+class DesignChange(Struct, frozen=True):
+    """One difference: its kind, where it is, and what was there before and after."""
+
+    kind: ChangeKind
+    table: str
+    #: The type of items; "" for a change of the table.
+    entity: str = ""
+    #: The attribute, index or unique value; "" for a change of the whole.
+    part: str = ""
+    #: What the two versions declare, as text; "" if one of them declares nothing.
+    before: str = ""
+    after: str = ""
+    #: What the versions read of each other's items; by default, what the kind says.
+    reads: tuple[Reading, Reading] | None = None
+
+    @property
+    def new_reads(self) -> Reading:
+        """What the new version reads of items that the old one has written."""
+        return self.kind.new_reads if self.reads is None else self.reads[0]
+
+    @property
+    def old_reads(self) -> Reading:
+        """What the old version reads of items that the new one has written."""
+        return self.kind.old_reads if self.reads is None else self.reads[1]
+
+    @property
+    def need(self) -> Need:
+        return self.kind.need
+
+    @property
+    def runs_together(self) -> bool:
+        """Whether programs of both versions can run without errors or missed items."""
+        return max(self.new_reads, self.old_reads) < Reading.MISSES
+
+    @property
+    def where(self) -> str:
+        """The place of the change: `shop`, `Order`, `Order.status`."""
+        return ".".join(filter(None, (self.entity, self.part))) or self.table
+
+    def __str__(self) -> str:
+        values = " -> ".join(each or "nothing" for each in (self.before, self.after))
+        return f"{self.where}: {self.kind.title}" + (
+            f": {values}" if self.before or self.after else ""
+        )
+
+
+def change(kind: str, table: str, entity: str = "", part: str = "", **rest: object) -> DesignChange:
+    """Return a change of the kind with this name."""
+    return DesignChange(KINDS[kind], table, entity, part, **rest)  # type: ignore[arg-type]  # named
