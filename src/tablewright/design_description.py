@@ -286,6 +286,16 @@ class _Lock(_Header, forbid_unknown_fields=True):
         return DesignDescription(self.tables)
 
 
+def read_table_design(text: str) -> TableDesign:
+    """Return the description of one table, as a record has it; raise msgspec.MsgspecError."""
+    return msgspec.json.decode(text, type=TableDesign)
+
+
+def write_table_design(table: TableDesign) -> str:
+    """Return the description of one table on one line; equal descriptions give equal texts."""
+    return json.dumps(_plain(table), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
 def write_lock(description: DesignDescription) -> str:
     """Return a description as canonical JSON: sorted, with one line for each small value."""
     return _write({"format": FORMAT, **_plain(description)}, 0) + "\n"

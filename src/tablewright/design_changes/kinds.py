@@ -74,10 +74,21 @@ class ChangeKind(Struct, frozen=True):
     breaks: str = ""
 
     @property
-    def runs_together(self) -> bool:
-        """Whether old and new programs can run at the same time without errors or missed items."""
-        return max(self.new_reads, self.old_reads) < Reading.MISSES
+    def is_deployable(self) -> bool:
+        """Whether a program with the change may run before stored items are prepared for it.
 
+        Reads of a new place in an index, and writes of a new unique value, are refused one by one
+        until stored items have it.
+        """
+        if self.name in GUARDED or self.name in READERS_FIRST:
+            return True
+        return self.need is Need.NOTHING and max(self.new_reads, self.old_reads) < Reading.MISSES
+
+
+#: Kinds whose use the library refuses until stored items are prepared, or that use nothing new.
+GUARDED = frozenset({"place-added", "unique-added", "entity-removed"})
+#: Kinds for which new programs must read before they write what only they can read.
+READERS_FIRST = frozenset({"choice-added", "attribute-widened", "attribute-made-optional"})
 
 _FINE, _OTHER, _MISSES, _FAILS = Reading
 

@@ -21,6 +21,8 @@
     ├── IndexNotReady                       an index lacks stored items, or is not there yet
     ├── UniqueNotReady                      stored items may not have reserved their unique values
     ├── DuplicateValues                     backfill: stored items share a unique value
+    ├── MigrationRefused                    migrate: it cannot begin, or cannot continue
+    ├── MigrationBusy                       migrate: another executor is at work
     ├── DesignLoadError                     verify: the design does not exist or cannot be imported
     ├── LockRefused                         a lock file cannot be read
     ├── UnclassifiedChange                  diff: designs differ in an unknown way
@@ -277,6 +279,14 @@ class DesignLoadError(TablewrightError):
 
 class TableReplacement(TablewrightError):
     """An update of a stack would make CloudFormation replace a table, or remove it."""
+
+
+class MigrationRefused(TablewrightError):
+    """A migration cannot begin or continue; nothing was changed by the refused step."""
+
+
+class MigrationBusy(TablewrightError):
+    """Another executor migrates the table."""
 
 
 class LockRefused(TablewrightError):

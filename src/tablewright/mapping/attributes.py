@@ -38,6 +38,8 @@ class AttributeMap(Struct, frozen=True):
     is_immutable: bool = False
     #: Its stored name in earlier versions of the design.
     renamed_from: str = ""
+    #: What a migration gives to items without a readable value: a value, or a function of the item.
+    fill: Any = None
     #: Checks the constraints of its type before a write; None if it has none.
     check: Check | None = None
     #: Validates a single value from a caller, and a member of a list or a set.

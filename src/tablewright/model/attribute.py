@@ -197,6 +197,7 @@ class Attr(Piece[T], Comparable[Any, T]):
         key_only: bool = False,
         immutable: bool = False,
         renamed_from: str = "",
+        fill: Any = None,
         doc: str = "",
     ) -> None:
         if default is not MISSING and default_factory is not None:
@@ -212,6 +213,7 @@ class Attr(Piece[T], Comparable[Any, T]):
         self.key_only = key_only
         self.immutable = immutable
         self.renamed_from = renamed_from
+        self.fill = fill
         self.doc = doc
         #: Its name in the body of the class.
         self.name = ""
@@ -308,6 +310,7 @@ class AttributeOptions(TypedDict, total=False):
     key_only: bool
     immutable: bool
     renamed_from: str
+    fill: Any
     doc: str
 
 
@@ -326,6 +329,7 @@ def attr(
     key_only: bool = False,
     immutable: bool = False,
     renamed_from: str = "",
+    fill: Any = None,
     doc: str = "",
 ) -> Any:
     """Declare an attribute.
@@ -335,6 +339,8 @@ def attr(
     keys, and parsed from them. An `immutable` one cannot change after the entity was created.
     `renamed_from` is the name under which earlier versions of the design stored it: without it,
     `tablewright diff` sees one attribute removed and another one added.
+    `fill` is what a migration gives to stored items that lack a required attribute, or have a value
+    that cannot be read: a value, or a function of the stored item as a dict.
     """
     return Attr(
         name=name,
@@ -344,6 +350,7 @@ def attr(
         key_only=key_only,
         immutable=immutable,
         renamed_from=renamed_from,
+        fill=fill,
         doc=doc,
     )
 

@@ -126,6 +126,7 @@ class EntityDeclaration:
             is_key_only=declared.key_only,
             is_immutable=declared.immutable,
             renamed_from=declared.renamed_from,
+            fill=declared.fill,
             check=check,
             validate=attribute_check(name, kind, self.decorators, where) or check,
             validate_member=member_check(kind, where),

@@ -77,7 +77,7 @@ def connect(
     """
     context = _context(tables, table_name, cursor_secret, observe)
     principal = _principal(policy, target)
-    transport, owned = _opened(target, durability, sweep_seconds)
+    transport, owned = open_transport(target, durability, sweep_seconds)
     database = Database(transport, context, tables, owned=owned)
     try:
         for plan in _provisions(database, create, update=update):
@@ -110,7 +110,7 @@ def connect_async(
     async def open_database() -> AsyncDatabase:
         context = _context(tables, table_name, cursor_secret, observe)
         principal = _principal(policy, target)
-        transport, owned = _opened(target, durability, sweep_seconds)
+        transport, owned = open_transport(target, durability, sweep_seconds)
         database = AsyncDatabase(transport, context, tables, owned=owned)
         try:
             for plan in _provisions(database, create, update=update):
@@ -160,8 +160,8 @@ class Connecting(Coroutine[Any, Any, D], Generic[D]):
         self._opening.close()
 
 
-def _opened(
-    target: Any, durability: Durability, sweep_seconds: float | None
+def open_transport(
+    target: Any, durability: Durability = "full", sweep_seconds: float | None = None
 ) -> tuple[Local | Remote, bool]:
     """Return the transport to a target, and whether the database closes it."""
     if not isinstance(target, (str, Path, Engine, Remote)) or not str(target):

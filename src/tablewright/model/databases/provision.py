@@ -45,6 +45,7 @@ from tablewright.plan.backfill.index_record import (
     refuse_differences,
     stop_awaiting,
 )
+from tablewright.plan.migration.revision import require_served
 from tablewright.plan.plan import READY, Context, Plan, Request, Steps, Unready, Wait
 from tablewright.schema import KeyAttribute, KeySchema, ProjectedAttributes, Throughput
 from tablewright.table_changes import Part, differences
@@ -100,6 +101,8 @@ class Provision(Plan[Unready]):
             # A role for some patterns, or for one tenant, may not read it.
             with suppress(AccessDeniedException):
                 record = yield from read_record(table, name)
+        if record is not None and record.revision is not None:
+            require_served(table, name, record.revision)
         awaited = frozenset() if record is None else record.awaited
         missing = [each for each in missing_indexes(declared, found) if each not in awaited]
         if not self._update:
@@ -111,7 +114,7 @@ class Provision(Plan[Unready]):
         ttl, ttl_difference = yield from self._compare_ttl(declared, is_new=is_new)
         _refuse_differences(table, name, differences + ttl_difference)
         if record is not None:
-            refuse_differences(name, record.differences(table.entities).values())
+            _require_served(table, name, record)
         if self._update:
             record = yield from _extend_record(table, name, found, record)
             yield from await_indexes(table, name, missing)
@@ -204,7 +207,7 @@ class Prepare(Plan[Unready]):
         record = yield from read_record(table, name)
         if self._record:
             if record is not None:
-                refuse_differences(name, record.differences(table.entities).values())
+                _require_served(table, name, record)
             record = yield from _extend_record(table, name, found, record)
             yield from await_indexes(table, name, missing_indexes(declared, found))
         return _unready(table, _unready_indexes(declared, found), record)
@@ -220,8 +223,16 @@ def _extend_record(
         record = yield from begin_record(table, name, present)
     record = yield from extend_record(table, name, record)
     # Another process may have recorded another design meanwhile.
-    refuse_differences(name, record.differences(table.entities).values())
+    _require_served(table, name, record)
     return record
+
+
+def _require_served(table: TableMap, name: str, record: IndexRecord) -> None:
+    """Raise DesignMismatch if stored items are not prepared for the declared design."""
+    if record.revision is not None:
+        require_served(table, name, record.revision)
+    else:
+        refuse_differences(name, record.differences(table.entities).values())
 
 
 def _refuse_differences(table: TableMap, name: str, differences: list[TableDifference]) -> None:

@@ -13,6 +13,8 @@ lack no item and which unique values are all reserved, and describes the keys:
     $unique Order.by_number Order = "PK=NUMBER#{number}, SK=NUMBER#{number}"
     $awaited = {"gsi2"}
 
+The attributes of migrations are in the same item: see `plan/migration/revision.py`.
+
 - An entity that is listed has items in all its indexes that are listed with it. Reads of its
   other composed places are refused.
 - An entity with a described primary key: a difference between a description and the design is a
@@ -53,6 +55,7 @@ from tablewright.mapping.item_kind import RECORD_NAME, record_key
 from tablewright.mapping.keys import IndexKeys
 from tablewright.mapping.table import TableMap
 from tablewright.plan.description import describe_keys
+from tablewright.plan.migration.revision import Revision, revision_of
 from tablewright.plan.plan import Request, Steps
 from tablewright.plan.writes.guard import WriteExpressions
 from tablewright.values import Item, Value
@@ -90,6 +93,8 @@ class IndexRecord(Struct, frozen=True):
     awaited: frozenset[str] = frozenset()
     #: How far the last backfill is, unless it has ended.
     position: BackfillPosition | None = None
+    #: The version of the design that the items are prepared for, if the table records it.
+    revision: Revision | None = None
 
     def knows(self, entity: EntityMap) -> bool:
         return _name("entity", entity) in self.complete
@@ -204,7 +209,7 @@ def read_record(table: TableMap, name: str) -> Steps[IndexRecord | None]:
     """Return the record of a table; None if it has none."""
     body = {"TableName": name, "Key": record_key(table), "ConsistentRead": True}
     item: Item | None = msgspec.json.decode((yield Request("GetItem", body))).get("Item")
-    return None if item is None else _record(item)
+    return None if item is None else _record(item, name)
 
 
 def begin_record(table: TableMap, name: str, indexes: Collection[str]) -> Steps[IndexRecord]:
@@ -334,7 +339,7 @@ def _write(
         update = _Update(table, name)
         update.add_descriptions(batch)
         answer = yield update.request()
-    return _record(msgspec.json.decode(answer)["Attributes"])
+    return _record(msgspec.json.decode(answer)["Attributes"], name)
 
 
 class _Update:
@@ -373,7 +378,7 @@ class _Update:
         return Request("UpdateItem", self.expressions.add_to(body))
 
 
-def _record(item: Item) -> IndexRecord:
+def _record(item: Item, name: str) -> IndexRecord:
     position = None
     if _POSITION in item:
         with suppress(msgspec.MsgspecError, KeyError):
@@ -387,6 +392,7 @@ def _record(item: Item) -> IndexRecord:
         },
         _names_in(item, _AWAITED),
         position,
+        revision_of(item, name),
     )
 
 

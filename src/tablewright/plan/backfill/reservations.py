@@ -19,14 +19,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct
 
-from tablewright.errors import DuplicateValue, InvalidValue, UnreadableItem
+from tablewright.errors import (
+    DuplicateValue,
+    InvalidValue,
+    UnreadableItem,
+    ValidationException,
+)
+from tablewright.limits import MAX_TRANSACTION_ACTIONS
 from tablewright.mapping.attributes import UniqueMap
 from tablewright.mapping.entity import EntityMap
-from tablewright.plan.backfill.throttling import Pace, Paced
+from tablewright.plan.backfill.throttling import Pace, Paced, retry_throttled
 from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.reads.several import item_identity, read_batch
 from tablewright.plan.reads.single import read_item
@@ -46,6 +53,9 @@ from tablewright.plan.writes.effect import (
 from tablewright.plan.writes.guard import WriteExpressions, key_text, stored_values
 from tablewright.plan.writes.write import wait_for_writers
 from tablewright.values import Item
+
+#: How many values are reserved in one transaction: each takes two of its 100 actions.
+_TOGETHER = MAX_TRANSACTION_ACTIONS // 2
 
 
 class Claim(Struct, frozen=True):
@@ -126,11 +136,11 @@ class Reservations:
         """Whether another run may continue this one: it would not find these duplicates again."""
         return not self.duplicates and not self._remembered
 
-    def plans(self, claims: Iterable[Claim], context: Context) -> Steps[list[Plan[Outcome]]]:
+    def plans(self, claims: Iterable[Claim], context: Context) -> Steps[list[Plan[list[Outcome]]]]:
         """Return the plans that reserve what is not reserved yet; note the duplicates."""
         claims = list(claims)
         found = yield from _read_sentinels(claims, context)
-        plans: list[Plan[Outcome]] = []
+        plans: list[_Reserve] = []
         for claim in claims:
             stored = found.get(item_identity(claim.sentinel_key))
             is_owned = stored is not None and claim.owns(stored)
@@ -141,11 +151,12 @@ class Reservations:
                 self.duplicates.append(claim.duplicate(key_text(first)))
             elif not is_owned:
                 plans.append(_Reserve(claim, stored, self._pace, self._name, self._dry_run))
-        return plans
+        groups = (plans[at : at + _TOGETHER] for at in range(0, len(plans), _TOGETHER))
+        return [_ReserveTogether(group) for group in groups]
 
-    def add(self, outcomes: Iterable[Outcome]) -> int:
+    def add(self, results: Iterable[list[Outcome]]) -> int:
         """Note the duplicates; return how many values were reserved."""
-        outcomes = list(outcomes)
+        outcomes = list(chain.from_iterable(results))
         self.duplicates += [each.duplicate for each in outcomes if each.duplicate is not None]
         return sum(each.is_reserved for each in outcomes)
 
@@ -179,6 +190,10 @@ class _Reserve(Paced[Outcome]):
         self._found = found
         self._dry_run = dry_run
 
+    def actions_if_new(self) -> list[Action]:
+        """Return the actions that reserve a value without a sentinel; none for another one."""
+        return [] if self._found is not None or self._dry_run else _actions(self._claim, None)
+
     def _write(self, context: Context) -> Steps[Outcome]:
         claim, found, attempt = self._claim, self._found, 0
         while True:
@@ -207,6 +222,34 @@ class _Reserve(Paced[Outcome]):
                 return Outcome()  # another writer has deleted it, or removed the value
             claim = now
             found = yield from read_item(context, claim.entity, claim.sentinel_key)
+
+
+class _ReserveTogether(Plan[list[Outcome]]):
+    """Reserve several unique values: in one transaction, or one by one if that is cancelled."""
+
+    def __init__(self, plans: list[_Reserve]) -> None:
+        self._plans = plans
+        self._entity = plans[0]._entity
+        self._pattern = plans[0]._pattern
+
+    def _steps(self, context: Context) -> Steps[list[Outcome]]:
+        actions = [action for each in self._plans for action in each.actions_if_new()]
+        if len(actions) == 2 * len(self._plans) and _are_distinct(actions):
+            try:
+                yield from retry_throttled(send_or_retry(actions, context), self._plans[0]._pace)
+            except (RetryWrite, ValidationException):
+                pass  # one of them has changed, or is too large with the others
+            else:
+                return [Outcome(is_reserved=True) for _ in self._plans]
+        outcomes: list[Outcome] = []
+        for each in self._plans:
+            outcomes += [(yield from each._steps(context))]
+        return outcomes
+
+
+def _are_distinct(actions: list[Action]) -> bool:
+    """Return whether no two actions are about the same item, which DynamoDB does not allow."""
+    return len({each.identity for each in actions}) == len(actions)
 
 
 def _actions(claim: Claim, found: Item | None) -> list[Action]:

@@ -1,0 +1,187 @@
+"""Migrating: carry the tables of a design from one version to the next, in Python.
+
+    from tablewright import migrations
+
+    for each in migrations.plan("shop.db", Shop):
+        print(*each.steps, sep="\\n")
+    migrations.apply("shop.db", Shop)          # the new version; run again to continue
+    migrations.rollback("shop.db", OldShop)    # the old version
+    migrations.complete("shop.db", Shop)
+
+A deployment job runs `apply` before it starts the new version of a program. The table records which
+version its items are prepared for, so `connect` refuses a program of any other version.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from tablewright.design_changes import DesignChange
+from tablewright.errors import InvalidValue, MigrationRefused, TableNotFound
+from tablewright.model.databases.connecting import Target, open_transport
+from tablewright.model.databases.database import Database
+from tablewright.model.databases.provision import Prepare, definition
+from tablewright.model.description import describe_design
+from tablewright.model.table import Table
+from tablewright.plan.migration.executing import Report, Version
+from tablewright.plan.migration.migrate import (
+    Apply,
+    Baseline,
+    Complete,
+    MigrationPlan,
+    MigrationReport,
+    ReadRevision,
+    Rollback,
+)
+from tablewright.plan.migration.revision import LEASE_SECONDS, Revision
+from tablewright.plan.plan import Context
+
+
+class MigrationStatus(Struct, frozen=True):
+    """Which version of a design a table is prepared for, and how far a migration is."""
+
+    table: str
+    #: None: the table does not record it.
+    revision: Revision | None
+    #: How the declared version differs from the one that the items are prepared for.
+    changes: tuple[DesignChange, ...] = ()
+
+
+def plan(
+    target: Target, *tables: type[Table], table_name: str | None = None
+) -> list[MigrationPlan]:
+    """Return what `apply` would do to each table; nothing is written, not even a lease."""
+    with _opened(target, tables, table_name) as database:
+        return [database.run(Apply(_version(database, each)).preview()) for each in tables]
+
+
+def apply(
+    target: Target,
+    *tables: type[Table],
+    table_name: str | None = None,
+    progress: Report | None = None,
+    units_per_second: float | None = None,
+    lease_seconds: float = LEASE_SECONDS,
+) -> list[MigrationReport]:
+    """Prepare tables and their items for the declared version; run it again to continue.
+
+    `units_per_second` limits the write units. If another executor is at work, wait `lease_seconds`
+    to see whether it makes progress, and raise MigrationBusy if it does. Raises MigrationRefused if
+    the change cannot be carried out, and DuplicateValues if stored items share a unique value;
+    then nothing was changed.
+    """
+    options: dict[str, Any] = {
+        "progress": progress,
+        "units_per_second": units_per_second,
+        "lease_seconds": lease_seconds,
+    }
+    with _opened(target, tables, table_name) as database:
+        return [database.run(Apply(_version(database, each), **options)) for each in tables]
+
+
+def rollback(
+    target: Target,
+    *tables: type[Table],
+    table_name: str | None = None,
+    progress: Report | None = None,
+    units_per_second: float | None = None,
+    lease_seconds: float = LEASE_SECONDS,
+) -> list[MigrationReport]:
+    """Prepare tables and items for the version before again, and remove what the new one added.
+
+    `tables` are those of the old version. It is possible until `complete`.
+    """
+    options: dict[str, Any] = {
+        "progress": progress,
+        "units_per_second": units_per_second,
+        "lease_seconds": lease_seconds,
+    }
+    with _opened(target, tables, table_name) as database:
+        return [database.run(Rollback(_version(database, each), **options)) for each in tables]
+
+
+def complete(
+    target: Target,
+    *tables: type[Table],
+    table_name: str | None = None,
+    delete_removed: bool = False,
+    progress: Report | None = None,
+    units_per_second: float | None = None,
+    lease_seconds: float = LEASE_SECONDS,
+) -> list[MigrationReport]:
+    """Remove what only the version before needs; this cannot be undone.
+
+    The items of removed entities stay, unless `delete_removed` is true.
+    """
+    options: dict[str, Any] = {
+        "progress": progress,
+        "units_per_second": units_per_second,
+        "lease_seconds": lease_seconds,
+        "delete_removed": delete_removed,
+    }
+    with _opened(target, tables, table_name) as database:
+        return [database.run(Complete(_version(database, each), **options)) for each in tables]
+
+
+def baseline(target: Target, *tables: type[Table], table_name: str | None = None) -> None:
+    """Record that the items of tables are prepared for the declared version.
+
+    It does not read the items: compare them with the design first (`tablewright check-items`).
+    Raises MigrationRefused if a table records a version already.
+    """
+    with _opened(target, tables, table_name) as database:
+        for each in tables:
+            database.run(Prepare(each.__table__, record=False))  # it is as declared
+            database.run(Baseline(_version(database, each)))
+
+
+def status(
+    target: Target, *tables: type[Table], table_name: str | None = None
+) -> list[MigrationStatus]:
+    """Return what each table records; nothing is written."""
+    with _opened(target, tables, table_name) as database:
+        return [
+            MigrationStatus(
+                database.table_names[each.__table__],
+                *database.run(ReadRevision(_version(database, each))),
+            )
+            for each in tables
+        ]
+
+
+def _version(database: Database, table: type[Table]) -> Version:
+    compiled = table.__table__
+    design = describe_design(table).tables[compiled.name]
+    return Version(compiled, design, definition(compiled, database.table_names[compiled]))
+
+
+@contextmanager
+def _opened(
+    target: Target, tables: tuple[type[Table], ...], table_name: str | None
+) -> Iterator[Database]:
+    """Open a target without comparing its tables; a missing file is not created."""
+    if not tables:
+        raise InvalidValue("a migration takes at least one Table: pass the classes of your tables")
+    if table_name is not None and len(tables) > 1:
+        raise InvalidValue("table_name= takes one table; migrate each table separately")
+    if isinstance(target, (str, Path)) and "://" not in str(target):
+        if str(target) == ":memory:":
+            raise MigrationRefused(
+                "':memory:' has no tables; pass a file, an Engine or an endpoint"
+            )
+        if not Path(target).is_file():
+            raise TableNotFound(f"{target}: no such file")
+    transport, owned = open_transport(target)
+    names = {each.__table__: table_name or each.__table__.name for each in tables}
+    context = Context(names=names, secret=secrets.token_bytes(32))
+    database = Database(transport, context, tables, owned=owned)
+    try:
+        yield database
+    finally:
+        database.close()

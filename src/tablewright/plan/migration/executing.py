@@ -1,0 +1,314 @@
+"""Executing: carry out the steps of a migration, one after the other.
+
+Each step can be stopped after any request and is repeated or continued by the next run: the steps
+of a table are idempotent, and a sweep saves its position after each page. A step that finds a
+problem raises an error and leaves the migration where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tablewright.design_changes import DesignChange
+from tablewright.design_description import TableDesign
+from tablewright.errors import DuplicateValues, MigrationRefused, UnreadableItem
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.table import TableMap
+from tablewright.plan.backfill import index_record
+from tablewright.plan.backfill.reservations import Reservations, claims_of
+from tablewright.plan.backfill.throttling import Pace
+from tablewright.plan.migration.revision import (
+    Command,
+    Executor,
+    MigrationState,
+    SweepPosition,
+)
+from tablewright.plan.migration.rewriting import Leftovers, Rewriter
+from tablewright.plan.migration.steps import MigrationStep
+from tablewright.plan.migration.sweep import (
+    Compute,
+    ItemChange,
+    RateLimit,
+    read_page,
+    write_changes,
+)
+from tablewright.plan.plan import Context, Request, Steps, Together
+from tablewright.table_description import TableDescription
+from tablewright.transport.tables import add_indexes, wait_until_settled
+from tablewright.values import Item
+
+#: How often `verify` reads the table before it takes old programs for still running.
+VERIFY_PASSES = 3
+#: How many items that cannot be carried over a message lists.
+LISTED = 20
+
+
+class MigrationProgress(Struct, frozen=True):
+    """How far a migration is."""
+
+    table: str
+    step: MigrationStep
+    #: The number of the step, from 1, and how many steps there are.
+    number: int
+    steps: int
+    #: The items that the step has read and changed; how many items the table has, if known.
+    items: int = 0
+    changed: int = 0
+    expected: int | None = None
+
+
+#: Is called with the progress after each page and step.
+Report: TypeAlias = Callable[[MigrationProgress], None]
+
+
+class Version(Struct, frozen=True):
+    """A declared version of a table: its compiled form, its description and its structure."""
+
+    table: TableMap
+    design: TableDesign
+    structure: TableDescription
+
+
+class Work(Struct, frozen=True):
+    """What a command will do: the changes, the steps, and how items are computed."""
+
+    command: Command
+    version: Version
+    changes: tuple[DesignChange, ...]
+    steps: tuple[MigrationStep, ...]
+    rewriter: Rewriter
+    leftovers: Leftovers
+    #: The version that the items are prepared for at the end, and the one before it.
+    design: TableDesign
+    previous: TableDesign | None
+    found: TableDescription
+    #: How far an earlier run is.
+    state: MigrationState | None = None
+    #: Whether the items of removed entities are deleted.
+    deletes_removed: bool = False
+
+
+class StepRun:
+    """Carries out the steps of one run."""
+
+    def __init__(
+        self,
+        work: Work,
+        executor: Executor,
+        context: Context,
+        pace: Pace,
+        limit: RateLimit,
+        report: Report | None,
+    ) -> None:
+        self._work = work
+        self._executor = executor
+        self._context = context
+        self._pace = pace
+        self._limit = limit
+        self._progress = report
+        self._table = work.version.table
+        self.state = work.state or MigrationState(work.command, work.steps)
+        self.changed = 0
+        self.reserved = 0
+        self._number = 0
+
+    def carry_out(self, step: MigrationStep, number: int) -> Steps[None]:
+        """Carry out a step, and record that it is done."""
+        self._number = number
+        self._report(step, 0, 0)
+        name, structure = self._executor.name, self._work.version.structure
+        match step.name:
+            case "check":
+                yield from self._check(step)
+            case "create-index":
+                wanted = [each for each in structure.global_indexes if each.name == step.part]
+                yield from add_indexes(name, wanted)
+            case "enable-stream":
+                view = {"StreamEnabled": True, "StreamViewType": step.part}
+                yield Request("UpdateTable", {"TableName": name, "StreamSpecification": view})
+                yield from wait_until_settled(name)
+            case "rewrite":
+                yield from self._sweep(step, self._rewritten, reserves=True)
+            case "verify":
+                yield from self._verify(step)
+            case "enable-ttl":
+                setting = {"AttributeName": step.part, "Enabled": True}
+                body = {"TableName": name, "TimeToLiveSpecification": setting}
+                yield Request("UpdateTimeToLive", body)
+            case "clean":
+                yield from self._sweep(step, self._cleaned, reserves=False)
+            case "delete-index":
+                yield from _delete_index(name, step.part)
+            case "switch" | "finish":
+                yield from self._record_indexes()
+                yield from self._executor.switch(self._work.design, self._work.previous)
+                return  # the state ends with it
+        self.state = replace(self.state, done=number, position=None)
+        yield from self._executor.save(self.state)
+
+    def _record_indexes(self) -> Steps[None]:
+        """Record in the index record that all items have all keys."""
+        table, name = self._table, self._executor.name
+        record = yield from index_record.read_record(table, name)
+        if record is not None:
+            changed = record.differences(table.entities)
+            if changed:
+                yield from index_record.replace_descriptions(table, name, changed)
+        for entity in table.entities:
+            yield from index_record.add_complete(table, name, entity)
+
+    # -- items -----------------------------------------------------------------------------------
+
+    def _rewritten(self, item: Item) -> ItemChange | None:
+        found = self._work.rewriter.rewrite(item)
+        if found is None:
+            return None
+        entity, wanted = found
+        names = sorted({*item, *wanted})
+        values = {name: wanted.get(name) for name in names if item.get(name) != wanted.get(name)}
+        if not values:
+            return None
+        watched = {*self._work.rewriter.watched(entity, item), *values}
+        return ItemChange(item, values, sorted(watched - {*self._table.attributes}))
+
+    def _cleaned(self, item: Item) -> ItemChange | None:
+        """Return the removal of what only the other version needs.
+
+        An item that a program of the old version has written since gets its new attributes first,
+        in the same write.
+        """
+        leftovers, rewriter = self._work.leftovers, self._work.rewriter
+        if leftovers.is_removed(item, with_entities=self._work.deletes_removed):
+            return ItemChange(item, {}, sorted({*item} - {*self._table.attributes}))
+        entity = rewriter.entity_of(item)
+        if entity is None:
+            return None
+        names = leftovers.attributes_of(entity, item)
+        made = self._rewritten(item)
+        if not names:
+            return made
+        values = ({} if made is None else made.values) | dict.fromkeys(names)
+        watched = {*(() if made is None else made.watched), *names}
+        return ItemChange(item, values, sorted(watched))
+
+    def _check(self, step: MigrationStep) -> Steps[None]:
+        """Raise MigrationRefused or DuplicateValues for items that cannot be carried over."""
+        problems: list[str] = []
+        count = items = 0
+        reservations = Reservations(step.name, self._pace, dry_run=True)
+        last: Item | None = None
+        while True:
+            page = yield from read_page(self._context, self._table, last)
+            readable = []
+            for item in page.items:
+                try:
+                    readable.append(self._work.rewriter.rewrite(item))
+                except UnreadableItem as error:
+                    count += 1
+                    problems += [str(error)] * (len(problems) < LISTED)
+            yield from self._reserve(reservations, readable)
+            items += page.scanned_count
+            self._report(step, items, 0)
+            yield from self._executor.save(self.state)
+            last = page.last_evaluated_key
+            if last is None:
+                break
+        if count:
+            listed = "\n  ".join(problems)
+            more = f"\n  and {count - len(problems)} more" if count > len(problems) else ""
+            raise MigrationRefused(
+                f"{count} items of the table {self._executor.name!r} cannot be carried over; "
+                f"nothing was changed:\n  {listed}{more}\n"
+                "Change these items, or give the attribute a value for them: attr(fill=…)"
+            )
+        self._refuse_duplicates(reservations)
+
+    def _refuse_duplicates(self, reservations: Reservations) -> None:
+        if reservations.duplicates:
+            listed = "\n  ".join(map(str, reservations.duplicates))
+            raise DuplicateValues(
+                f"items of the table {self._executor.name!r} share values that must be unique:\n"
+                f"  {listed}\n"
+                "Delete some of them, or change their values, and run the command again",
+                tuple(reservations.duplicates),
+            )
+
+    def _verify(self, step: MigrationStep) -> Steps[None]:
+        """Rewrite items until a pass finds none; raise MigrationRefused if that does not happen."""
+        for _ in range(VERIFY_PASSES):
+            before = self.changed + self.reserved
+            self.state = replace(self.state, position=None)
+            yield from self._sweep(step, self._rewritten, reserves=True)
+            if self.changed + self.reserved == before:
+                return
+        written = self.changed + self.reserved - before
+        raise MigrationRefused(
+            f"programs of the old version still write to the table {self._executor.name!r}: "
+            f"{written} items of theirs were rewritten in the last pass. Stop them, or deploy the "
+            "new version, and run the command again"
+        )
+
+    def _sweep(self, step: MigrationStep, compute: Compute, *, reserves: bool) -> Steps[None]:
+        """Read all items and write those that differ; reserve their unique values."""
+        position = self.state.position
+        last = None if position is None else position.last
+        items, changed = (0, 0) if position is None else (position.items, position.changed)
+        reservations = Reservations(step.name, self._pace, dry_run=False)
+        while True:
+            page = yield from read_page(self._context, self._table, last)
+            changes = [made for item in page.items if (made := compute(item)) is not None]
+            written = yield from write_changes(
+                self._executor, changes, compute, self._context, self._limit
+            )
+            self.changed += written
+            changed += written
+            if reserves and any(entity.uniques for entity in self._table.entities):
+                found = [self._work.rewriter.rewrite(item) for item in page.items]
+                self.reserved += yield from self._reserve(reservations, found)
+                self._refuse_duplicates(reservations)
+            items += page.scanned_count
+            self._report(step, items, changed)
+            last = page.last_evaluated_key
+            if last is None:
+                return
+            if reservations.can_continue:
+                self.state = replace(self.state, position=SweepPosition(last, items, changed))
+            yield from self._executor.save(self.state)
+
+    def _reserve(
+        self, reservations: Reservations, found: Iterable[tuple[EntityMap, Item] | None]
+    ) -> Steps[int]:
+        """Reserve the unique values of items; return how many were not reserved yet."""
+        claims = [claim for each in found if each is not None for claim in claims_of(*each)]
+        plans = yield from reservations.plans(claims, self._context)
+        together = Together(plans, threads=self._pace.threads)
+        yield together
+        return reservations.add(together.results)
+
+    def _report(self, step: MigrationStep, items: int, changed: int) -> None:
+        if self._progress is not None:
+            count = self._work.found.state.items
+            self._progress(
+                MigrationProgress(
+                    self._executor.name,
+                    step,
+                    self._number,
+                    len(self._work.steps),
+                    items,
+                    changed,
+                    count,
+                )
+            )
+
+
+def _delete_index(name: str, index: str) -> Steps[None]:
+    """Delete an index, unless it is gone already."""
+    found = yield from wait_until_settled(name)
+    if index in found.index_names:
+        deletion = {"GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": index}}]}
+        yield Request("UpdateTable", {"TableName": name} | deletion)
+        yield from wait_until_settled(name)

@@ -1,0 +1,342 @@
+"""Migrate: the plans that carry a table and its items from one version of a design to another.
+
+    Baseline   record what the items of a table without a record are prepared for
+    Apply      prepare the table and its items for the declared version
+    Rollback   prepare them for the version before again; the declared version must be that one
+    Complete   remove what only the version before needs
+
+Each step can be stopped after any request, and the next run continues it. Only one executor works
+at a time (`revision.acquire`). Which programs may connect meanwhile: `revision.require_served`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tablewright.design_changes import DesignChange, differences
+from tablewright.design_description import DesignDescription, TableDesign
+from tablewright.errors import MigrationRefused, TableNotFound
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.table import TableMap
+from tablewright.plan.backfill import index_record
+from tablewright.plan.backfill.throttling import Pace, retry_throttled
+from tablewright.plan.migration.executing import Report, StepRun, Version, Work
+from tablewright.plan.migration.revision import (
+    LEASE_SECONDS,
+    MigrationState,
+    Revision,
+    acquire,
+    begin_revision,
+    not_managed,
+    read_revision,
+)
+from tablewright.plan.migration.rewriting import Leftovers, Rewriter, renames_in
+from tablewright.plan.migration.steps import (
+    MigrationStep,
+    apply_steps,
+    clean_steps,
+    refuse_unsupported,
+)
+from tablewright.plan.migration.sweep import RateLimit
+from tablewright.plan.plan import Context, Plan, Request, Steps
+from tablewright.table_description import TableDescription, read_ttl
+from tablewright.transport.tables import describe_table
+
+
+class MigrationReport(Struct, frozen=True):
+    """What a migration has done."""
+
+    table: str
+    #: The steps that this run has carried out.
+    steps: tuple[MigrationStep, ...] = ()
+    #: How many items were changed, and unique values reserved.
+    changed: int = 0
+    reserved: int = 0
+
+
+class MigrationPlan(Struct, frozen=True):
+    """What a migration of a table would do."""
+
+    table: str
+    changes: tuple[DesignChange, ...]
+    steps: tuple[MigrationStep, ...]
+    #: How many items the table has, as far as that is known.
+    items: int | None = None
+    #: The step at which an interrupted migration continues; 0: it has not begun.
+    done: int = 0
+
+
+class _Migration(Plan[MigrationReport]):
+    """A plan that runs the steps of a migration."""
+
+    def __init__(
+        self,
+        version: Version,
+        *,
+        progress: Report | None = None,
+        units_per_second: float | None = None,
+        lease_seconds: float = LEASE_SECONDS,
+    ) -> None:
+        self._version = version
+        self._table = version.table
+        self._entity = version.table.entities[0]
+        self._progress = progress
+        self._units_per_second = units_per_second
+        self._lease_seconds = lease_seconds
+
+    def _entities(self) -> tuple[EntityMap, ...]:
+        return tuple(self._table.entities)
+
+    def _work(self, revision: Revision, found: TableDescription) -> Work:
+        """Return what is to be done; raise MigrationRefused if that is not possible."""
+        raise NotImplementedError
+
+    def _steps(self, context: Context) -> Steps[MigrationReport]:
+        pace = Pace()
+        return (yield from retry_throttled(self._run(context, pace), pace))
+
+    def preview(self) -> MigrationPreview:
+        """Return the plan that only says what would be done."""
+        return MigrationPreview(self)
+
+    def _run(self, context: Context, pace: Pace) -> Steps[MigrationReport]:
+        name = context.name_of(self._table)
+        revision, found = yield from read_state(self._table, name)
+        self._work(revision, found)  # refuse before anything is written
+        executor = yield from acquire(self._table, name, lease_seconds=self._lease_seconds)
+        revision, found = yield from read_state(self._table, name)
+        work = self._work(revision, found)
+        limit = RateLimit(self._units_per_second)
+        run = StepRun(work, executor, context, pace, limit, self._progress)
+        if not work.steps:
+            yield from executor.release()
+            return MigrationReport(name)
+        if work.state is None:
+            run.state = MigrationState(work.command, work.steps)
+            yield from executor.begin(run.state, work.design)
+        done = run.state.done
+        for number, step in enumerate(work.steps[done:], done + 1):
+            yield from run.carry_out(step, number)
+        yield from executor.release()
+        return MigrationReport(name, work.steps[done:], run.changed, run.reserved)
+
+
+def read_state(table: TableMap, name: str) -> Steps[tuple[Revision, TableDescription]]:
+    """Return what a managed table records, and what it is; raise MigrationRefused."""
+    found = yield from describe_table(name)
+    if found is None:
+        raise TableNotFound(f"the table {name!r} does not exist")
+    answer = yield Request("DescribeTimeToLive", {"TableName": name})
+    found = replace(found, ttl=read_ttl(msgspec.json.decode(answer)))
+    revision = yield from read_revision(table, name)
+    if revision is None:
+        raise not_managed(name)
+    return revision, found
+
+
+class MigrationPreview(Plan[MigrationPlan]):
+    """Say what a migration would do; nothing is written."""
+
+    def __init__(self, migration: _Migration) -> None:
+        self._migration = migration
+        self._entity = migration._entity
+
+    def _steps(self, context: Context) -> Steps[MigrationPlan]:
+        table = self._migration._table
+        name = context.name_of(table)
+        revision, found = yield from read_state(table, name)
+        work = self._migration._work(revision, found)
+        done = 0 if work.state is None else work.state.done
+        return MigrationPlan(name, work.changes, work.steps, found.state.items, done)
+
+
+class Apply(_Migration):
+    """Prepare a table and its items for the declared version."""
+
+    def _work(self, revision: Revision, found: TableDescription) -> Work:
+        version, design = self._version, self._version.design
+        state = revision.state
+        if state is not None and state.command != "apply":
+            raise _under_way(found.name, state.command)
+        if revision.target is not None and _changes(found.name, revision.target, design):
+            raise MigrationRefused(
+                f"the table {found.name!r} is being migrated to another version of the design; "
+                "continue with that version, or go back first: tablewright migrate rollback"
+            )
+        changes = _changes(found.name, revision.design, design)
+        refuse_unsupported(changes)
+        if not changes and revision.previous is not None:
+            # It is prepared already: find the items that old programs have written since.
+            since = _changes(found.name, revision.previous, design)
+            steps = [
+                each
+                for each in apply_steps(since, version.structure, found)
+                if each.name in ("verify", "switch")
+            ]
+            renames = renames_in(since)
+            rewriter = Rewriter(version.table, renames, keeps_new=True)
+            previous: TableDesign | None = revision.previous
+        else:
+            if changes and revision.previous is not None:
+                raise MigrationRefused(
+                    f"the last migration of the table {found.name!r} is not completed; complete it "
+                    "or go back first: tablewright migrate complete, tablewright migrate rollback"
+                )
+            steps = apply_steps(changes, version.structure, found)
+            if not changes and [each.name for each in steps] == ["switch"]:
+                steps = []
+            renames, previous = renames_in(changes), revision.design
+            rewriter = Rewriter(version.table, renames)
+        return Work(
+            "apply",
+            version,
+            tuple(changes),
+            tuple(steps) if state is None else state.steps,
+            rewriter,
+            Leftovers(revision.design, design, renames),
+            design,
+            previous,
+            found,
+            state,
+        )
+
+
+class Rollback(_Migration):
+    """Prepare a table and its items for the version before the last migration again."""
+
+    def _work(self, revision: Revision, found: TableDescription) -> Work:
+        version, state = self._version, revision.state
+        if state is not None and state.command == "complete":
+            raise MigrationRefused(
+                f"the migration of the table {found.name!r} is being completed, and cannot be "
+                "undone any more; continue it: tablewright migrate complete"
+            )
+        old = revision.previous or revision.design
+        new = revision.design if revision.previous is not None else revision.target
+        if new is None:
+            raise MigrationRefused(f"the table {found.name!r} has no migration that can be undone")
+        if _changes(found.name, old, version.design):
+            raise MigrationRefused(
+                f"a rollback of the table {found.name!r} takes the version of the design that it "
+                "had before the migration, because it composes its keys again; check that revision "
+                "out, and run the command with it"
+            )
+        changes = _changes(found.name, old, new)
+        renames = renames_in(changes, reverse=True)
+        leftovers = Leftovers(new, old, renames)
+        steps = [
+            *(
+                each
+                for each in apply_steps(changes, old.structure(found.name), found)
+                if each.name in ("check", "create-index", "rewrite", "verify")
+            ),
+            *clean_steps(
+                bool(leftovers), new.structure(found.name), old.structure(found.name), found
+            ),
+        ]
+        is_begun = state is not None and state.command == "rollback"
+        return Work(
+            "rollback",
+            version,
+            tuple(changes),
+            state.steps if is_begun and state is not None else tuple(steps),
+            # Before the items were prepared, only old programs wrote: their values are newer.
+            Rewriter(version.table, renames, keeps_new=revision.previous is None),
+            leftovers,
+            version.design,
+            None,
+            found,
+            state if is_begun else None,
+            deletes_removed=True,
+        )
+
+
+class Complete(_Migration):
+    """Remove what only the version before the last migration needs."""
+
+    def __init__(self, version: Version, *, delete_removed: bool = False, **options: Any) -> None:
+        super().__init__(version, **options)
+        self._deletes_removed = delete_removed
+
+    def _work(self, revision: Revision, found: TableDescription) -> Work:
+        version, state = self._version, revision.state
+        if state is not None and state.command != "complete":
+            raise _under_way(found.name, state.command)
+        old = revision.previous
+        if old is None:
+            raise MigrationRefused(f"the table {found.name!r} has no migration to complete")
+        if _changes(found.name, revision.design, version.design):
+            raise MigrationRefused(
+                f"the items of the table {found.name!r} are prepared for another version of the "
+                "design; run the command with that version"
+            )
+        changes = _changes(found.name, old, version.design)
+        renames = renames_in(changes)
+        leftovers = Leftovers(old, version.design, renames)
+        steps = clean_steps(bool(leftovers), old.structure(found.name), version.structure, found)
+        return Work(
+            "complete",
+            version,
+            tuple(changes),
+            tuple(steps) if state is None else state.steps,
+            Rewriter(version.table, renames, keeps_new=True),
+            leftovers,
+            version.design,
+            None,
+            found,
+            state,
+            deletes_removed=self._deletes_removed,
+        )
+
+
+def _under_way(name: str, command: str) -> MigrationRefused:
+    return MigrationRefused(
+        f"another command changes the table {name!r} and is not finished; continue it: tablewright "
+        f"migrate {command}"
+    )
+
+
+def _changes(name: str, old: TableDesign, new: TableDesign) -> list[DesignChange]:
+    return differences(DesignDescription({name: old}), DesignDescription({name: new}))
+
+
+class ReadRevision(Plan[tuple[Revision | None, tuple[DesignChange, ...]]]):
+    """Read what a table records, and how a declared version differs from it."""
+
+    def __init__(self, version: Version) -> None:
+        self._version = version
+        self._entity = version.table.entities[0]
+
+    def _steps(self, context: Context) -> Steps[tuple[Revision | None, tuple[DesignChange, ...]]]:
+        name = context.name_of(self._version.table)
+        if (yield from describe_table(name)) is None:
+            raise TableNotFound(f"the table {name!r} does not exist")
+        revision = yield from read_revision(self._version.table, name)
+        if revision is None:
+            return None, ()
+        return revision, tuple(_changes(name, revision.design, self._version.design))
+
+
+class Baseline(Plan[None]):
+    """Record what the items of a table are prepared for.
+
+    The caller has compared the items with the design before.
+    """
+
+    def __init__(self, version: Version) -> None:
+        self._version = version
+        self._entity = version.table.entities[0]
+
+    def _steps(self, context: Context) -> Steps[None]:
+        table, name = self._version.table, context.name_of(self._version.table)
+        index_record.check_record(table)
+        record = yield from index_record.read_record(table, name)
+        if record is None or not record.complete:
+            found = yield from describe_table(name)
+            present = () if found is None else found.index_names
+            yield from index_record.begin_record(table, name, present)
+        yield from begin_revision(table, name, self._version.design)

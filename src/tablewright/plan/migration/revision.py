@@ -1,0 +1,367 @@
+"""Revision: what a table records about the versions of its design.
+
+    $design     the description that the stored items are prepared for
+    $target     while a migration runs: the description that it leads to
+    $previous   after a migration, until it is completed: the description before it
+    $steps      how far the migration is
+    $lease      the executor at work, and a number that it increases while it works
+    $fence      a number that increases with each executor; every write of a migration requires it
+
+These are attributes of the index record (`plan/backfill/index_record.py`), so they are copied,
+dumped and restored with the items that they describe. A table without `$design` is not managed:
+`connect` treats it as before.
+
+Invariants: nothing but the plans of this package writes these attributes. An executor writes them
+only while the fence is its own, so one that was stalled cannot write after another has taken over.
+No clock decides who that is: an executor is taken for dead if the number in its lease has not
+changed while another one waited.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from tablewright.design_changes import DesignChange, differences
+from tablewright.design_description import (
+    DesignDescription,
+    TableDesign,
+    read_table_design,
+    write_table_design,
+)
+from tablewright.errors import (
+    ConditionalCheckFailedException,
+    DesignMismatch,
+    MigrationBusy,
+    MigrationRefused,
+)
+from tablewright.mapping.item_kind import RECORD_NAME, record_key
+from tablewright.mapping.table import TableMap
+from tablewright.plan.description import describe_entities
+from tablewright.plan.migration.steps import MigrationStep
+from tablewright.plan.plan import Request, Steps, Wait
+from tablewright.plan.writes.guard import WriteExpressions
+from tablewright.values import Item, Value
+
+_DESIGN, _TARGET, _PREVIOUS = "$design", "$target", "$previous"
+_STEPS, _LEASE, _FENCE = "$steps", "$lease", "$fence"
+#: The version of the format of these attributes.
+FORMAT = 1
+#: How long an executor may make no progress before another one takes over, in seconds.
+LEASE_SECONDS = 30.0
+_POLL_SECONDS = 2.0
+
+
+Command: TypeAlias = Literal["apply", "rollback", "complete"]
+
+
+class SweepPosition(Struct, frozen=True):
+    """How far a step is that reads the whole table."""
+
+    #: The key of the last item that was read.
+    last: Item
+    items: int = 0
+    changed: int = 0
+
+
+class MigrationState(Struct, frozen=True):
+    """How far a migration is."""
+
+    command: Command
+    #: The steps, and how many of them are done.
+    steps: tuple[MigrationStep, ...]
+    done: int = 0
+    position: SweepPosition | None = None
+    format: int = FORMAT
+
+
+class Lease(Struct, frozen=True):
+    """The executor at work."""
+
+    owner: str
+    beat: int = 0
+
+
+class Revision(Struct, frozen=True):
+    """What a table records about the versions of its design."""
+
+    design: TableDesign
+    target: TableDesign | None = None
+    previous: TableDesign | None = None
+    state: MigrationState | None = None
+    lease: Lease | None = None
+    fence: int = 0
+
+
+def read_revision(table: TableMap, name: str) -> Steps[Revision | None]:
+    """Return what a table records; None if it is not managed."""
+    body = {"TableName": name, "Key": record_key(table), "ConsistentRead": True}
+    item: Item | None = msgspec.json.decode((yield Request("GetItem", body))).get("Item")
+    return None if item is None else revision_of(item, name)
+
+
+def revision_of(record: Mapping[str, Value], name: str) -> Revision | None:
+    """Return the revision in a record; raise MigrationRefused if it cannot be read."""
+    if _DESIGN not in record:
+        return None
+
+    def described(attribute: str) -> TableDesign | None:
+        return read_table_design(record[attribute]["S"]) if attribute in record else None
+
+    try:
+        state = None
+        if _STEPS in record:
+            state = msgspec.json.decode(record[_STEPS]["S"], type=MigrationState)
+            if state.format > FORMAT:
+                raise ValueError(f"format {state.format}")
+        design = described(_DESIGN)
+        assert design is not None
+        return Revision(
+            design,
+            described(_TARGET),
+            described(_PREVIOUS),
+            state,
+            msgspec.json.decode(record[_LEASE]["S"], type=Lease) if _LEASE in record else None,
+            int(record.get(_FENCE, {"N": "0"})["N"]),
+        )
+    except (msgspec.MsgspecError, KeyError, ValueError) as error:
+        raise MigrationRefused(
+            f"the record of the table {name!r} was written by another version of Tablewright, and "
+            f"this one cannot read it ({error}); use that version, or a newer one"
+        ) from None
+
+
+# -- which programs may connect --------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def _entities(table: TableMap, count: int) -> Any:
+    return describe_entities(table)
+
+
+def declared_entities(table: TableMap) -> Any:
+    """Return the descriptions of the entities of a table, computed once."""
+    return _entities(table, len(table.entities))
+
+
+def item_changes(old: TableDesign, new: TableDesign, name: str) -> list[DesignChange]:
+    """Return the changes between two versions that concern items; `name` is that of the table.
+
+    The structure of a table is compared with the table itself.
+    """
+    same = replace(new, keys=old.keys, indexes=old.indexes, ttl=old.ttl, stream=old.stream)
+    pair = (DesignDescription({name: each}) for each in (old, same))
+    return differences(*pair)
+
+
+def declared_version(table: TableMap, revision: Revision) -> TableDesign:
+    """Return the declared version of a managed table, for a comparison of items."""
+    return replace(
+        revision.design,
+        type_attribute=table.type_attribute or "",
+        type_form=table.type_form,
+        entities=declared_entities(table),
+    )
+
+
+def require_served(table: TableMap, name: str, revision: Revision) -> None:
+    """Raise DesignMismatch if the items of a table are not prepared for a program.
+
+    the program declares      it may connect
+    $design                   unless a migration runs that it cannot run together with
+    $target                   if its changes need no preparation, or have guards of their own
+    $previous                 if it can run together with $design
+    anything else             if its changes only need to be deployed
+    """
+    declared = declared_version(table, revision)
+    changes = item_changes(revision.design, declared, name)
+    target, previous = revision.target, revision.previous
+    if not changes:
+        moving = [] if target is None else item_changes(revision.design, target, name)
+        _refuse(
+            name,
+            [each for each in moving if not each.runs_together],
+            "is being migrated to a version of the design that this program cannot run together "
+            "with",
+            "Deploy the new version; `tablewright migrate status DESIGN TARGET` shows how far the "
+            "migration is",
+        )
+        return
+    if previous is not None and not item_changes(previous, declared, name):
+        _refuse(
+            name,
+            [
+                each
+                for each in item_changes(previous, revision.design, name)
+                if not each.runs_together
+            ],
+            "was migrated from the version of the design that this program declares to a version "
+            "that it cannot run together with",
+            "Deploy the new version, or go back: tablewright migrate rollback DESIGN TARGET",
+        )
+        return
+    refused = [each for each in changes if not each.kind.is_deployable]
+    if target is not None and not item_changes(target, declared, name):
+        _refuse(
+            name,
+            refused,
+            "is being migrated to the version of the design that this program declares, and is not "
+            "ready yet",
+            "Wait until the migration has ended: tablewright migrate status DESIGN TARGET",
+        )
+        return
+    _refuse(
+        name,
+        refused,
+        "is not prepared for the version of the design that this program declares",
+        "See what the change needs, and carry it out: tablewright migrate plan DESIGN TARGET",
+    )
+
+
+def _refuse(name: str, changes: Sequence[DesignChange], problem: str, advice: str) -> None:
+    if changes:
+        listed = "\n  ".join(map(str, changes))
+        raise DesignMismatch(f"the table {name!r} {problem}:\n  {listed}\n{advice}")
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+class Executor(Struct):
+    """The executor of a migration of one table: it holds the lease."""
+
+    table: TableMap
+    #: The name of the table.
+    name: str
+    fence: int
+    lease: Lease
+
+    def fence_check(self) -> dict[str, Any]:
+        """Return the action of a transaction that requires that the fence is this executor's."""
+        expressions = WriteExpressions()
+        expressions.require_unchanged({_FENCE: {"N": str(self.fence)}})
+        body = {"TableName": self.name, "Key": record_key(self.table)}
+        return {"ConditionCheck": expressions.add_to(body)}
+
+    def save(self, state: MigrationState) -> Steps[None]:
+        """Record how far the migration is, and that this executor is alive."""
+        self.lease = replace(self.lease, beat=self.lease.beat + 1)
+        yield from self._write({_STEPS: _text(state), _LEASE: _text(self.lease)})
+
+    def begin(self, state: MigrationState, target: TableDesign) -> Steps[None]:
+        """Record that a migration to another version begins."""
+        yield from self._write({_STEPS: _text(state), _TARGET: {"S": write_table_design(target)}})
+
+    def switch(self, design: TableDesign, previous: TableDesign | None) -> Steps[None]:
+        """End a migration: the items are prepared for another version now."""
+        before = None if previous is None else {"S": write_table_design(previous)}
+        yield from self._write(
+            {
+                _DESIGN: {"S": write_table_design(design)},
+                _PREVIOUS: before,
+                _TARGET: None,
+                _STEPS: None,
+            }
+        )
+
+    def release(self) -> Steps[None]:
+        """Let another executor begin at once."""
+        yield from self._write({_LEASE: None})
+
+    def _write(self, values: Mapping[str, Value | None]) -> Steps[None]:
+        expressions = WriteExpressions()
+        expressions.require_unchanged({_FENCE: {"N": str(self.fence)}})
+        for attribute, value in values.items():
+            expressions.update.set_or_remove(attribute, value)
+        body = {"TableName": self.name, "Key": record_key(self.table)}
+        try:
+            yield Request("UpdateItem", expressions.add_to(body))
+        except ConditionalCheckFailedException:
+            raise lost_lease(self.name) from None
+
+
+def lost_lease(name: str) -> MigrationBusy:
+    return MigrationBusy(
+        f"another executor has taken over the migration of the table {name!r}, because this one "
+        "made no progress for a while; this one has stopped and writes nothing more"
+    )
+
+
+def _text(value: Struct) -> Value:
+    return {"S": msgspec.json.encode(value).decode()}
+
+
+# -- the beginning ---------------------------------------------------------------------------------
+
+
+def begin_revision(table: TableMap, name: str, design: TableDesign) -> Steps[None]:
+    """Record what a table that is not managed is prepared for; raise MigrationRefused if it is."""
+    expressions = WriteExpressions()
+    expressions.require_unchanged({_DESIGN: None})
+    expressions.update.set_or_remove(_DESIGN, {"S": write_table_design(design)})
+    if table.type_attribute is not None:
+        expressions.update.set_or_remove(table.type_attribute, table.type_value(RECORD_NAME))
+    body = {"TableName": name, "Key": record_key(table)}
+    try:
+        yield Request("UpdateItem", expressions.add_to(body))
+    except ConditionalCheckFailedException:
+        raise MigrationRefused(
+            f"the table {name!r} records already what its items are prepared for; see: tablewright "
+            "migrate status DESIGN TARGET"
+        ) from None
+
+
+def acquire(table: TableMap, name: str, *, lease_seconds: float = LEASE_SECONDS) -> Steps[Executor]:
+    """Return the executor of a table when no other one is at work.
+
+    Wait for `lease_seconds` to see whether the present one makes progress; raise MigrationBusy if
+    it does.
+    """
+    owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+    waited = 0.0
+    seen: Lease | None = None
+    while True:
+        found = yield from read_revision(table, name)
+        if found is None:
+            raise not_managed(name)
+        if found.lease is not None and (seen is None or waited < lease_seconds):
+            if seen is not None and found.lease != seen:
+                raise MigrationBusy(
+                    f"another executor migrates the table {name!r}: {found.lease.owner}; wait "
+                    "until it has ended, or stop it"
+                )
+            seen = found.lease
+            pause = min(_POLL_SECONDS, max(lease_seconds, 0.001))
+            yield Wait(pause)
+            waited += pause
+            continue
+        lease = Lease(owner)
+        expressions = WriteExpressions()
+        fence: Value | None = {"N": str(found.fence)} if found.fence else None
+        expressions.require_unchanged({_FENCE: fence})
+        if found.lease is not None:
+            expressions.require_unchanged({_LEASE: _text(found.lease)})
+        expressions.update.set_or_remove(_LEASE, _text(lease))
+        expressions.update.set_or_remove(_FENCE, {"N": str(found.fence + 1)})
+        body = {"TableName": name, "Key": record_key(table)}
+        try:
+            yield Request("UpdateItem", expressions.add_to(body))
+        except ConditionalCheckFailedException:
+            continue  # another executor was faster, or the present one made progress
+        return Executor(table, name, found.fence + 1, lease)
+
+
+def not_managed(name: str) -> MigrationRefused:
+    return MigrationRefused(
+        f"the table {name!r} does not record which version of the design its items are prepared "
+        "for. Record it with the version that the running programs have: tablewright migrate "
+        "baseline DESIGN TARGET"
+    )

@@ -1,0 +1,198 @@
+"""Rewriting: from a stored item of one version of a design to the item of another version.
+
+    what has changed             what the item gets
+    the type of the items        the new type
+    a renamed attribute          the value of the old one, which stays until `complete`
+    a required attribute         the value of `fill=`, if the item has none
+    another type of values       the value of `fill=`, if the stored one cannot be read
+    keys in indexes              those that its values give
+    what only one version has    stays; `clean` removes it
+
+This module must not know how items are read and written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from tablewright.design_changes import DesignChange
+from tablewright.design_description import EntityDescription, TableDesign
+from tablewright.errors import InvalidValue, UnreadableItem
+from tablewright.mapping.attributes import AttributeMap
+from tablewright.mapping.converters import converter
+from tablewright.mapping.entity import EntityMap
+from tablewright.mapping.table import TableMap
+from tablewright.plan.writes.guard import key_text
+from tablewright.values import Item, Value
+
+_plain = converter(Any, "a stored item").decode
+
+
+class Renames(Struct, frozen=True):
+    """The renamed types and attributes between two versions."""
+
+    #: The type of items in the target, by their type in the source.
+    types: Mapping[str, str] = {}
+    #: By the type in the target: the attribute in the source of each renamed attribute.
+    attributes: Mapping[str, Mapping[str, str]] = {}
+
+
+def renames_in(changes: Iterable[DesignChange], *, reverse: bool = False) -> Renames:
+    """Return what was renamed; with `reverse`, for the way back to the old version."""
+    types: dict[str, str] = {}
+    attributes: dict[str, dict[str, str]] = {}
+    changes = list(changes)
+    for each in changes:
+        if each.kind.name == "entity-renamed":
+            types[each.before] = each.after
+    for each in changes:
+        if each.kind.name == "attribute-renamed":
+            owner, renamed = each.entity, (each.after, each.before)
+            if reverse:
+                owner = next((old for old, new in types.items() if new == owner), owner)
+                renamed = renamed[::-1]
+            attributes.setdefault(owner, {})[renamed[0]] = renamed[1]
+    if reverse:
+        types = {new: old for old, new in types.items()}
+    return Renames(types, attributes)
+
+
+class Rewriter:
+    """Rewrites the items of one table for a version of its design."""
+
+    def __init__(self, table: TableMap, renames: Renames, *, keeps_new: bool = False) -> None:
+        """Make a rewriter; with `keeps_new`, a value under the new name is newer than the old one.
+
+        Before the items are prepared, only programs of the old version write them; afterwards,
+        only programs of the new one.
+        """
+        self._table = table
+        self._renames = renames
+        self._keeps_new = keeps_new
+        self._by_type = {entity.type_name: entity for entity in table.entities}
+
+    def entity_of(self, item: Item) -> EntityMap | None:
+        """Return the entity of an item in the target version; None if it is not rewritten."""
+        name = self._table.type_attribute
+        if name is not None and name in item:
+            for former, new in self._renames.types.items():
+                if item[name] == self._table.type_value(former):
+                    return self._by_type[new]
+        found = self._table.identify(item).stored
+        return None if found is None else found.kind_of(item)
+
+    def rewrite(self, item: Item) -> tuple[EntityMap, Item] | None:
+        """Return the entity and the item as the target version stores it; None to leave it alone.
+
+        Raise UnreadableItem, which names the item, if the target version cannot read it.
+        """
+        entity = self.entity_of(item)
+        if entity is None:
+            return None
+        try:
+            wanted = self._carried(entity, item)
+            wanted = entity.rekey(wanted)
+        except (InvalidValue, UnreadableItem) as error:
+            shown = f"the item with {key_text(self._table.key(item))}"
+            raise UnreadableItem(f"{error} ({shown})", item=item) from None
+        # An item keeps its key in the table, also one that is spelled in another way.
+        return entity, wanted | self._table.key(item)
+
+    def _carried(self, entity: EntityMap, item: Item) -> Item:
+        """Return an item with the type and the attributes of the target version."""
+        wanted = dict(item)
+        if self._table.type_attribute is not None:
+            wanted[self._table.type_attribute] = self._table.type_value(entity.type_name)
+        for name, former in self._renames.attributes.get(entity.type_name, {}).items():
+            if former in item and not (self._keeps_new and name in item):
+                wanted[name] = item[former]
+        for attribute in entity.attributes.values():
+            if attribute.fill is not None and not _is_readable(attribute, wanted):
+                wanted[attribute.stored] = _filled(attribute, item)
+        return wanted
+
+    def watched(self, entity: EntityMap, item: Item) -> list[str]:
+        """Return the stored attributes that must not change between the read and the write."""
+        if any(callable(each.fill) for each in entity.attributes.values()):
+            return sorted({*item} - {*self._table.attributes})
+        names = {name for key in entity.index_keys for name in key.composed}
+        depends = {name for key in entity.index_keys for name in key.depends_on}
+        stored = {each.stored for each in entity.attributes.values() if each.fill is not None}
+        stored |= {
+            entity.attributes[name].stored
+            for name in depends
+            if not entity.attributes[name].is_key_only
+        }
+        renamed = self._renames.attributes.get(entity.type_name, {})
+        stored |= {*renamed, *(renamed[name] for name in stored & {*renamed}), *renamed.values()}
+        if self._table.type_attribute is not None:
+            stored.add(self._table.type_attribute)
+        return sorted((names | stored) - {*self._table.attributes})
+
+
+def _is_readable(attribute: AttributeMap, item: Mapping[str, Value]) -> bool:
+    value = item.get(attribute.stored)
+    if value is None:
+        return attribute.may_be_absent
+    try:
+        attribute.converter.decode(value)
+    except UnreadableItem:
+        return False
+    return True
+
+
+def _filled(attribute: AttributeMap, item: Item) -> Value:
+    """Return the stored value that `fill=` gives for an item."""
+    fill = attribute.fill
+    value = fill(_plain({"M": item})) if callable(fill) else fill
+    return attribute.converter.encode(value)
+
+
+class Leftovers:
+    """What only the old version of a design needs: attributes and items."""
+
+    def __init__(self, old: TableDesign, new: TableDesign, renames: Renames) -> None:
+        before, after = old.entities or {}, new.entities or {}
+        self._type_attribute = new.type_attribute
+        #: By the type of items in the new version.
+        self._attributes: dict[str, frozenset[str]] = {}
+        for name, entity in before.items():
+            current = after.get(renames.types.get(name, name))
+            if current is not None:
+                names = _stored_names(entity) - _stored_names(current)
+                self._attributes[renames.types.get(name, name)] = names
+        #: The types of the items that no version needs any more.
+        self.removed_entities = frozenset(before) - frozenset(after) - frozenset(renames.types)
+        kept = {unique for entity in after.values() for unique in entity.uniques}
+        self._removed_sentinels = frozenset(
+            unique for entity in before.values() for unique in entity.uniques if unique not in kept
+        )
+
+    def __bool__(self) -> bool:
+        return bool(
+            any(self._attributes.values()) or self.removed_entities or self._removed_sentinels
+        )
+
+    def attributes_of(self, entity: EntityMap, item: Item) -> list[str]:
+        """Return the attributes of an item that only the old version needs."""
+        return sorted(self._attributes.get(entity.type_name, frozenset()) & {*item})
+
+    def is_removed(self, item: Item, *, with_entities: bool) -> bool:
+        """Return whether an item is a sentinel, or of an entity, that only the old version has."""
+        value = item.get(self._type_attribute, {})
+        types = {str(value["S"])} if "S" in value else {*map(str, value.get("SS", ()))}
+        if not types.isdisjoint(self._removed_sentinels):
+            return True
+        return with_entities and not types.isdisjoint(self.removed_entities)
+
+
+def _stored_names(entity: EntityDescription) -> frozenset[str]:
+    """Return the attributes that items of an entity can have, except the primary key."""
+    keys = {
+        each.name for place in entity.places.values() for key in place for each in key.templates
+    }
+    primary = {each.name for each in entity.key.templates}
+    return frozenset({*entity.attributes, *keys} - primary)

@@ -1,0 +1,153 @@
+"""Steps of a migration: what leads from one version of a design to another, in which order.
+
+    check          read all items; list those that cannot be carried over, and duplicates
+    create-index   one index at a time, as DynamoDB requires
+    enable-stream
+    rewrite        give every item what the new version reads, and keep what the old one reads
+    verify         read all items again; rewrite those that programs have written meanwhile
+    enable-ttl     last of all: from then on, items expire
+    switch         record that the items are prepared for the new version
+
+`complete` removes afterwards what only the old version needs:
+
+    clean          remove attributes, and the items of removed entities and unique values
+    delete-index
+    finish         record that the old version can no longer be used
+
+A rollback is the same way back: the old version is the target, and it is completed at once. No step
+removes anything that the old version reads before `complete`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from tablewright.design_changes import DesignChange, Need
+from tablewright.errors import MigrationRefused
+from tablewright.table_description import TableDescription
+
+StepName: TypeAlias = Literal[
+    "check",
+    "create-index",
+    "enable-stream",
+    "rewrite",
+    "verify",
+    "enable-ttl",
+    "switch",
+    "clean",
+    "delete-index",
+    "finish",
+]
+
+#: What each step does, for people.
+DOES: dict[StepName, str] = {
+    "check": "read all items and list those that cannot be carried over; nothing is written",
+    "create-index": "create the index {part}, and wait until it is ACTIVE",
+    "enable-stream": "enable the stream, with {part}",
+    "rewrite": "give every item what the new version reads; what the old one reads stays",
+    "verify": "read all items again, and rewrite those that were written meanwhile",
+    "enable-ttl": "enable TTL by the attribute {part}; from then on, items expire",
+    "switch": "record that the items are prepared for the new version",
+    "clean": "remove from every item what only the old version reads",
+    "delete-index": "delete the index {part}",
+    "finish": "record that the old version can no longer be used",
+}
+#: How each step is undone.
+UNDO: dict[StepName, str] = {
+    "check": "nothing to undo",
+    "create-index": "rollback deletes it",
+    "enable-stream": "stays enabled",
+    "rewrite": "rollback removes what was added",
+    "verify": "rollback removes what was added",
+    "enable-ttl": "stays enabled; expired items are lost",
+    "switch": "rollback",
+    "clean": "cannot be undone",
+    "delete-index": "cannot be undone; create it again",
+    "finish": "cannot be undone",
+}
+
+#: Changes that no sweep can carry out, each with what to do instead.
+_UNSUPPORTED: dict[str, str] = {
+    "table-key-changed": "declare another table and copy the items",
+    "local-index-changed": "declare another table and copy the items",
+    "index-changed": "DynamoDB cannot change an index: declare one with another name, and remove "
+    "the old one",
+    "type-attribute-changed": "declare another table and copy the items",
+    "role-changed": "declare an attribute with another name",
+    "ttl-changed": "disable TTL first: declare no ttl(), migrate, and declare it again",
+    "stream-changed": "disable the stream first: declare no stream, migrate, and declare it again",
+}
+_MOVES = "a primary key cannot be changed in place: declare another table and copy the items"
+
+
+class MigrationStep(Struct, frozen=True):
+    """One step: its name, and the index or attribute that it is about."""
+
+    name: StepName
+    part: str = ""
+
+    @property
+    def does(self) -> str:
+        return DOES[self.name].format(part=self.part)
+
+    @property
+    def undo(self) -> str:
+        return UNDO[self.name]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.part}".rstrip()
+
+
+def refuse_unsupported(changes: Iterable[DesignChange]) -> None:
+    """Raise MigrationRefused for changes that cannot be carried out in this table."""
+    problems = [
+        f"{each}\n    {_MOVES if each.need is Need.MOVES else _UNSUPPORTED[each.kind.name]}"
+        for each in changes
+        if each.need is Need.MOVES or each.kind.name in _UNSUPPORTED
+    ]
+    if problems:
+        listed = "\n  ".join(problems)
+        raise MigrationRefused(f"these changes cannot be carried out in the table:\n  {listed}")
+
+
+def apply_steps(
+    changes: Iterable[DesignChange], wanted: TableDescription, found: TableDescription
+) -> list[MigrationStep]:
+    """Return the steps that prepare a table and its items for a new version."""
+    sweeps = any(each.need in (Need.BACKFILL, Need.RESERVATION, Need.REWRITE) for each in changes)
+    present = set(found.index_names)
+    steps = [MigrationStep("check")] if sweeps else []
+    steps += [
+        MigrationStep("create-index", each.name)
+        for each in wanted.global_indexes
+        if each.name not in present
+    ]
+    if wanted.stream is not None and found.stream is None:
+        steps.append(MigrationStep("enable-stream", wanted.stream))
+    if sweeps:
+        steps += [MigrationStep("rewrite"), MigrationStep("verify")]
+    if wanted.ttl is not None and found.ttl is None:
+        steps.append(MigrationStep("enable-ttl", wanted.ttl))
+    return [*steps, MigrationStep("switch")]
+
+
+def clean_steps(
+    leftovers: bool, old: TableDescription, new: TableDescription, found: TableDescription
+) -> list[MigrationStep]:
+    """Return the steps that remove what only the old version needs.
+
+    An index that neither version declares belongs to others, and stays.
+    """
+    present, kept = set(found.index_names), set(new.index_names)
+    return [
+        *([MigrationStep("clean")] if leftovers else []),
+        *(
+            MigrationStep("delete-index", each.name)
+            for each in old.global_indexes
+            if each.name in present and each.name not in kept
+        ),
+        MigrationStep("finish"),
+    ]

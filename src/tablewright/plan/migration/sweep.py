@@ -1,0 +1,188 @@
+"""Sweep: read a whole table, and write the items that differ from what they should be.
+
+    page of items ──▶ changes ──▶ transactions of up to 99 updates and the check of the fence
+
+Every update requires what it was computed from as it was read; an item that another program has
+changed is read and computed again. All updates are in transactions with a check of the fence, so an
+executor that has lost its lease writes nothing. A transaction also commits once: in a file, 99
+updates take one fsync, over HTTP one request. DynamoDB charges twice the units for it.
+
+Transactions of one table are sent one after the other: DynamoDB cancels transactions that touch the
+same item, here the record, at the same time.
+
+After each page the position is saved, with the fence as its condition: a run that was stopped is
+continued by the next one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from tablewright.backoff import Backoff
+from tablewright.encoding.items import item_size
+from tablewright.errors import (
+    Contention,
+    InvalidValue,
+    TransactionCanceledException,
+    ValidationException,
+)
+from tablewright.limits import MAX_TRANSACTION_ACTIONS, MAX_TRANSACTION_SIZE, WRITE_UNIT_SIZE
+from tablewright.mapping.table import TableMap
+from tablewright.plan.migration.revision import Executor, lost_lease
+from tablewright.plan.plan import Context, Request, Steps, Wait
+from tablewright.plan.query_requests import QueryRequest, Selection
+from tablewright.plan.reads.several import item_identity, read_batch
+from tablewright.plan.reads.single import decode_page
+from tablewright.plan.writes.action import CONDITION_FAILED, TRANSIENT
+from tablewright.plan.writes.guard import WriteExpressions, key_text, stored_values
+from tablewright.values import Item, Value
+
+#: The delays while other programs keep changing the same items.
+CONFLICTS = Backoff(attempts=20, first=0.01, longest=1.0)
+
+
+class ItemChange(Struct, frozen=True):
+    """What a sweep writes to one item: attributes to set and to remove, or its deletion."""
+
+    item: Item
+    #: The new values; None removes an attribute. Empty: the item is deleted.
+    values: dict[str, Value | None]
+    #: The attributes that must be as they were read.
+    watched: list[str]
+
+    def action(self, table: TableMap, name: str) -> dict[str, Any]:
+        """Return the action of a transaction."""
+        expressions = WriteExpressions()
+        expressions.require_exists(table)
+        expressions.require_unchanged(stored_values(self.item, self.watched))
+        for attribute, value in self.values.items():
+            expressions.update.set_or_remove(attribute, value)
+        body = {"TableName": name, "Key": table.key(self.item)}
+        return {"Update" if self.values else "Delete": expressions.add_to(body)}
+
+
+#: Returns what to write to an item; None if it is as it should be.
+Compute: TypeAlias = Callable[[Item], ItemChange | None]
+
+
+class RateLimit:
+    """Limits write units per second."""
+
+    def __init__(self, units_per_second: float | None) -> None:
+        self._rate = units_per_second
+        self._free_at = 0.0
+
+    def spend(self, units: float) -> Steps[None]:
+        """Wait until the units of the last request have accrued."""
+        if self._rate is None:
+            return
+        now = time.monotonic()
+        self._free_at = max(now, self._free_at) + units / self._rate
+        if self._free_at > now:
+            yield Wait(self._free_at - now)
+
+
+def read_page(context: Context, table: TableMap, last: Item | None) -> Steps[Any]:
+    """Read one page of a table, with a consistent read, after the item with the key `last`."""
+    members = {"TableName": context.name_of(table), "ConsistentRead": True}
+    request = QueryRequest("Scan", members, Selection(None))
+    return decode_page((yield request if last is None else request.next_page(last)))
+
+
+def write_changes(
+    executor: Executor,
+    changes: Iterable[ItemChange],
+    compute: Compute,
+    context: Context,
+    limit: RateLimit,
+) -> Steps[int]:
+    """Write changes in fenced transactions; return how many items were changed."""
+    written = 0
+    for batch in _batches(changes):
+        written += yield from _write_batch(executor, batch, compute, context)
+        yield from limit.spend(sum(2 * _units(each) for each in batch))
+    return written
+
+
+def _batches(changes: Iterable[ItemChange]) -> Iterator[list[ItemChange]]:
+    """Yield as many changes as fit into one transaction with the check of the fence."""
+    batch: list[ItemChange] = []
+    size = 0
+    for each in changes:
+        added = item_size(each.item) + item_size({n: v for n, v in each.values.items() if v})
+        if batch and (
+            len(batch) == MAX_TRANSACTION_ACTIONS - 1 or size + added > MAX_TRANSACTION_SIZE
+        ):
+            yield batch
+            batch, size = [], 0
+        batch.append(each)
+        size += added
+    if batch:
+        yield batch
+
+
+def _units(change: ItemChange) -> int:
+    return -(-item_size(change.item) // WRITE_UNIT_SIZE)
+
+
+def _write_batch(
+    executor: Executor, batch: list[ItemChange], compute: Compute, context: Context
+) -> Steps[int]:
+    """Send changes as one transaction, again without those that others have made unnecessary."""
+    table, name = executor.table, executor.name
+    failures = 0
+    while batch:
+        actions = [executor.fence_check(), *(each.action(table, name) for each in batch)]
+        try:
+            yield Request("TransactWriteItems", {"TransactItems": actions})
+            return len(batch)
+        except ValidationException as fault:
+            if len(batch) == 1:  # a key, or the item with its new attributes, is too large
+                raise InvalidValue(
+                    f"the item with {key_text(table.key(batch[0].item))}: {fault.message}"
+                ) from fault
+            written = 0
+            for each in batch:  # DynamoDB does not say which one
+                written += yield from _write_batch(executor, [each], compute, context)
+            return written
+        except TransactionCanceledException as fault:
+            codes = [reason["Code"] for reason in fault.reasons]
+            if codes[0] == CONDITION_FAILED:
+                raise lost_lease(name) from None
+            refused = [code for code in codes if code not in ("None", CONDITION_FAILED, *TRANSIENT)]
+            if refused and len(batch) == 1:
+                reason = fault.reasons[codes.index(refused[0])].get("Message", refused[0])
+                shown = key_text(table.key(batch[0].item))
+                raise InvalidValue(f"the item with {shown}: {reason}") from fault
+            if refused:
+                written = 0
+                for each in batch:
+                    written += yield from _write_batch(executor, [each], compute, context)
+                return written
+        failures += 1
+        delay = CONFLICTS.delay(failures)
+        if delay is None:
+            raise Contention(
+                f"other programs changed items of the table {name!r} {failures} times in a row "
+                "while they were migrated; run the command again"
+            )
+        yield Wait(delay)
+        changed = [each for each, code in zip(batch, codes[1:], strict=True) if code != "None"]
+        batch = [each for each in batch if each not in changed]
+        batch += yield from _computed_again(executor, changed, compute, context)
+    return 0
+
+
+def _computed_again(
+    executor: Executor, changes: list[ItemChange], compute: Compute, context: Context
+) -> Steps[list[ItemChange]]:
+    """Read items again and return what is still to be written to them."""
+    table = executor.table
+    keys = [(executor.name, table.key(each.item)) for each in changes]
+    found = yield from read_batch(context, keys, consistent=True)
+    items = (found.get((executor.name, item_identity(key))) for _, key in keys)
+    return [made for item in items if item is not None and (made := compute(item)) is not None]
