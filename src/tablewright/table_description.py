@@ -167,6 +167,15 @@ class TableDescription(Struct, frozen=True):
         names = dict.fromkeys((*self.keys.names, *index.keys.names))
         return {name: item[name] for name in names}
 
+    def index_row(self, index: IndexDescription, item: Item | None) -> Item | None:
+        """Return the row of an item in an index: its projected attributes; None if it has none."""
+        if item is None or not index.contains(item):
+            return None
+        if index.projection.type == "ALL":
+            return item
+        held = {*self.keys.names, *index.keys.names, *index.projection.include}
+        return {name: value for name, value in item.items() if name in held}
+
     def on_demand_only(self) -> TableDescription:
         """Return the same table, billed on demand and without limits."""
         indexes = (replace(index, throughput=None, on_demand=None) for index in self.indexes)
