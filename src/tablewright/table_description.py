@@ -21,6 +21,8 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from tablewright.errors import InvalidValue
+from tablewright.hints import did_you_mean_or_list
 from tablewright.schema import (
     KeyAttribute,
     KeySchema,
@@ -152,6 +154,14 @@ class TableDescription(Struct, frozen=True):
     def find(self, name: str | None) -> IndexDescription | None:
         """Return the index of a name, or the table for "" and None."""
         return next((each for each in self.collections if each.name == (name or "")), None)
+
+    def require_index(self, name: str | None) -> IndexDescription:
+        """Return the index of a name, or the table for "" and None; raise InvalidValue."""
+        found = self.find(name)
+        if found is None:
+            hint = did_you_mean_or_list(name, self.index_names, "indexes")
+            raise InvalidValue(f"{self.name} has no index {name!r}{hint}")
+        return found
 
     def can_read(self, name: str) -> bool:
         """Return whether an index exists and can be read; "" is the table."""

@@ -116,6 +116,7 @@ def test_no_scan_refuses_a_scan(target: str) -> None:
         assert done.returncode == 2
         assert done.stdout == ""
         assert "this statement reads all of shop" in done.stderr
+    assert "all of shop, index by-status (3 items, " in done.stderr
     assert "a condition on status with = or IN avoids it; --no-scan refuses it" in done.stderr
     done = run("sql", target, "SELECT * FROM shop WHERE pk = 'C#1'", "--no-scan")
     assert done.returncode == 0
@@ -153,7 +154,7 @@ def test_explain_runs_nothing(target: str) -> None:
         ("SELECT * FROM shp", "Table: shp not found; did you mean 'shop'?"),
         ("DELETE FROM shp WHERE pk = 'a' AND sk = 'b'", "not found; did you mean 'shop'?"),
         ('SELECT * FROM shop."by_stats"', "has no index 'by_stats'; did you mean 'by-status'?"),
-        ("SELECT * FROM shop.other", "has no index 'other'; its indexes are: by-status"),
+        ("SELECT * FROM shop.other", "has no index 'other'; the indexes are: by-status"),
     ],
 )
 def test_a_mistake_is_one_line(target: str, statement: str, message: str) -> None:

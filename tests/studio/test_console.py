@@ -82,7 +82,7 @@ def test_a_statement_is_explained_before_it_runs(
     [
         ("SELEKT", "ValidationException: Statement wasn't well formed"),
         ("SELECT * FROM comerce_single_table", "did you mean 'commerce_single_table'?"),
-        (f"SELECT * FROM {TABLE}.nothing", "ValidationException"),
+        (f"SELECT * FROM {TABLE}.nothing", "has no index 'nothing'; "),
         (f"UPDATE {TABLE} SET a = 1 WHERE PK = 'CUST#C1'", "ValidationException"),
         (f"SELECT * FROM {TABLE} WHERE PK = ?", "parameters"),
         (f"EXISTS(SELECT * FROM {TABLE} WHERE {ORDER} AND total > 5)", "it cannot run alone"),

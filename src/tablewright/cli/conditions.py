@@ -62,17 +62,6 @@ class KeyArgument(NamedTuple):
     values: list[Value]
 
 
-def find_key(table: TableDescription, index: str | None = None) -> KeySchema:
-    """Return the key of a table, or of one of its indexes."""
-    found = table.find(index)
-    if found is None:
-        names = table.index_names
-        known = f"its indexes are {', '.join(names)}" if names else "it has no indexes"
-        hint = did_you_mean(str(index), names)
-        raise InvalidValue(f"{table.name} has no index {index!r}{hint or f'; {known}'}")
-    return found.keys
-
-
 def require_key(table: TableDescription, declared: TableMap) -> None:
     """Raise InvalidValue if a table has another key than its declaration in a design."""
     names = tuple(name for name in declared.attributes if name is not None)

@@ -75,7 +75,7 @@ def sql(
     values = [read_literal(text) for text in parameter or ()]
     with open_statements(target, allow_scans=not no_scan) as session:
         if explain:
-            typer.echo(str(session.explain(statement, values or None)))
+            typer.echo(str(session.plan(statement, values or None).explanation))
         else:
             _check_count(statement, len(values))
             run_and_print(session, statement, values, limit=limit or None, json=json)
@@ -185,7 +185,7 @@ class Shell:
         command(rest.strip())
 
     def _explain(self, statement: str) -> None:
-        typer.echo(str(self.session.explain(statement)))
+        typer.echo(str(self.session.plan(statement).explanation))
 
     def _help(self, rest: str) -> None:
         typer.echo(HELP, nl=False)

@@ -15,7 +15,7 @@ from typing import Any
 
 from tablewright import transport
 from tablewright.errors import TableNotFound, TransferRefused
-from tablewright.hints import did_you_mean
+from tablewright.hints import did_you_mean_or_list
 from tablewright.transfer.sending import send_request
 from tablewright.transport import Transport
 from tablewright.wire.constraints import NAME_PATTERN
@@ -90,8 +90,7 @@ def select_tables(transport: Transport, where: str, table: str | None) -> list[s
     names = list_tables(transport)
     if table is not None:
         if table not in names:
-            existing = f"; its tables are {', '.join(names)}" if names else "; it has no tables"
-            hint = did_you_mean(table, names) or existing
+            hint = did_you_mean_or_list(table, names, "tables")
             raise TableNotFound(f"{where} has no table {table!r}{hint}")
         return [table]
     if not names:

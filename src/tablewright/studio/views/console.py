@@ -20,6 +20,7 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from tablewright.capacity import read_units
+from tablewright.engine.statements.explain import StatementPlan
 from tablewright.errors import DynamoDBError, EndpointUnavailable, TablewrightError
 from tablewright.limits import MAX_STATEMENT_LENGTH
 from tablewright.mapping.entity import EntityMap
@@ -50,8 +51,10 @@ from tablewright.studio.target.statements import (
     CONFIRM_BYTES,
     ItemChanged,
     ResultPage,
-    StatementPlan,
     StatementPreview,
+    estimate_units,
+    needs_confirmation,
+    page_size,
     similar_patterns,
 )
 from tablewright.studio.web.frame import WebPage, static_url
@@ -90,9 +93,9 @@ def _answer(
     if not found.is_read:
         workspace.require_writable(found.explanation.operation)
         return [preview_panel(workspace, text, statements.preview(workspace, text))]
-    if found.needs_confirmation and query.get("confirm") != "scan":
+    if needs_confirmation(found) and query.get("confirm") != "scan":
         return [confirm_scan(text, found)]
-    page = statements.read_page(workspace, text, found.page, query.get("after"))
+    page = statements.read_page(workspace, text, page_size(found), query.get("after"))
     known = workspace.map_of(found.explanation.table)
     return [result_panel(text, found, page, known, query.get("confirm"))]
 
@@ -132,7 +135,7 @@ def export(workspace: Workspace, request: WebRequest) -> WebPage | WebResponse:
     found = statements.plan(workspace, text)
     if not found.is_read or kind not in FORMATS:
         raise TablewrightError("only the items of a SELECT can be exported, as json or csv")
-    if found.needs_confirmation and request.query.get("confirm") != "scan":
+    if needs_confirmation(found) and request.query.get("confirm") != "scan":
         return redirect(url("/console", statement=text, run=1))  # asks
     return export_response("result", kind, statements.read_pages(workspace, text))
 
@@ -271,7 +274,7 @@ def explain_panel(found: StatementPlan, patterns: Sequence[AccessPattern] = ()) 
     size = f"{found.items:,} items, {size_text(found.size)}"
     rows += [
         ("reads from" if found.is_read else "table", element("span", size)),
-        ("units", element("span", found.units, element("small", _remark(found)))),
+        ("units", element("span", estimate_units(found), element("small", _remark(found)))),
     ]
     if patterns:
         links = [
@@ -303,8 +306,8 @@ def failure_panel(error: TablewrightError) -> Markup:
 def confirm_scan(text: str, found: StatementPlan) -> Markup:
     words = (
         f"This statement reads all of {found.explanation.table}, page by page: {found.items:,} "
-        f"items, {size_text(found.size)}, {found.units}. A page reads {found.page:,} items. "
-        "A condition on the partition key avoids it."
+        f"items, {size_text(found.size)}, {estimate_units(found)}. A page reads "
+        f"{page_size(found):,} items. A condition on the partition key avoids it."
     )
     href = url("/console", statement=text, run=1, confirm="scan")
     link = element("p", parts.button_link("Run the scan", href, "bad"))
@@ -337,7 +340,7 @@ def result_panel(
     if page.next_token is not None:
         href = url("/console", **asked, run=1, after=page.next_token)
         swap = parts.swap("#answer", hx_get=href)
-        more = element("span", f"There are more: a page reads {found.page:,} items.")
+        more = element("span", f"There are more: a page reads {page_size(found):,} items.")
         next_page = aside(parts.button_link("Next page", href, "sm", rel="next", **swap))
         following = element("div.pager", more, next_page)
     if not page.items:
