@@ -19,6 +19,7 @@ from tablewright.engine.statements.prepared import (
 from tablewright.engine.statements.read import check_keys
 from tablewright.engine.statements.where import KeyTest
 from tablewright.engine.tables.table import StoredTable, table_from_description
+from tablewright.expression.printing import format_comparison
 from tablewright.partiql.printing import (
     Show,
     format_condition,
@@ -180,10 +181,4 @@ def _format_key(tests: Sequence[KeyTest], show: Show) -> str:
 
 
 def _format_test(test: KeyTest, show: Show) -> str:
-    name = format_name(test.name)
-    operands = [show(operand) for operand in test.operands]
-    if test.operator == "begins_with":
-        return f"begins_with({name}, {operands[0]})"
-    if test.operator == "BETWEEN":
-        return f"{name} BETWEEN {operands[0]} AND {operands[1]}"
-    return f"{name} {test.operator} {operands[0]}"
+    return format_comparison(format_name(test.name), test.operator, [*map(show, test.operands)])
