@@ -82,7 +82,23 @@ def test_json_is_one_item_on_each_line(target: str) -> None:
         item(sk="O#0", lines=[{"sku": "a", "n": 0}]),
         item(sk="O#1", lines=[{"sku": "a", "n": 1}]),
     ]
-    assert done.stderr == "2 items, 0.5 units; there are more, see --limit\n"
+    assert done.stderr == "2 items, 0.5 units; there are more, `tablewright sql --all` prints all\n"
+
+
+def test_all_items_are_printed_with_all(target: str) -> None:
+    statement = "SELECT sk FROM shop WHERE pk = 'C#1'"
+    done = run("sql", target, statement, "--json", "--limit", "2", "--all")
+    assert len(done.stdout.splitlines()) == 3
+    assert done.stderr == "3 items, 0.5 units\n"
+
+
+@pytest.mark.parametrize(
+    "command", [["sql", "SELECT"], ["query", "shop", "pk=C#1"], ["scan", "shop"]]
+)
+def test_a_limit_of_0_is_refused_and_names_all(file: Path, command: list[str]) -> None:
+    done = run(command[0], file, *command[1:], "--limit", "0")
+    expected = "tablewright: --limit 0: the limit is at least 1; use --all for all items\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)
 
 
 def test_a_scan_prints_a_warning_first(target: str) -> None:

@@ -232,6 +232,21 @@ def test_a_write_is_previewed_then_run(browser: Browser, workspace: Workspace) -
     assert item["status"] == {"S": "SHIPPED"}
 
 
+@pytest.mark.parametrize(
+    ("statement", "shown"),
+    [
+        (f"DELETE FROM {TABLE} WHERE PK = 'CUST#C1' AND SK = 'none'", "there is no such item"),
+        (f"UPDATE {TABLE} SET status = 'PAID' WHERE {ORDER}", "attributes stay as they are"),
+    ],
+)
+def test_a_preview_says_that_nothing_would_change(
+    browser: Browser, statement: str, shown: str
+) -> None:
+    page = browser.get(console(statement, run="1")).text
+    assert "nothing would change" in page
+    assert shown in page
+
+
 def test_an_item_that_changed_since_is_previewed_again(
     browser: Browser, workspace: Workspace
 ) -> None:

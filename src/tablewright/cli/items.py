@@ -32,6 +32,7 @@ from tablewright.cli.grammar import (
     argument,
     flag,
     load_design,
+    max_items,
     option,
 )
 from tablewright.cli.item_json import read_items
@@ -63,7 +64,7 @@ _FILTER = option(
     "--filter",
     metavar="CONDITION",
 )
-_LIMIT = option("The maximum number of items to read.", default=MAX_ITEMS, min=1)
+_LIMIT = option("The maximum number of items to read.", default=MAX_ITEMS)
 _CURSOR = option("Continue where a command stopped.", metavar="CURSOR")
 _ALL = flag("Read all items, in as many pages as needed.", "--all")
 
@@ -111,6 +112,7 @@ def query(
     json: Json = False,
 ) -> None:
     """Print items of one partition, in the order of the sort key."""
+    maximum = max_items(limit, is_all=all_items)
     entities = find_entities(design, table)
     with open_session(target) as session:
         conditions = parse_conditions(condition, session.describe(table).require_index(index).keys)
@@ -121,7 +123,6 @@ def query(
         }
         add_expressions(request, key_expression(conditions), filters)
         view = make_view(session, table, index, entities, attributes)
-        maximum = None if all_items else limit
         print_pages(ReadPages(session, "Query", request, maximum, cursor), view, json=json)
 
 
@@ -144,6 +145,7 @@ def scan(
     """
     from tablewright.mapping.item_kind import is_record
 
+    maximum = max_items(limit, is_all=all_items)
     entities = find_entities(design, table)
     with open_session(target) as session:
         session.describe(table).require_index(index)
@@ -151,7 +153,6 @@ def scan(
         request = {"TableName": table, **({"IndexName": index} if index else {})}
         add_expressions(request, {}, filters)
         view = make_view(session, table, index, entities, attributes)
-        maximum = None if all_items else limit
         pages = ReadPages(
             *(session, "Scan", request, maximum, cursor),
             leave_out=lambda item: is_record(item[name] for name in key),

@@ -42,24 +42,28 @@ def open_source(text: str) -> Iterator[Transport]:
 
 @contextmanager
 def open_target(text: str, source: str | None = None) -> Iterator[Transport]:
-    """Open a target to write to, which must not be the source.
-
-    A missing file is created, and removed if the transfer fails before it creates a table.
-    """
+    """Open a target to write to, which must not be the source; see `open_or_create`."""
     refuse_memory(text)
     if source is not None and absolute_target(source) == absolute_target(text):
         raise TransferRefused(f"{text} is both source and target")
+    with open_or_create(text) as opened:
+        yield opened
+
+
+@contextmanager
+def open_or_create(text: str) -> Iterator[Transport]:
+    """Open a target; a missing file is created, and removed if it has no tables at the end."""
     is_new = is_file_target(text) and not Path(text).exists()
-    is_used = True
+    is_unused = False
     opened = transport.open_target(text)
     try:
-        yield opened
-    except Exception:
-        is_used = not is_new or bool(list_tables(opened))
-        raise
+        try:
+            yield opened
+        finally:
+            is_unused = is_new and not list_tables(opened)
     finally:
         opened.close()
-        if not is_used:
+        if is_unused:
             Path(text).unlink()
 
 
@@ -123,7 +127,7 @@ def shorten(value: object) -> str:
 
 
 def is_file_target(text: str) -> bool:
-    return "://" not in text
+    return "://" not in text and text != ":memory:"
 
 
 def absolute_target(text: str) -> str:

@@ -29,6 +29,8 @@ from tablewright.values import Item, Value
 #: How many attributes that stay are named, and how many items are shown in full.
 NAMED = 6
 OPENED = 3
+#: What a write finds that deletes a missing item.
+NO_ITEM = "there is no such item"
 #: Characters of a value before and after.
 SHORT = 300
 
@@ -47,6 +49,8 @@ def verdict(found: Preview) -> Markup:
         result = parts.tag("this would be refused", "bad")
     elif found.is_empty:
         result = parts.tag("this would write nothing")
+    elif all(item.kind == "same" for item in found.items):
+        result = parts.tag("nothing would change")
     else:
         result = parts.tag("nothing is written yet", "good")
     heading = element("div.pvh", element("h3", "Preview"), result)
@@ -146,6 +150,8 @@ def _title(item: ItemChange) -> str:
 
 
 def _rows(item: ItemChange) -> list[Markup]:
+    if item.before is None and item.after is None:
+        return [element("tr", element("td.faint", NO_ITEM, colspan=3))]
     before, after = item.before or {}, item.after or {}
     rows = [
         element(
@@ -196,7 +202,7 @@ def _item_row(item: ItemChange, *, several: bool) -> list[Child]:
     does = {
         "added": "new item",
         "removed": "deleted",
-        "same": "written as it is",
+        "same": NO_ITEM if item.before is None else "written as it is",
         "changed": plural(len(item.changed), "attribute"),
         "moved": "",
     }[item.kind]
