@@ -216,12 +216,12 @@ def _warnings(table: TableMap | None, before: Item | None, after: Item | None) -
         try:
             expected = entity.rekey(after)
         except (TablewrightError, ValueError) as error:
-            yield f"{entity.name} cannot be read after it: {error}"
+            yield f"{entity.name} cannot be decoded after this write: {error}"
         else:
             for name in sorted(expected.keys() | after.keys()):
                 if expected.get(name) != after.get(name):
                     yield (
-                        f"{name} is not kept in step: it would be {_shown(after, name)}, and the "
+                        f"{name} is not updated: it would be {_shown(after, name)}, but the "
                         f"attributes of {entity.name} give {_shown(expected, name)}"
                     )
     if entity.uniques:

@@ -1,11 +1,11 @@
 """The console: statements of PartiQL, explained before they run.
 
-    GET  /console?statement=…           explains it
-    GET  /console?statement=…&run=1     a SELECT: explains it and shows a page of its items; a Scan
-                                        of much data asks first. Another one: shows its preview
-    POST /console                       runs a statement that writes, as its preview showed it; it
-                                        is quoted as in a URL, so that no character is changed
-    GET  /console/complete              what the word at the cursor can become
+    GET  /console?statement=…           explains the statement
+    GET  /console?statement=…&run=1     also shows a page of the items of a SELECT, or the preview
+                                        of a write; a Scan of much data needs a confirmation
+    POST /console                       runs a write that was previewed; the statement is quoted
+                                        as in a URL, so that no character is changed
+    GET  /console/complete              completions for the word at the cursor
     GET  /console/export                all items of a SELECT as a file
 
 The history is kept by the browser (`console.js`); the studio does not store statements.
@@ -115,7 +115,7 @@ def run(workspace: Workspace, request: WebRequest) -> WebPage:
     try:
         found = statements.plan(workspace, text)
         if found.is_read:
-            raise TablewrightError("a SELECT is run with Run; it needs no confirmation")
+            raise TablewrightError("a SELECT needs no confirmation; use Run")
         try:
             done, units = statements.write(workspace, text, form.get("seen"))
         except ItemChanged as error:
@@ -141,9 +141,9 @@ def export(workspace: Workspace, request: WebRequest) -> WebPage | WebResponse:
 
 
 def _statement(text: str) -> str:
-    """Return the text of a field: browsers end its lines with CR and LF.
+    """Return a statement without the CR that browsers add to each line.
 
-    Raises FormRefused for one that DynamoDB would refuse, before it is parsed or shown.
+    Raises FormRefused for one that is longer than DynamoDB allows, before it is parsed or shown.
     """
     text = text.replace("\r\n", "\n").strip()
     if len(text) > MAX_STATEMENT_LENGTH:
@@ -158,7 +158,7 @@ def too_long() -> FormRefused:
 
 
 def suggest(workspace: Workspace, request: WebRequest) -> WebResponse:
-    """Return what the word at the cursor can become."""
+    """Return completions for the word at the cursor."""
     names = Names(
         workspace.table_names,
         partial(_index_names, workspace),
@@ -174,7 +174,7 @@ def _index_names(workspace: Workspace, table: str) -> list[str]:
 
 
 def _attribute_names(workspace: Workspace, table: str) -> list[str]:
-    """Return the attributes of the keys, and those of the entities."""
+    """Return the key attributes of a table, and the attributes of its entities."""
     found = workspace.describe(table)
     keys = [] if found is None else sorted(found.key_types)
     return list(dict.fromkeys([*keys, *stored_names(workspace.map_of(table))]))
@@ -231,19 +231,19 @@ def _editor(text: str) -> Markup:
 
 
 def _history() -> Markup:
-    """Return the place of the history, which the browser keeps and fills."""
+    """Return the empty panel of the history; `console.js` fills it."""
     clear = aside(button("Clear", "sm", type="button"))
     about = [element("p", "kept in this browser only"), clear]
     place = element("ul.rel.body")
     return panel("History", place, about=about, class_="past", id="history", hidden="")
 
 
-#: How much of a value a cell shows, and how many patterns are named.
+#: The maximum number of characters in a cell, and of patterns that are named.
 CELL = 120
 MAX_PATTERNS = 4
 NOT_IN_STEP = (
-    "PartiQL writes attributes as they are. It does not change the keys of indexes, versions, "
-    "unique values and histories, as writes of the design do."
+    "PartiQL changes only the attributes that the statement names. Unlike writes of the design, it "
+    "does not update index keys, versions, unique values and histories."
 )
 
 
@@ -251,7 +251,9 @@ NOT_IN_STEP = (
 
 
 def explain_nothing() -> Markup:
-    return _explained(element("p.muted", "Explain says what a statement will do, before it runs."))
+    return _explained(
+        element("p.muted", "Explain shows what a statement will do, without running it.")
+    )
 
 
 def explain_panel(found: StatementPlan, patterns: Sequence[AccessPattern] = ()) -> Markup:
@@ -360,7 +362,7 @@ def _grid(items: list[Item], found: StatementPlan, known: TableMap | None) -> Ma
     rows = []
     for item in items:
         entity, shown = None, NOTHING
-        if known is not None and _tells(item, found, known):
+        if known is not None and _is_recognisable(item, found, known):
             entity = known.entity_of(item)
             shown = chip(entity)
         if first == list(found.key_names) and all(name in item for name in first):
@@ -372,8 +374,8 @@ def _grid(items: list[Item], found: StatementPlan, known: TableMap | None) -> Ma
     return parts.data_table(caption, ["Entity", *names], rows, kinds=kinds, class_="plain")
 
 
-def _tells(item: Item, found: StatementPlan, known: TableMap) -> bool:
-    """Return whether an item has what its entity is recognised by: its key, or its type."""
+def _is_recognisable(item: Item, found: StatementPlan, known: TableMap) -> bool:
+    """Return whether an item has what identifies its entity: its type, or its whole key."""
     return known.type_attribute in item or all(name in item for name in found.key_names)
 
 
