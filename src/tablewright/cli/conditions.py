@@ -254,7 +254,7 @@ def _check_operand(text: str, operand: str) -> None:
 
 
 def read_literal(text: str) -> Value:
-    """Read a literal of PartiQL; a text that is none is a string.
+    """Read a literal of PartiQL; any other text is a string.
 
     >>> read_literal("5"), read_literal("'5'"), read_literal("PAID")
     ({'N': '5'}, {'S': '5'}, {'S': 'PAID'})

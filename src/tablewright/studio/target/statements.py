@@ -156,7 +156,7 @@ class StatementPreview(Struct, frozen=True):
 
     @property
     def seen(self) -> str:
-        """A text that stands for the item before the write."""
+        """A hash of the item before the write."""
         return sha256(msgspec.json.encode(self.touched.before, order="deterministic")).hexdigest()
 
 
