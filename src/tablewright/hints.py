@@ -32,5 +32,20 @@ def did_you_mean(word: object, words: Iterable[str], *, cutoff: float = CUTOFF) 
     return "" if match is None else f"; did you mean {match!r}?"
 
 
+def did_you_mean_or_list(word: object, words: Iterable[str], kind: str) -> str:
+    """Return the end of an error message: the word that is close, or else all words.
+
+    `kind` is what the words name, in the plural.
+
+    >>> did_you_mean_or_list("films", ["shop", "events"], "tables")
+    '; the tables are: shop, events'
+    >>> did_you_mean_or_list("films", [], "tables")
+    '; there are no tables'
+    """
+    known = list(words)
+    listed = f"the {kind} are: {', '.join(known)}" if known else f"there are no {kind}"
+    return did_you_mean(word, known) or f"; {listed}"
+
+
 def _plain(word: object) -> str:
     return str(word).replace("_", "").lower()

@@ -21,6 +21,8 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from tablewright.errors import InvalidValue
+from tablewright.hints import did_you_mean_or_list
 from tablewright.schema import (
     KeyAttribute,
     KeySchema,
@@ -153,6 +155,14 @@ class TableDescription(Struct, frozen=True):
         """Return the index of a name, or the table for "" and None."""
         return next((each for each in self.collections if each.name == (name or "")), None)
 
+    def require_index(self, name: str | None) -> IndexDescription:
+        """Return the index of a name, or the table for "" and None; raise InvalidValue."""
+        found = self.find(name)
+        if found is None:
+            hint = did_you_mean_or_list(name, self.index_names, "indexes")
+            raise InvalidValue(f"{self.name} has no index {name!r}{hint}")
+        return found
+
     def can_read(self, name: str) -> bool:
         """Return whether an index exists and can be read; "" is the table."""
         found = self.find(name)
@@ -166,6 +176,15 @@ class TableDescription(Struct, frozen=True):
         """Return the key after which a page of an index starts: ExclusiveStartKey."""
         names = dict.fromkeys((*self.keys.names, *index.keys.names))
         return {name: item[name] for name in names}
+
+    def index_row(self, index: IndexDescription, item: Item | None) -> Item | None:
+        """Return the row of an item in an index: its projected attributes; None if it has none."""
+        if item is None or not index.contains(item):
+            return None
+        if index.projection.type == "ALL":
+            return item
+        held = {*self.keys.names, *index.keys.names, *index.projection.include}
+        return {name: value for name, value in item.items() if name in held}
 
     def on_demand_only(self) -> TableDescription:
         """Return the same table, billed on demand and without limits."""

@@ -223,3 +223,4 @@ def test_a_target_alone_runs_the_checks_of_all_designs_there(tmp_path: Path) -> 
     assert [line.split()[0] for line in done.stdout.splitlines()[:-1]] == [
         *("shop", "market", "recipes", "menu", "commerce")
     ]
+    assert list(tmp_path.iterdir()) == []  # the file is removed with its tables

@@ -99,7 +99,7 @@ def test_an_empty_table_says_so(file: Path) -> None:
     ("arguments", "message"),
     [
         (("missing.db",), "missing.db: no such file"),
-        (("shop.db", "--table", "films"), "has no table 'films'; its tables are OnlineShop"),
+        (("shop.db", "--table", "films"), "has no table 'films'; the tables are: OnlineShop"),
         (("shop.db", "-o", "shop.db"), "shop.db exists; choose another file"),
         (("shop.db", "-o", "missing/design.py"), "missing/design.py: No such file"),
     ],

@@ -142,11 +142,11 @@ def test_json_is_one_item_on_each_line_and_nothing_else(target: str) -> None:
         (["query", "shop", "status=a", "--index", "by_status"], "did you mean 'by-status'?"),
         (["query", "shop", "PK=a", "--cursor", "%"], "this is not a cursor"),
         (["query", "shop", "PK=a", "--filter", "total"], "write NAME OPERATOR VALUE"),
-        (["scan", "shop", "--index", "other"], "shop has no index 'other'; its indexes are by-"),
+        (["scan", "shop", "--index", "other"], "shop has no index 'other'; the indexes are: by-"),
         (["scan", "shops"], "shops not found; did you mean 'shop'?"),
         (["scan", "films"], "films not found; the tables are: readings, shop"),
         (["scan", "shop", "--design", "nowhere"], "unknown design 'nowhere'"),
-        (["scan", "shop", "--design", "menu"], "menu has no table 'shop'; its tables are menu_"),
+        (["scan", "shop", "--design", "menu"], "menu has no table 'shop'; the tables are: menu_"),
         (["scan", "menu_composit", "--design", "menu"], "; did you mean 'menu_composite'?"),
     ],
 )

@@ -82,7 +82,23 @@ def test_json_is_one_item_on_each_line(target: str) -> None:
         item(sk="O#0", lines=[{"sku": "a", "n": 0}]),
         item(sk="O#1", lines=[{"sku": "a", "n": 1}]),
     ]
-    assert done.stderr == "2 items, 0.5 units; there are more, see --limit\n"
+    assert done.stderr == "2 items, 0.5 units; there are more, `tablewright sql --all` prints all\n"
+
+
+def test_all_items_are_printed_with_all(target: str) -> None:
+    statement = "SELECT sk FROM shop WHERE pk = 'C#1'"
+    done = run("sql", target, statement, "--json", "--limit", "2", "--all")
+    assert len(done.stdout.splitlines()) == 3
+    assert done.stderr == "3 items, 0.5 units\n"
+
+
+@pytest.mark.parametrize(
+    "command", [["sql", "SELECT"], ["query", "shop", "pk=C#1"], ["scan", "shop"]]
+)
+def test_a_limit_of_0_is_refused_and_names_all(file: Path, command: list[str]) -> None:
+    done = run(command[0], file, *command[1:], "--limit", "0")
+    expected = "tablewright: --limit 0: the limit is at least 1; use --all for all items\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", expected)
 
 
 def test_a_scan_prints_a_warning_first(target: str) -> None:
@@ -116,6 +132,7 @@ def test_no_scan_refuses_a_scan(target: str) -> None:
         assert done.returncode == 2
         assert done.stdout == ""
         assert "this statement reads all of shop" in done.stderr
+    assert "all of shop, index by-status (3 items, " in done.stderr
     assert "a condition on status with = or IN avoids it; --no-scan refuses it" in done.stderr
     done = run("sql", target, "SELECT * FROM shop WHERE pk = 'C#1'", "--no-scan")
     assert done.returncode == 0
@@ -153,7 +170,7 @@ def test_explain_runs_nothing(target: str) -> None:
         ("SELECT * FROM shp", "Table: shp not found; did you mean 'shop'?"),
         ("DELETE FROM shp WHERE pk = 'a' AND sk = 'b'", "not found; did you mean 'shop'?"),
         ('SELECT * FROM shop."by_stats"', "has no index 'by_stats'; did you mean 'by-status'?"),
-        ("SELECT * FROM shop.other", "has no index 'other'; its indexes are: by-status"),
+        ("SELECT * FROM shop.other", "has no index 'other'; the indexes are: by-status"),
     ],
 )
 def test_a_mistake_is_one_line(target: str, statement: str, message: str) -> None:

@@ -163,7 +163,7 @@ def test_a_reader_that_leaves_ends_the_dump_quietly(tmp_path: Path) -> None:
         (["copy", "a.db", "dynamodb://mars"], "'mars' is not a region"),
         (
             ["copy", "a.db", "b.db", "--table", "other"],
-            "a.db has no table 'other'; its tables are thin",
+            "a.db has no table 'other'; the tables are: thin",
         ),
         (
             ["copy", "a.db", "b.db", "--table", "thing"],

@@ -82,7 +82,7 @@ def test_a_statement_is_explained_before_it_runs(
     [
         ("SELEKT", "ValidationException: Statement wasn't well formed"),
         ("SELECT * FROM comerce_single_table", "did you mean 'commerce_single_table'?"),
-        (f"SELECT * FROM {TABLE}.nothing", "ValidationException"),
+        (f"SELECT * FROM {TABLE}.nothing", "has no index 'nothing'; "),
         (f"UPDATE {TABLE} SET a = 1 WHERE PK = 'CUST#C1'", "ValidationException"),
         (f"SELECT * FROM {TABLE} WHERE PK = ?", "parameters"),
         (f"EXISTS(SELECT * FROM {TABLE} WHERE {ORDER} AND total > 5)", "it cannot run alone"),
@@ -230,6 +230,21 @@ def test_a_write_is_previewed_then_run(browser: Browser, workspace: Workspace) -
     assert (done.status, "<h2>Done</h2>" in done.text) == (200, True)
     item = workspace.send("GetItem", TableName=TABLE, Key=key)["Item"]
     assert item["status"] == {"S": "SHIPPED"}
+
+
+@pytest.mark.parametrize(
+    ("statement", "shown"),
+    [
+        (f"DELETE FROM {TABLE} WHERE PK = 'CUST#C1' AND SK = 'none'", "there is no such item"),
+        (f"UPDATE {TABLE} SET status = 'PAID' WHERE {ORDER}", "attributes stay as they are"),
+    ],
+)
+def test_a_preview_says_that_nothing_would_change(
+    browser: Browser, statement: str, shown: str
+) -> None:
+    page = browser.get(console(statement, run="1")).text
+    assert "nothing would change" in page
+    assert shown in page
 
 
 def test_an_item_that_changed_since_is_previewed_again(

@@ -208,7 +208,7 @@ def test_tables_without_a_design_show_their_records(opened: Open, engine: Engine
     create_table(engine, "others")
     enable(engine, "things")
     browser = opened(engine)
-    assert "It follows things." in browser.get("/live").text
+    assert "started to follow things." in browser.get("/live").text
     item: dict[str, Any] = {"id": {"S": HOSTILE}, HOSTILE: {"S": HOSTILE}}
     engine.call("PutItem", {"TableName": "things", "Item": item})
     with events(browser, "/live/events?after=0") as found:
@@ -256,7 +256,7 @@ def test_all_tables_of_a_design_are_followed(opened: Open) -> None:
     for name in workspace.maps:
         enable(workspace.target, name)
     text = opened(workspace.target, workspace.design).get("/live").text
-    assert "It follows recipes, recipes_option2." in text
+    assert "started to follow recipes, recipes_option2." in text
     assert '<th scope="col">Table</th>' in text
 
 

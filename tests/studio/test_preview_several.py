@@ -103,7 +103,7 @@ def test_what_is_previewed_is_done_in_all_requests(database: Database, number: i
 def test_the_page_says_what_is_not_atomic(database: Database) -> None:
     several = preview(database, delete_all(Note.primary.within("B1")))
     assert not several.is_atomic
-    assert "what was written before it stays" in not_atomic(several)
+    assert "the writes before it stay" in not_atomic(several)
     assert "not atomic" in totals(several)
     one = preview(database, Book.primary("B1").update(Book.pages.set(3)))
     assert one.is_atomic

@@ -212,6 +212,21 @@ def test_tables_are_removed_after_a_failure(
     assert table_names(client) == []
 
 
+@pytest.mark.parametrize(("end", "code"), [("raise ValueError", 1), ("raise SystemExit(3)", 3)])
+def test_a_file_that_did_not_exist_is_removed(tmp_path: Path, end: str, code: int) -> None:
+    target = tmp_path / "new.db"
+    done = run("verify", write_design(tmp_path, end), target)
+    assert done.returncode == code
+    assert list(tmp_path.glob("new.db*")) == []
+
+
+def test_seed_removes_a_file_that_it_has_created_if_it_fails(tmp_path: Path) -> None:
+    design = write_design(tmp_path)
+    design.write_text(design.read_text().replace('f"text {n}"', '"the same"'))
+    assert run("seed", design, tmp_path / "new.db").returncode == 2
+    assert list(tmp_path.glob("new.db*")) == []
+
+
 def test_tables_are_removed_if_the_sample_data_cannot_be_stored(
     tmp_path: Path, url: str, client: Any
 ) -> None:

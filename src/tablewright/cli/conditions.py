@@ -62,17 +62,6 @@ class KeyArgument(NamedTuple):
     values: list[Value]
 
 
-def find_key(table: TableDescription, index: str | None = None) -> KeySchema:
-    """Return the key of a table, or of one of its indexes."""
-    found = table.find(index)
-    if found is None:
-        names = table.index_names
-        known = f"its indexes are {', '.join(names)}" if names else "it has no indexes"
-        hint = did_you_mean(str(index), names)
-        raise InvalidValue(f"{table.name} has no index {index!r}{hint or f'; {known}'}")
-    return found.keys
-
-
 def require_key(table: TableDescription, declared: TableMap) -> None:
     """Raise InvalidValue if a table has another key than its declaration in a design."""
     names = tuple(name for name in declared.attributes if name is not None)
@@ -112,6 +101,8 @@ def parse_conditions(words: Sequence[str], key: KeySchema) -> list[KeyArgument]:
 
 def key_expression(conditions: Sequence[KeyArgument]) -> dict[str, Any]:
     """Return the members of a Query request that select these keys."""
+    from tablewright.expression.printing import format_comparison
+
     terms = []
     names: dict[str, str] = {}
     values: Item = {}
@@ -119,21 +110,13 @@ def key_expression(conditions: Sequence[KeyArgument]) -> dict[str, Any]:
         names[f"#k{number}"] = condition.name
         placeholders = [f":k{number}_{place}" for place, _ in enumerate(condition.values)]
         values |= dict(zip(placeholders, condition.values, strict=True))
-        terms.append(compare(f"#k{number}", condition.operator, placeholders))
+        operator = condition.operator.replace("-", "_")
+        terms.append(format_comparison(f"#k{number}", operator, placeholders))
     return {
         "KeyConditionExpression": " AND ".join(terms),
         "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": values,
     }
-
-
-def compare(name: str, operator: str, values: Sequence[str]) -> str:
-    """Return a comparison as DynamoDB's expressions write it."""
-    if operator == "between":
-        return f"{name} BETWEEN {values[0]} AND {values[1]}"
-    if operator in ("begins-with", "contains"):
-        return f"{operator.replace('-', '_')}({name}, {values[0]})"
-    return f"{name} {operator} {values[0]}"
 
 
 def describe_key(item: Item, key: KeySchema) -> str:
@@ -216,6 +199,8 @@ def _require(given: Sequence[str], key: Iterable[KeyAttribute]) -> None:
 
 def filter_expression(filters: Sequence[str]) -> dict[str, Any]:
     """Return the members of a request that let only items pass that match all filters."""
+    from tablewright.expression.printing import format_comparison
+
     terms = []
     names: dict[str, str] = {}
     values: dict[str, Value] = {}
@@ -238,7 +223,7 @@ def filter_expression(filters: Sequence[str]) -> dict[str, Any]:
             _check_operand(text, operand)
         placed = {f":f{number}_{n}": read_literal(operand) for n, operand in enumerate(operands)}
         values |= placed
-        terms.append(compare(path, operator, list(placed)))
+        terms.append(format_comparison(path, operator.replace("-", "_"), list(placed)))
     if not terms:
         return {}
     return {
@@ -269,7 +254,7 @@ def _check_operand(text: str, operand: str) -> None:
 
 
 def read_literal(text: str) -> Value:
-    """Read a literal of PartiQL; a text that is none is a string.
+    """Read a literal of PartiQL; any other text is a string.
 
     >>> read_literal("5"), read_literal("'5'"), read_literal("PAID")
     ({'N': '5'}, {'S': '5'}, {'S': 'PAID'})

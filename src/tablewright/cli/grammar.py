@@ -129,6 +129,13 @@ def read_pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
     return pairs
 
 
+def max_items(limit: int, *, is_all: bool) -> int | None:
+    """Return how many items `--limit` and `--all` let a command read; None is all of them."""
+    if limit < 1:
+        fail(f"--limit {limit}: the limit is at least 1; use --all for all items")
+    return None if is_all else limit
+
+
 def is_target(word: str) -> bool:
     """Return whether a word is a target, and not a design or a pattern, by its spelling.
 

@@ -19,7 +19,6 @@ from tablewright.cli.commands import add_command
 from tablewright.cli.conditions import (
     describe_key,
     filter_expression,
-    find_key,
     key_expression,
     parse_conditions,
     parse_key,
@@ -33,13 +32,14 @@ from tablewright.cli.grammar import (
     argument,
     flag,
     load_design,
+    max_items,
     option,
 )
 from tablewright.cli.item_json import read_items
 from tablewright.cli.report import fail, say
 from tablewright.cli.sessions import TableSession, open_session
 from tablewright.errors import InvalidValue, TablewrightError
-from tablewright.hints import did_you_mean
+from tablewright.hints import did_you_mean_or_list
 from tablewright.presentation.terminal import EntityView, StoredView, View
 from tablewright.presentation.values import plural
 
@@ -64,7 +64,7 @@ _FILTER = option(
     "--filter",
     metavar="CONDITION",
 )
-_LIMIT = option("The maximum number of items to read.", default=MAX_ITEMS, min=1)
+_LIMIT = option("The maximum number of items to read.", default=MAX_ITEMS)
 _CURSOR = option("Continue where a command stopped.", metavar="CURSOR")
 _ALL = flag("Read all items, in as many pages as needed.", "--all")
 
@@ -112,9 +112,10 @@ def query(
     json: Json = False,
 ) -> None:
     """Print items of one partition, in the order of the sort key."""
+    maximum = max_items(limit, is_all=all_items)
     entities = find_entities(design, table)
     with open_session(target) as session:
-        conditions = parse_conditions(condition, find_key(session.describe(table), index))
+        conditions = parse_conditions(condition, session.describe(table).require_index(index).keys)
         request = {
             "TableName": table,
             **({"IndexName": index} if index else {}),
@@ -122,7 +123,6 @@ def query(
         }
         add_expressions(request, key_expression(conditions), filters)
         view = make_view(session, table, index, entities, attributes)
-        maximum = None if all_items else limit
         print_pages(ReadPages(session, "Query", request, maximum, cursor), view, json=json)
 
 
@@ -145,14 +145,14 @@ def scan(
     """
     from tablewright.mapping.item_kind import is_record
 
+    maximum = max_items(limit, is_all=all_items)
     entities = find_entities(design, table)
     with open_session(target) as session:
-        find_key(session.describe(table), index)
+        session.describe(table).require_index(index)
         key = session.describe(table).keys.names
         request = {"TableName": table, **({"IndexName": index} if index else {})}
         add_expressions(request, {}, filters)
         view = make_view(session, table, index, entities, attributes)
-        maximum = None if all_items else limit
         pages = ReadPages(
             *(session, "Scan", request, maximum, cursor),
             leave_out=lambda item: is_record(item[name] for name in key),
@@ -184,7 +184,7 @@ def find_entities(design: str | None, table: str) -> TableMap | None:
     if table in tables:
         return tables[table]
     if len(tables) > 1:
-        hint = did_you_mean(table, tables) or f"; its tables are {', '.join(tables)}"
+        hint = did_you_mean_or_list(table, tables, "tables")
         fail(f"{design} has no table {table!r}{hint}")
     return next(iter(tables.values()))
 
@@ -198,7 +198,7 @@ def make_view(
 ) -> View:
     """Return the view for the items of a table, as entities if they are given."""
     description = session.describe(table)
-    keys = [*find_key(description, index), *description.keys]
+    keys = [*description.require_index(index).keys, *description.keys]
     if entities is not None:
         require_key(description, entities)
     names = list(dict.fromkeys(each.name for each in keys))

@@ -19,12 +19,11 @@ from tablewright.errors import (
     DynamoDBError,
     InvalidValue,
     ResourceNotFoundException,
-    ValidationException,
 )
-from tablewright.hints import did_you_mean
+from tablewright.hints import did_you_mean_or_list
 
 if TYPE_CHECKING:
-    from tablewright.engine.statements.explain import Explanation
+    from tablewright.engine.statements.explain import StatementPlan
     from tablewright.table_description import TableDescription
     from tablewright.transport import Transport
     from tablewright.values import Item, Value
@@ -81,7 +80,7 @@ class TableSession:
             wanted = table or request["TableName"]
             if wanted in names:  # something else is missing
                 raise
-            hint = did_you_mean(wanted, names) or f"; the tables are: {', '.join(names) or 'none'}"
+            hint = did_you_mean_or_list(wanted, names, "tables")
             raise ResourceNotFoundException(f"{error}{hint}") from None
 
 
@@ -115,29 +114,15 @@ class StatementSession(TableSession):
             self._remember(table, self.send("Scan", {"TableName": table, "Limit": _SAMPLE}))
         return list(dict.fromkeys([*keys, *self._seen.get(table, ())]))
 
-    def explain(self, text: str, parameters: Sequence[Value] | None = None) -> Explanation:
-        """Explain a statement with the current description of its table."""
-        from tablewright.engine.statements.explain import explain_statement
-        from tablewright.engine.tables.table import table_from_description
+    def plan(self, text: str, parameters: Sequence[Value] | None = None) -> StatementPlan:
+        """Plan a statement with the current description of its table."""
+        from tablewright.engine.statements.explain import plan_statement
 
         self._described.clear()  # indexes may have changed
-        self._check_index(text)
-        return explain_statement(
-            text, parameters, lambda name: table_from_description(self.describe(name))
-        )
+        return plan_statement(text, parameters, self.describe)
 
     def index_names(self, table: str) -> list[str]:
         return self.describe(table).index_names
-
-    def _check_index(self, text: str) -> None:
-        """Raise ValidationException for an unknown index, with the one that is probably meant."""
-        from tablewright.engine.statements.prepared import prepare_statement
-
-        table, index = prepare_statement(text).table_name, prepare_statement(text).index_name
-        if index is None or index in (names := self.index_names(table)):
-            return
-        hint = did_you_mean(index, names) or f"; its indexes are: {', '.join(names) or 'none'}"
-        raise ValidationException(f"the table {table} has no index {index!r}{hint}")
 
     def run(self, text: str, parameters: Sequence[Value] | None = None) -> Iterator[list[Item]]:
         """Run a statement and yield its items, page by page.
@@ -151,7 +136,7 @@ class StatementSession(TableSession):
         table = prepare_statement(text).table_name
         if prepare_statement(text).is_read:
             try:
-                self._check_scan(self.explain(text, parameters), text)
+                self._check_scan(self.plan(text, parameters), text)
             except AccessDeniedException:  # a user who may not describe tables may still read
                 if not self._allow_scans:
                     raise
@@ -172,19 +157,16 @@ class StatementSession(TableSession):
         for item in page["Items"]:
             seen |= dict.fromkeys(item)
 
-    def _check_scan(self, plan: Explanation, text: str) -> None:
-        description = self.describe(plan.table)
-        self.key_names = description.keys.names
-        if not plan.is_scan:
+    def _check_scan(self, plan: StatementPlan, text: str) -> None:
+        self.key_names = plan.key_names
+        if not plan.explanation.is_scan:
             return
-        source = plan.table if plan.index is None else f"{plan.table}, index {plan.index}"
-        index = description.find(plan.index)
-        assert index is not None  # it was planned with this description
-        partition = " and ".join(key.name for key in index.keys.partition)
-        state = description.state
+        table, index = plan.explanation.table, plan.source.name
+        source = f"{table}, index {index}" if index else table
+        partition = " and ".join(key.name for key in plan.source.keys.partition)
         message = (
-            f"this statement reads all of {source} ({state.items or 0:,} items, "
-            f"{state.size:,} bytes); a condition on {partition} with = or IN avoids it"
+            f"this statement reads all of {source} ({plan.items:,} items, "
+            f"{plan.size:,} bytes); a condition on {partition} with = or IN avoids it"
         )
         if quoted := _QUOTED_NAME.search(text):
             name = quoted["name"]

@@ -25,7 +25,7 @@ import typer
 
 from tablewright.cli.commands import add_command
 from tablewright.cli.conditions import read_literal
-from tablewright.cli.grammar import Json, Target, argument, flag, option
+from tablewright.cli.grammar import Json, Target, argument, flag, max_items, option
 from tablewright.cli.report import describe_failure, fail, say
 from tablewright.cli.sessions import StatementSession, open_statements
 from tablewright.errors import InvalidValue, TablewrightError
@@ -45,7 +45,7 @@ SELECT ...;  INSERT ...;  UPDATE ...;  DELETE ...;    run a statement
 .quit                    end; exit and Ctrl-D do, too
 """
 MAX_HISTORY = 1000
-#: The number of items that a statement prints.
+#: The number of items that a statement prints, unless --limit or --all is given.
 MAX_ITEMS = 1000
 
 NoScan = Annotated[bool, flag("Refuse a SELECT that reads a whole table or index.", "--no-scan")]
@@ -65,20 +65,22 @@ def sql(
     json: Json = False,
     no_scan: NoScan = False,
     explain: bool = flag("Show what the statement would do, and stop."),
-    limit: int = option("The maximum number of items to print; 0 means all.", default=1000, min=0),
+    limit: int = option("The maximum number of items to print.", default=MAX_ITEMS),
+    all_items: bool = flag("Print all items.", "--all"),
 ) -> None:
     """Run a PartiQL statement (DynamoDB's SQL).
 
     Prints the items as a table that fits the terminal. A SELECT that reads a whole table or index
     prints a warning first.
     """
+    maximum = max_items(limit, is_all=all_items)
     values = [read_literal(text) for text in parameter or ()]
     with open_statements(target, allow_scans=not no_scan) as session:
         if explain:
-            typer.echo(str(session.explain(statement, values or None)))
+            typer.echo(str(session.plan(statement, values or None).explanation))
         else:
             _check_count(statement, len(values))
-            run_and_print(session, statement, values, limit=limit or None, json=json)
+            run_and_print(session, statement, values, limit=maximum, json=json)
 
 
 def _check_count(statement: str, given: int) -> None:
@@ -115,7 +117,7 @@ def run_and_print(
         if is_cut:
             break
     print_table(make_console(), items, session.key_names)
-    more = "; there are more, see --limit" if is_cut else ""
+    more = "; there are more, `tablewright sql --all` prints all" if is_cut else ""
     is_read = prepare_statement(statement).is_read
     done = plural(count, "item") if is_read or count else "done"
     say(f"{done}, {plural(session.units, 'unit')}{more}")
@@ -185,7 +187,7 @@ class Shell:
         command(rest.strip())
 
     def _explain(self, statement: str) -> None:
-        typer.echo(str(self.session.explain(statement)))
+        typer.echo(str(self.session.plan(statement).explanation))
 
     def _help(self, rest: str) -> None:
         typer.echo(HELP, nl=False)

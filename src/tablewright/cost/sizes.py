@@ -19,7 +19,7 @@ from tablewright.capacity import read_units, write_units
 from tablewright.cost.units import Consumption, entity_name
 from tablewright.encoding.items import item_size
 from tablewright.mapping.table import TableMap
-from tablewright.plan.writes.effect import index_row
+from tablewright.model.databases.provision import definition
 from tablewright.transfer.definition import find_description
 from tablewright.transfer.endpoints import open_source, select_tables
 from tablewright.transfer.rows import scan_pages
@@ -115,12 +115,12 @@ def measure(tables: Mapping[TableMap, tuple[Iterable[Item], int | None]]) -> Siz
     measured: dict[EntityPlace, MeasuredItems] = {}
     counts: dict[tuple[str, str], float] = {}
     for table, (items, total) in tables.items():
-        entities = Counter[str]()
+        entities, description = Counter[str](), definition(table, table.name)
         for item in items:
             entity = entity_name(table, item)
             entities[entity] += 1
             rows = {None: item} | {
-                name: index_row(table, index, item) for name, index in table.indexes.items()
+                index.name: description.index_row(index, item) for index in description.indexes
             }
             for index, row in rows.items():
                 if row is not None:

@@ -33,7 +33,7 @@ from tablewright.encoding.items import item_size
 from tablewright.errors import InvalidValue
 from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
-from tablewright.plan.writes.effect import index_row
+from tablewright.model.databases.provision import definition
 from tablewright.values import Item
 from tablewright.verify.design import Design
 from tablewright.verify.trace import ReadItems, Trace, TracedRequest, WrittenItem
@@ -142,9 +142,10 @@ def _item_write(write: WrittenItem, factor: float) -> Iterator[Consumption]:
     entity = kind_name(kind)
     items = ((entity, written_size(old, new)),)
     yield Consumption("write", table.name, None, entity, items, factor, _change(kind, old, new))
-    for index in table.indexes.values():
-        was, now = index_row(table, index, old), index_row(table, index, new)
-        sizes, reason = index_writes(index.attributes, was, now)
+    description = definition(table, table.name)
+    for index in description.indexes:
+        was, now = description.index_row(index, old), description.index_row(index, new)
+        sizes, reason = index_writes(index.keys.names, was, now)
         rows = tuple((entity, size) for size in sizes)
         yield Consumption("write", table.name, index.name, entity, rows, factor, reason)
 

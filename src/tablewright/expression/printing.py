@@ -15,7 +15,7 @@ A `Dialect` walks a tree once; its fields say how a language writes names, value
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 from msgspec import Struct
@@ -101,3 +101,18 @@ class Dialect(Struct, frozen=True):
 
 
 EXPRESSION = Dialect()
+
+
+def format_comparison(name: str, operator: str, values: Sequence[str]) -> str:
+    """Print a comparison of a name with values.
+
+    >>> format_comparison("SK", "between", ["1", "2"]), format_comparison("SK", ">=", ["1"])
+    ('SK BETWEEN 1 AND 2', 'SK >= 1')
+    >>> format_comparison("SK", "begins_with", ["1"])
+    'begins_with(SK, 1)'
+    """
+    if operator.upper() == "BETWEEN":
+        return f"{name} BETWEEN {values[0]} AND {values[1]}"
+    if operator.isidentifier():
+        return f"{operator}({name}, {values[0]})"
+    return f"{name} {operator} {values[0]}"

@@ -59,7 +59,7 @@ def row_key(row: Item, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_json(file: Path) -> bool:
-    """Return whether the content of a file begins as JSON does, and not as a database."""
+    """Return whether a file begins like JSON, and is not a database."""
     try:
         with file.open("rb") as opened:
             start = opened.read(64)

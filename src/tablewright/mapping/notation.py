@@ -198,7 +198,7 @@ def plain_number() -> Notation:
 
 
 def padded_number(width: int) -> Notation:
-    """Return the notation of a whole number from 0, with leading zeros."""
+    """Return the notation of a non-negative integer with leading zeros."""
     bound, form = 10**width, f"%0{width}d"
 
     def encode(value: Any) -> str:

@@ -170,8 +170,8 @@ def _index(
             own = primary.partition if attribute == table.attributes[0] else primary.sort
             if own is None or own.show() != template.show():
                 raise DeclarationError(
-                    f"{key.name}: {attribute!r} is the table's own key, {own and own.show()}, and "
-                    f"cannot be {template.show()} in an index; write the same path"
+                    f"{key.name}: {attribute!r} is a key of the table, {own and own.show()}; an "
+                    f"index cannot compose it as {template.show()}; write the same path"
                 )
     return key
 

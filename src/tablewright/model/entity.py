@@ -333,7 +333,7 @@ def _validated(cls: type[Entity], values: dict[str, Any]) -> dict[str, Any]:
         raise TypeError(f"{cls.__name__} is abstract; give it a table: table=…")
     if isinstance(entity, VariantsMap):
         names = ", ".join(variant.name for variant in entity.variants) or "none is declared yet"
-        raise TypeError(f"{cls.__name__} is the base of variants; make one of them: {names}")
+        raise TypeError(f"{cls.__name__} is the base of variants; create one of them: {names}")
     for stamp in entity.stamps:
         if stamp.name in values:
             raise InvalidValue(

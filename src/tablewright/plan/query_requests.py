@@ -15,11 +15,12 @@ This module must not know conditions, changes, entities, plans or tenants.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
+from tablewright.expression.printing import format_comparison
 from tablewright.mapping.key_condition import KeyCondition
 from tablewright.plan.expressions import Path, Placeholders
 from tablewright.values import Item, Value
@@ -125,7 +126,9 @@ class Selection(Struct, eq=False):
             marks = Placeholders()
             members: dict[str, Any] = {}
             if self.condition is not None:
-                members["KeyConditionExpression"] = key_expression(self.condition, marks)
+                members["KeyConditionExpression"] = key_expression(
+                    self.condition, marks.name, marks.value
+                )
             if self.filters:
                 members["FilterExpression"] = " AND ".join(
                     [condition.factor(marks) for condition in self.filters]
@@ -136,20 +139,22 @@ class Selection(Struct, eq=False):
         return self._rendered
 
 
-def key_expression(condition: KeyCondition, marks: Placeholders) -> str:
-    """Render a KeyConditionExpression."""
-    terms = [
-        f"{marks.name(name)} = {marks.value(value)}" for name, value in condition.equal.items()
-    ]
+def key_expression(
+    condition: KeyCondition, name: Callable[[str], str], value: Callable[[Value], str]
+) -> str:
+    """Render a KeyConditionExpression; `name` and `value` print those in it.
+
+    >>> from tablewright.mapping.key_condition import SortCondition
+    >>> sort = SortCondition("SK", "begins_with", ({"S": "ORDER#"},))
+    >>> key_expression(KeyCondition({"PK": {"S": "C1"}}, sort), str, lambda value: value["S"])
+    'PK = C1 AND begins_with(SK, ORDER#)'
+    """
+    terms = [f"{name(each)} = {value(equal)}" for each, equal in condition.equal.items()]
     sort = condition.sort
     if sort is not None:
-        name, values = marks.name(sort.attribute), [marks.value(value) for value in sort.values]
-        if sort.comparison == "between":
-            terms.append(f"{name} BETWEEN {values[0]} AND {values[1]}")
-        elif sort.comparison == "begins_with":
-            terms.append(f"begins_with({name}, {values[0]})")
-        else:
-            terms.append(f"{name} {sort.comparison} {values[0]}")
+        terms.append(
+            format_comparison(name(sort.attribute), sort.comparison, [*map(value, sort.values)])
+        )
     return " AND ".join(terms)
 
 

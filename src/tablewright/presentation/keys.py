@@ -88,7 +88,7 @@ def key_pieces(
 
 
 def own_value(collection: IndexDescription, kind: ItemKind, item: Mapping[str, Value]) -> str:
-    """Return what tells an item from others of its kind: the last value in its key."""
+    """Return what distinguishes an item from others of its kind: the last value in its key."""
     names = collection.keys.names
     pieces = [piece for name in names for piece in key_pieces(collection, kind, item, name)]
     values = [piece.text for piece in pieces if piece.label]

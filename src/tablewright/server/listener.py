@@ -91,7 +91,7 @@ class Listener:
         self._sockets.clear()
 
     def resume(self) -> None:
-        """Accept connections again if that was paused for lack of room."""
+        """Accept connections again, if there was no room for more."""
         if self._retry is not None:
             self._retry.cancel()
             self._listen_again()

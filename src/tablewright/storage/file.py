@@ -206,7 +206,7 @@ def _describe_failure(path: str, error: apsw.Error) -> str:
 
 
 def _is_sqlite(path: str) -> bool:
-    """Return whether a file begins as an SQLite file does; otherwise it never was a database."""
+    """Return whether a file has the header of SQLite; without it, it never was a database."""
     with Path(path).open("rb") as file:
         return file.read(len(_MAGIC)) == _MAGIC
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from tablewright import transport
 from tablewright.errors import TableNotFound, TransferRefused
-from tablewright.hints import did_you_mean
+from tablewright.hints import did_you_mean_or_list
 from tablewright.transfer.sending import send_request
 from tablewright.transport import Transport
 from tablewright.wire.constraints import NAME_PATTERN
@@ -42,24 +42,28 @@ def open_source(text: str) -> Iterator[Transport]:
 
 @contextmanager
 def open_target(text: str, source: str | None = None) -> Iterator[Transport]:
-    """Open a target to write to, which must not be the source.
-
-    A missing file is created, and removed if the transfer fails before it creates a table.
-    """
+    """Open a target to write to, which must not be the source; see `open_or_create`."""
     refuse_memory(text)
     if source is not None and absolute_target(source) == absolute_target(text):
         raise TransferRefused(f"{text} is both source and target")
+    with open_or_create(text) as opened:
+        yield opened
+
+
+@contextmanager
+def open_or_create(text: str) -> Iterator[Transport]:
+    """Open a target; a missing file is created, and removed if it has no tables at the end."""
     is_new = is_file_target(text) and not Path(text).exists()
-    is_used = True
+    is_unused = False
     opened = transport.open_target(text)
     try:
-        yield opened
-    except Exception:
-        is_used = not is_new or bool(list_tables(opened))
-        raise
+        try:
+            yield opened
+        finally:
+            is_unused = is_new and not list_tables(opened)
     finally:
         opened.close()
-        if not is_used:
+        if is_unused:
             Path(text).unlink()
 
 
@@ -90,8 +94,7 @@ def select_tables(transport: Transport, where: str, table: str | None) -> list[s
     names = list_tables(transport)
     if table is not None:
         if table not in names:
-            existing = f"; its tables are {', '.join(names)}" if names else "; it has no tables"
-            hint = did_you_mean(table, names) or existing
+            hint = did_you_mean_or_list(table, names, "tables")
             raise TableNotFound(f"{where} has no table {table!r}{hint}")
         return [table]
     if not names:
@@ -124,7 +127,7 @@ def shorten(value: object) -> str:
 
 
 def is_file_target(text: str) -> bool:
-    return "://" not in text
+    return "://" not in text and text != ":memory:"
 
 
 def absolute_target(text: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from itertools import repeat
 from typing import Any
@@ -32,6 +32,7 @@ from tablewright.model.table import Table
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.plan.writes.delete import Delete
 from tablewright.plan.writes.put import create
+from tablewright.transfer.endpoints import open_or_create
 from tablewright.transfer.sending import run_steps
 from tablewright.transport import Transport, open_target
 from tablewright.transport.tables import describe_table, wait_until_active
@@ -48,10 +49,9 @@ def seed(design: Design, target: str | Engine) -> dict[str, Counter[str]]:
     Sentinels of unique values have the entity "". Raises TableNotEmpty before it writes any item if
     a table contains items, and TableMismatch if a table is not as declared.
     """
-    with ExitStack() as opened:
-        transport = open_target(target)
-        if not isinstance(target, Engine):
-            opened.callback(transport.close)
+    if isinstance(target, Engine):
+        return load_into(design, open_target(target))
+    with open_or_create(target) as transport:
         return load_into(design, transport)
 
 
@@ -130,10 +130,13 @@ def _delete_sample(entities: list[Any], tables: list[TableMap], database: Databa
 
 @contextmanager
 def temporary_tables(target: str, *tables: type[Table]) -> Iterator[Database]:
-    """Create tables named `verify-<random>-<table>` at a target and remove them afterwards."""
+    """Create tables named `verify-<random>-<table>` at a target and remove them afterwards.
+
+    A file that did not exist is removed with them.
+    """
     prefix = f"verify-{secrets.token_hex(4)}-"
     names = {table.__table__: prefix + table.__table__.name for table in tables}
-    with closing(open_target(target)) as transport:
+    with open_or_create(target) as transport:
         context = Context(names=names, secret=secrets.token_bytes(32))
         database = Database(transport, context, tables)
         for table in names:  # fails here, before a table is created, if removing is not allowed

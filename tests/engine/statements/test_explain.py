@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tablewright.engine import Engine
-from tablewright.engine.statements.explain import explain_statement
-from tablewright.engine.tables.table import table_from_description
+from tablewright.engine.statements.explain import plan_statement
 from tablewright.errors import ResourceNotFoundException, ValidationException
 from tablewright.partiql import SelectStatement, parse
 from tablewright.partiql.printing import format_condition, format_constant
@@ -86,8 +85,8 @@ def test_an_explanation_says_what_is_read_and_how(engine: Engine, text: str, exp
 @pytest.mark.parametrize(("text", "expected"), CASES)
 def test_a_description_of_the_table_is_enough(engine: Engine, text: str, expected: str) -> None:
     description = engine.call("DescribeTable", {"TableName": "shop"})["Table"]
-    table = table_from_description(read_table(description))
-    assert str(explain_statement(text, None, lambda name: table)) == expected
+    plan = plan_statement(text, None, lambda name: read_table(description))
+    assert str(plan.explanation) == expected
 
 
 def test_parameters_are_shown(engine: Engine) -> None:

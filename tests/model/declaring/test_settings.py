@@ -87,6 +87,7 @@ def test_a_table_without_the_stream_differs() -> None:
 
 def test_temporary_tables_are_removed_although_they_are_protected(tmp_path: Path) -> None:
     file = tmp_path / "shop.db"
+    Engine(file).close()
     with seeding.temporary_tables(str(file), Guarded):
         pass
     with Engine(file) as engine:

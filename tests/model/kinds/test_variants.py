@@ -358,7 +358,7 @@ def test_the_base_in_json_is_any_of_its_variants() -> None:
 
 
 def test_the_base_has_no_instances() -> None:
-    with pytest.raises(TypeError, match=r"make one of them: User, Organisation"):
+    with pytest.raises(TypeError, match=r"create one of them: User, Organisation"):
         Account(name="x")
 
 

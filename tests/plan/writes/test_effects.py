@@ -32,8 +32,9 @@ from tablewright import (
     version,
 )
 from tablewright.database import Database
+from tablewright.model.databases.provision import definition
 from tablewright.plan.plan import Context, Plan, Steps
-from tablewright.plan.writes.effect import WriteEffect, index_row
+from tablewright.plan.writes.effect import WriteEffect
 from tablewright.plan.writes.write import Write
 from tablewright.values import Item
 from tests.prepared import Prepare, with_tables
@@ -178,9 +179,9 @@ def test_the_effects_of_a_write_are_what_it_changes(
     rows = stored(engine)
     for effect in db.run(Effects(write)):
         change(rows, None, effect.old, effect.new)
-        table = effect.entity.table
-        for declared in table.indexes.values():
-            old, new = (index_row(table, declared, item) for item in (effect.old, effect.new))
+        table = definition(effect.entity.table, effect.entity.table.name)
+        for declared in table.indexes:
+            old, new = (table.index_row(declared, item) for item in (effect.old, effect.new))
             if old != new:
                 change(rows, declared.name, old, new)
         for side in effect.side_items:

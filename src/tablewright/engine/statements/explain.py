@@ -1,4 +1,8 @@
-"""Explanations: the plan of a statement as text."""
+"""Explanations: the plan of a statement as text.
+
+`plan_statement` plans a statement with the description of its table. So nothing is read for it,
+wherever the table is.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,8 @@ from tablewright.engine.statements.prepared import (
 )
 from tablewright.engine.statements.read import check_keys
 from tablewright.engine.statements.where import KeyTest
-from tablewright.engine.tables.table import StoredTable
+from tablewright.engine.tables.table import StoredTable, table_from_description
+from tablewright.expression.printing import format_comparison
 from tablewright.partiql.printing import (
     Show,
     format_condition,
@@ -22,6 +27,7 @@ from tablewright.partiql.printing import (
     format_name,
     format_value,
 )
+from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Value
 
 _Order: TypeAlias = Literal["ascending", "descending"]
@@ -64,6 +70,27 @@ class Explanation:
         return "\n".join(lines)
 
 
+@dataclass(frozen=True, slots=True)
+class StatementPlan:
+    """What a statement will do, and the table or index that it reads or writes."""
+
+    explanation: Explanation
+    is_read: bool
+    source: IndexDescription
+    #: The key attributes of the table.
+    key_names: tuple[str, ...]
+
+    @property
+    def items(self) -> int:
+        """The number of items in the source, as described."""
+        return self.source.state.items or 0
+
+    @property
+    def size(self) -> int:
+        """The size of the source in bytes, as described."""
+        return self.source.state.size
+
+
 def explain_statement(
     text: str, parameters: Sequence[Value] | None, find_table: Callable[[str], StoredTable]
 ) -> Explanation:
@@ -84,6 +111,21 @@ def explain_statement(
     if values is not None:
         check_keys(plan, values)
     return _explain_select(plan, show)
+
+
+def plan_statement(
+    text: str, parameters: Sequence[Value] | None, describe: Callable[[str], TableDescription]
+) -> StatementPlan:
+    """Plan a statement; `describe` returns the description of the table with a name.
+
+    Raise what `explain_statement` and `describe` raise, and InvalidValue for an unknown index.
+    """
+    prepared = prepare_statement(text)
+    description = describe(prepared.table_name)
+    source = description.require_index(prepared.index_name)
+    table = table_from_description(description)
+    explanation = explain_statement(text, parameters, lambda _: table)
+    return StatementPlan(explanation, prepared.is_read, source, description.keys.names)
 
 
 def _printer(prepared: PreparedStatement, values: Mapping[str, Value] | None) -> Show:
@@ -139,10 +181,4 @@ def _format_key(tests: Sequence[KeyTest], show: Show) -> str:
 
 
 def _format_test(test: KeyTest, show: Show) -> str:
-    name = format_name(test.name)
-    operands = [show(operand) for operand in test.operands]
-    if test.operator == "begins_with":
-        return f"begins_with({name}, {operands[0]})"
-    if test.operator == "BETWEEN":
-        return f"{name} BETWEEN {operands[0]} AND {operands[1]}"
-    return f"{name} {test.operator} {operands[0]}"
+    return format_comparison(format_name(test.name), test.operator, [*map(show, test.operands)])

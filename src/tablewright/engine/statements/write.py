@@ -107,6 +107,6 @@ class StatementWrite(TransactionWrite):
 
 
 def refuse_exists(prepared: PreparedStatement) -> None:
-    """Refuse a condition outside of a transaction."""
+    """Raise ValidationException for EXISTS, which only a transaction may contain."""
     if isinstance(prepared.statement, ExistsStatement):
         raise ValidationException("EXISTS can only be used in ExecuteTransaction write requests.")

@@ -41,7 +41,7 @@ from tablewright.values import Value, tag_of
 
 
 def anything(where: str) -> Converter:
-    """Return the converter of Any: it stores each value by its type, or by a base of that."""
+    """Return the converter of Any, which stores a value by its class or by a base class."""
 
     def encode(value: Any) -> Value:
         for kind in type(value).__mro__:

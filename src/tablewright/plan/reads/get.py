@@ -85,7 +85,7 @@ class GetByUnique(Single[E], Generic[E]):
         if missing:
             raise DeclarationError(
                 f"{unique.key.name}: its sentinel does not keep {', '.join(sorted(missing))}, so "
-                f"it does not lead to the {entity.name}; keep it, or look up by an index"
+                f"it cannot find the {entity.name}; keep it, or look up by an index"
             )
         self._entity = entity
         self._unique = unique

@@ -17,7 +17,7 @@ R = TypeVar("R")
 class Page(Sequence[R]):
     """Results in order; `next_cursor` is a cursor for `after()`, None at the end.
 
-    Only `next_cursor` tells whether there is more: a page may be shorter than its size, or empty,
+    Only `next_cursor` shows whether there is more: a page may be shorter than its size, or empty,
     and still have a cursor, if items were left out of it and 64 requests did not fill it.
     `unreadable` has an error for each stored item that does not match its entity.
     """

@@ -303,7 +303,7 @@ class PageQuery(KeyRead[Page[R]], Generic[R]):
         )
 
     def _type_to_filter(self) -> str | None:
-        """Return the attribute that tells items of other entities apart, if there may be any."""
+        """Return the attribute that distinguishes items of other entities, if there may be any."""
         name = self._entity.table.type_attribute
         if name is None or not self._may_contain_others or name in self._key.attributes:
             return None

@@ -1,6 +1,6 @@
 """Effects: what a write changes, computed once, as a value.
 
-    old item ─┐                     ┌─▶ index rows    one for each index that it is in
+    old item ─┐                     ┌─▶ index keys    of each index that it is in
               ├──▶ WriteEffect ─────┼─▶ sentinels     one for each unique value
     new item ─┘                     └─▶ events        one for each attribute with a history
 
@@ -35,8 +35,7 @@ from tablewright.errors import InvalidValue, UnreadableItem
 from tablewright.limits import MAX_PARTITION_KEY_SIZE, MAX_SORT_KEY_SIZE
 from tablewright.mapping.attributes import HistoryMap, UniqueMap
 from tablewright.mapping.entity import EntityMap, Values
-from tablewright.mapping.keys import IndexKeys, IndexMap
-from tablewright.mapping.table import TableMap
+from tablewright.mapping.keys import IndexKeys
 from tablewright.values import Item, Value
 
 
@@ -116,26 +115,6 @@ class WriteEffect(Struct, frozen=True):
     #: The values of the new item, by attribute; if the old item was not read, those that are known.
     values: Values
     side_items: tuple[SideItem, ...] = ()
-
-
-def index_row(table: TableMap, index: IndexMap, item: Item | None) -> Item | None:
-    """Return the row that DynamoDB keeps of an item in an index; None if it is not in it."""
-    if index.projection == "ALL":
-        return projected_row(item, index.attributes, None)
-    others = () if index.projection == "KEYS_ONLY" else index.projection
-    return projected_row(item, index.attributes, {*table.attributes, *index.attributes, *others})
-
-
-def projected_row(
-    item: Item | None, keys: Iterable[str], held: Collection[str | None] | None
-) -> Item | None:
-    """Return the row of an item in an index with these keys; None if it lacks one of them.
-
-    `held` are the attributes that the index contains; None for all.
-    """
-    if item is None or any(name not in item for name in keys):
-        return None
-    return item if held is None else {name: item[name] for name in item if name in held}
 
 
 def write_effect(

@@ -132,7 +132,7 @@ class Save(Rewrite[E, E], Generic[E]):
 def _differences(
     entity: EntityMap, before: dict[str, Any], after: dict[str, Any]
 ) -> list[Change[Any]]:
-    """Return the changes that make the values before to those after."""
+    """Return the changes that turn the values `before` into `after`."""
     changes: list[Change[Any]] = []
     for name, attribute in entity.attributes.items():
         if not _is_same(attribute, before[name], after[name]):

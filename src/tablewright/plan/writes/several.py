@@ -160,7 +160,7 @@ def require(
 
 
 def condition_check(item: Get[E], *conditions: Condition[E]) -> ConditionCheck[E]:
-    """Let a transaction succeed only if an item exists and meets the conditions."""
+    """Let a transaction succeed only if an item exists and satisfies the conditions."""
     if not isinstance(item, Get):
         raise DeclarationError(
             f"condition_check() takes a key, such as Order.primary(…), not {item!r}"
@@ -171,7 +171,7 @@ def condition_check(item: Get[E], *conditions: Condition[E]) -> ConditionCheck[E
 
 
 class ConditionCheck(Write[None, None], Generic[E]):
-    """Write nothing; fail if the item does not exist, or does not meet the conditions."""
+    """Write nothing; fail if the item does not exist, or does not satisfy the conditions."""
 
     _verb = "condition_check"
 

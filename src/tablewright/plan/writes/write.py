@@ -84,7 +84,7 @@ class IsEntity(Protocol):
 
 
 class IsRewritable(IsEntity, Protocol):
-    """An instance of an entity that the type checkers do not know to be write-once."""
+    """An instance of an entity that, for type checkers, is not write-once."""
 
     __write_once__: ClassVar[Literal[False]]
 

@@ -118,7 +118,7 @@ def _identity(description: TableDescription, item: Item) -> bytes:
 def search(
     send: Send, tables: Mapping[str, tuple[TableDescription, TableMap | None]], text: str
 ) -> Search:
-    """Find the items that a text stands for, in these tables."""
+    """Find the items with a text as their id, unique value or key, in these tables."""
     wanted = list(_tries(tables, text.strip()))
     unique: dict[bytes, Try] = {}
     for each in wanted:
@@ -181,7 +181,7 @@ def _by_parts(description: TableDescription, entity: EntityMap, words: list[str]
 
 
 def _value(entity: EntityMap, part: KeyPart, text: str) -> Any:
-    """Return the value of an attribute that a text stands for; None if it is of another type."""
+    """Return a text as a value of an attribute; None if it does not fit the type."""
     kind = entity.attributes[part.attribute].converter.kind
     if kind is str:
         return text or None

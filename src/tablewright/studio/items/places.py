@@ -47,7 +47,7 @@ class Subject(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """What tells the item from others of its kind: the last value in its key."""
+        """What distinguishes the item from others of its kind: the last value in its key."""
         return own_value(self.description.base, self.kind, self.item)
 
     @property

@@ -110,23 +110,8 @@ class ItemPage(Struct, frozen=True):
 
 
 def show_condition(condition: KeyCondition) -> str:
-    """Return a key condition as a person reads it.
-
-    >>> sort = SortCondition("SK", "begins_with", ({"S": "ORDER#"},))
-    >>> show_condition(KeyCondition({"PK": {"S": "C1"}}, sort))
-    'PK = C1 AND begins_with(SK, ORDER#)'
-    """
-    terms = [f"{name} = {key_text(value)}" for name, value in condition.equal.items()]
-    sort = condition.sort
-    if sort is not None:
-        values = [key_text(value) for value in sort.values]
-        if sort.comparison == "between":
-            terms.append(f"{sort.attribute} BETWEEN {values[0]} AND {values[1]}")
-        elif sort.comparison == "begins_with":
-            terms.append(f"begins_with({sort.attribute}, {values[0]})")
-        else:
-            terms.append(f"{sort.attribute} {sort.comparison} {values[0]}")
-    return " AND ".join(terms)
+    """Return a key condition as a person reads it: `PK = C1 AND begins_with(SK, ORDER#)`."""
+    return key_expression(condition, str, key_text)
 
 
 def reading_of(
@@ -147,7 +132,7 @@ class _KeyFilter(Struct, frozen=True):
         return self.condition.attributes
 
     def factor(self, marks: Placeholders) -> str:
-        return key_expression(self.condition, marks)
+        return key_expression(self.condition, marks.name, marks.value)
 
 
 def prepare(

@@ -63,7 +63,7 @@ def render(
     names: Mapping[str, str] | None = None,
     values: Mapping[str, Value] | None = None,
 ) -> str:
-    """Render a condition; with names and values, these stand where the placeholders are."""
+    """Render a condition; names and values, if given, replace the placeholders."""
     known, given = names or {}, values or {}
     dialect = Dialect(
         name=lambda name: known.get(name, name),

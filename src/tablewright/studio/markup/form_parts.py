@@ -29,7 +29,7 @@ _INPUTS: dict[str, dict[str, str]] = {
 }
 #: The hint below the input of a widget.
 _HINTS = {
-    "moment": "UTC; µs after the picker's milliseconds",
+    "moment": "UTC; the second input is for microseconds",
     "lines": "one on each line, or JSON",
     "json": "JSON",
 }
@@ -42,7 +42,7 @@ class FormState(msgspec.Struct, frozen=True):
 
     typed: Fields
     problems: Mapping[str, str] = {}
-    #: Values that a field may have, and remarks on it.
+    #: By field: suggested values, and remarks.
     offers: Mapping[str, Sequence[str]] = {}
     remarks: Mapping[str, Markup] = {}
 
@@ -142,7 +142,7 @@ def _line(field: Field, text: str, state: FormState, shared: dict[str, str | Non
         name = field.name + AS_JSON
         value = escape_invisible(msgspec.json.encode(text).decode())
     if field.widget == "moment" and not _is_picked(value):
-        attributes = {"type": "text"}  # a picker would show nothing of it
+        attributes = {"type": "text"}  # a date picker cannot show it
     offers = state.offers.get(field.name, ())
     offered = f"{_id(field)}-o" if offers and field.widget in ("text", "decimal") else None
     options = element("datalist", [element("option", value=each) for each in offers], id=offered)
@@ -159,12 +159,12 @@ def _line(field: Field, text: str, state: FormState, shared: dict[str, str | Non
 
 
 def _is_picked(text: str) -> bool:
-    """Whether a date picker can show a text: it has no zone."""
+    """Return whether a date picker can show a text: it has no time zone."""
     return not text or (len(text) >= 16 and text[-1].isdigit() and "+" not in text)
 
 
 def _none_box(field: Field, state: FormState) -> Markup:
-    """Return the box that gives None, if the field may have it."""
+    """Return the checkbox for None, if the field is optional."""
     if not field.is_optional:
         return NOTHING
     box = _checkbox(field.name + NONE, state, id=f"{_id(field)}-n", data_none=_id(field))

@@ -67,7 +67,7 @@ def condition_url(
 
 
 def kind_chip(kind: ItemKind, href: str | None = None) -> Markup:
-    """Return the name of what an item is, with its colour and shape."""
+    """Return the name of the kind of an item, with its colour and shape."""
     if kind.is_record:
         return element("a" if href else "span", "index record", class_="chip e0", href=href)
     if kind.unique is None:
@@ -110,7 +110,7 @@ def key_lines(
 
 
 def key_explained(pieces: list[KeyPiece], entity: EntityMap | None) -> Markup:
-    """Return a key taken apart: each piece above what it is."""
+    """Return a key in pieces, each above its meaning."""
     shown = []
     for piece in pieces:
         kind = f"v {value_class(entity, piece.attribute)}" if piece.label else ""
@@ -160,7 +160,7 @@ def strip(hues: Sequence[str], limit: int = 40) -> Markup:
     order = list(dict.fromkeys(shown))
     bars = []
     for position, hue in enumerate(shown):
-        # Kinds differ in height, too: colour is never alone.
+        # Kinds also differ in height, for people who cannot distinguish the colours.
         y, height = 3 * (order.index(hue) % 2), 8 - 3 * (order.index(hue) % 3 > 0)
         bars.append(element("rect", class_=hue, x=8 * position, y=y, width=7, height=height))
     size = {"width": 8 * len(shown), "height": 8}

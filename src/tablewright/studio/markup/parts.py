@@ -23,7 +23,7 @@ BAR = 72
 
 
 def heading(title: str, about: Child = "", aside: Child = "") -> Markup:
-    """Return the heading of a page, with a line about it below and what stands beside it."""
+    """Return the heading of a page, with a description below and other content beside it."""
     below = element("p", about) if about else NOTHING
     return element("div.head", element("div", element("h1", title), below), aside)
 
@@ -66,17 +66,17 @@ def faint(text: str) -> Markup:
 
 
 def aside(*content: Child) -> Markup:
-    """Return what stands at the end of a line."""
+    """Return content that is placed at the end of a line."""
     return element("span.end", *content)
 
 
 def spoken(text: str) -> Markup:
-    """Return a text that only screen readers have."""
+    """Return a text for screen readers only."""
     return element("span.vh", text)
 
 
 def sign(symbol: str, kind: str = "", title: str | None = None) -> Markup:
-    """Return the symbol of a change or a check; screen readers do not have it."""
+    """Return the symbol of a change or a check, hidden from screen readers."""
     class_ = f"sg {kind}".strip()
     return element("span", symbol, class_=class_, title=title, aria_hidden="true")
 
@@ -94,7 +94,7 @@ def scroll(label: str, content: Child, class_: str = "") -> Markup:
 
 def details(summary: Child, *content: Child, is_open: bool = False, class_: str | None = None
             ) -> Markup:  # fmt: skip
-    """Return what a click on a summary shows."""
+    """Return a summary; a click on it shows the content."""
     opened = "" if is_open else None
     return element("details", element("summary", summary), *content, class_=class_, open=opened)
 
@@ -193,7 +193,7 @@ def button(text: Child, kind: str = "", **attributes: str | None) -> Markup:
 
 
 def hidden(name: str, value: str) -> Markup:
-    """Return an input that a form sends and no one sees."""
+    """Return an invisible input of a form."""
     return element("input", type="hidden", name=name, value=value)
 
 
@@ -213,7 +213,7 @@ def field(label: str, control: Child, for_: str | None = None, class_: str = "f"
 
 
 def swap(place: str, *, push: bool = True, **source: str) -> dict[str, str]:
-    """Return the attributes with which htmx replaces a place by that of another page.
+    """Return the attributes that let htmx replace an element by the same one of another page.
 
     `source` is `hx_get` or `hx_post` with the URL, perhaps with `hx_trigger`.
     """

@@ -26,15 +26,17 @@ from tablewright.studio.writes.preview import CheckedItem, ItemChange, Kind, Pre
 from tablewright.table_description import IndexDescription
 from tablewright.values import Item, Value
 
-#: How many attributes that stay are named, and how many items are shown in full.
+#: The maximum number of unchanged attributes that are named, and of items shown in full.
 NAMED = 6
 OPENED = 3
+#: What a write finds that deletes a missing item.
+NO_ITEM = "there is no such item"
 #: Characters of a value before and after.
 SHORT = 300
 
 
 def column(found: Preview, aside: Markup, *, is_writable: bool) -> Markup:
-    """Return what stands beside the form of a write: the verdict, and the items."""
+    """Return the column beside the form of a write: the verdict, and the items."""
     text = "The target is read-only: this can be previewed, not written."
     refused = NOTHING if is_writable else element("div.body", note(text, "warn"))
     shown = [verdict(found), aside, refused, differences(found)]
@@ -47,6 +49,8 @@ def verdict(found: Preview) -> Markup:
         result = parts.tag("this would be refused", "bad")
     elif found.is_empty:
         result = parts.tag("this would write nothing")
+    elif all(item.kind == "same" for item in found.items):
+        result = parts.tag("nothing would change")
     else:
         result = parts.tag("nothing is written yet", "good")
     heading = element("div.pvh", element("h3", "Preview"), result)
@@ -88,7 +92,7 @@ def _checks(checks: Sequence[CheckedItem]) -> Markup:
 
 
 def _distinct(clauses: Sequence[Clause]) -> list[Clause]:
-    """Return the clauses, each text once."""
+    """Return the clauses without duplicate texts."""
     return list({clause.text: clause for clause in clauses}.values())
 
 
@@ -146,6 +150,8 @@ def _title(item: ItemChange) -> str:
 
 
 def _rows(item: ItemChange) -> list[Markup]:
+    if item.before is None and item.after is None:
+        return [element("tr", element("td.faint", NO_ITEM, colspan=3))]
     before, after = item.before or {}, item.after or {}
     rows = [
         element(
@@ -196,7 +202,7 @@ def _item_row(item: ItemChange, *, several: bool) -> list[Child]:
     does = {
         "added": "new item",
         "removed": "deleted",
-        "same": "written as it is",
+        "same": NO_ITEM if item.before is None else "written as it is",
         "changed": plural(len(item.changed), "attribute"),
         "moved": "",
     }[item.kind]
@@ -209,10 +215,10 @@ def _item_row(item: ItemChange, *, several: bool) -> list[Child]:
 
 def _index_row(item: ItemChange, row: RowChange) -> list[Child]:
     does = {
-        "added": "1 row in",
-        "removed": "1 row out",
-        "moved": "1 row out, 1 row in",
-        "changed": "same place, new values",
+        "added": "row added",
+        "removed": "row removed",
+        "moved": "row moved: 1 removed, 1 added",
+        "changed": "row changed, same key",
         "same": "",
     }[row.kind]
     now = row.after or row.before or {}
@@ -278,13 +284,13 @@ def number(units: float) -> str:
 
 
 def not_atomic(found: Preview) -> Markup:
-    """Return what cannot be guaranteed, for a write that is not one request."""
+    """Return a warning for a plan that does not write all or nothing."""
     if found.is_atomic:
         return NOTHING
     text = (
         f"This plan sends {len(found.writes)} write requests, or a batch. Each item is written "
-        "only if it is as shown here. If another client changes one meanwhile, what was written "
-        "before it stays, and a new preview shows the rest."
+        "only if it is as shown here. If another client changes one meanwhile, the writes before "
+        "it stay, and a new preview shows the rest."
     )
     shown = note([element("b", "Not one transaction"), element("span", text)], "warn")
     return element("div.body", shown)
@@ -297,7 +303,7 @@ def not_written(text: str) -> Markup:
 
 
 def failed(error: TablewrightError) -> Markup:
-    """Return that a write failed; a lost response may be that of a write that was applied."""
+    """Return the notice of a failed write; it may be applied if its response was lost."""
     text = f"{type(error).__name__}: {error}. Below is what the plan would do now."
     shown = note([element("b", "The write failed"), element("span", text)], "bad")
     return element("div", shown, role="alert")

@@ -97,7 +97,7 @@ def short_text(value: Any) -> str:
 
 
 def measured(ran: Ran) -> Markup:
-    """Return the numbers of a run: items read against returned, units, requests, time."""
+    """Return the numbers of a run: items returned and read, units, requests, time."""
     numbers = parts.facts(
         [
             ("items read", str(ran.read)),

@@ -1,6 +1,6 @@
 """Programs to copy: a call of a pattern in Python, its requests with boto3 and the AWS CLI.
 
-All is text that runs as it is. This module must not know markup.
+The programs run unchanged. This module must not know markup.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from math import ceil
 from typing import Any
@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from tablewright.capacity import read_units
-from tablewright.engine.statements.explain import Explanation, explain_statement
+from tablewright.engine.statements.explain import StatementPlan, plan_statement
 from tablewright.engine.statements.prepared import prepare_statement
 from tablewright.engine.tables.table import table_from_description
 from tablewright.errors import (
@@ -32,7 +32,7 @@ from tablewright.errors import (
     TablewrightError,
     ValidationException,
 )
-from tablewright.hints import did_you_mean
+from tablewright.hints import did_you_mean_or_list
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.keys import KeyMap
 from tablewright.mapping.table import TableMap
@@ -55,63 +55,43 @@ FILTERED_PAGE = 1000
 CONFIRM_BYTES = 1024 * 1024
 
 
-class StatementPlan(Struct, frozen=True):
-    """What a statement will do."""
-
-    explanation: Explanation
-    is_read: bool
-    #: Items and bytes of what it reads from, as described.
-    items: int
-    size: int
-    key_names: tuple[str, ...]
-
-    @property
-    def needs_confirmation(self) -> bool:
-        """Whether it reads all of something large."""
-        return self.explanation.is_scan and self.size > CONFIRM_BYTES
-
-    @property
-    def page(self) -> int:
-        """The number of items that a page reads."""
-        return PAGE if self.explanation.filter is None else FILTERED_PAGE
-
-    @property
-    def average(self) -> float:
-        """The average size of an item; 0 if there are none."""
-        return self.size / self.items if self.items else 0.0
-
-    @property
-    def units(self) -> str:
-        """An estimate of the units that it takes."""
-        match self.explanation.operation:
-            case "GetItem":
-                count = max(len(self.explanation.key_conditions), 1)
-                return f"{count * read_units(self.average, consistent=False):g} read"
-            case "Query":
-                most = read_units(min(self.page, self.items) * self.average, consistent=False)
-                return f"{f'0.5 to {most:,g}' if most > 0.5 else '0.5'} read for a page"
-            case "Scan":
-                return f"about {read_units(self.size, consistent=False):,g} read for all pages"
-            case _:
-                each = max(ceil(self.average / 1024), 1)
-                return f"about {each} write, and as many for each index row that changes"
-
-
 def plan(workspace: Workspace, text: str) -> StatementPlan:
     """Plan a statement. Raises what the statement would raise; nothing is read."""
-    prepared = prepare_statement(text)
-    description = _describe(workspace, prepared.table_name)
-    explanation = explain_statement(text, None, lambda _: table_from_description(description))
-    source = (description.find(explanation.index) or description).state
-    items, names = source.items or 0, description.keys.names
-    return StatementPlan(explanation, prepared.is_read, items, source.size, names)
+    return plan_statement(text, None, partial(_describe, workspace))
+
+
+def needs_confirmation(plan: StatementPlan) -> bool:
+    """Return whether a statement reads all of something large."""
+    return plan.explanation.is_scan and plan.size > CONFIRM_BYTES
+
+
+def page_size(plan: StatementPlan) -> int:
+    """Return the number of items that a page of a statement reads."""
+    return PAGE if plan.explanation.filter is None else FILTERED_PAGE
+
+
+def estimate_units(plan: StatementPlan) -> str:
+    """Return an estimate of the units that a statement takes."""
+    average = plan.size / plan.items if plan.items else 0.0
+    match plan.explanation.operation:
+        case "GetItem":
+            count = max(len(plan.explanation.key_conditions), 1)
+            return f"{count * read_units(average, consistent=False):g} read"
+        case "Query":
+            most = read_units(min(page_size(plan), plan.items) * average, consistent=False)
+            return f"{f'0.5 to {most:,g}' if most > 0.5 else '0.5'} read for a page"
+        case "Scan":
+            return f"about {read_units(plan.size, consistent=False):,g} read for all pages"
+        case _:
+            each = max(ceil(average / 1024), 1)
+            return f"about {each} write, and as many for each index row that changes"
 
 
 def _describe(workspace: Workspace, table: str) -> TableDescription:
     found = workspace.describe(table)
     if found is None:
         names = list(dict.fromkeys([*workspace.maps, *workspace.table_names()]))
-        hint = did_you_mean(table, names) or f"; the tables are: {', '.join(names) or 'none'}"
+        hint = did_you_mean_or_list(table, names, "tables")
         raise ResourceNotFoundException(f"the target has no table {table!r}{hint}")
     return found
 
@@ -176,7 +156,7 @@ class StatementPreview(Struct, frozen=True):
 
     @property
     def seen(self) -> str:
-        """A text that stands for the item before the write."""
+        """A hash of the item before the write."""
         return sha256(msgspec.json.encode(self.touched.before, order="deterministic")).hexdigest()
 
 
@@ -236,12 +216,12 @@ def _warnings(table: TableMap | None, before: Item | None, after: Item | None) -
         try:
             expected = entity.rekey(after)
         except (TablewrightError, ValueError) as error:
-            yield f"{entity.name} cannot be read after it: {error}"
+            yield f"{entity.name} cannot be decoded after this write: {error}"
         else:
             for name in sorted(expected.keys() | after.keys()):
                 if expected.get(name) != after.get(name):
                     yield (
-                        f"{name} is not kept in step: it would be {_shown(after, name)}, and the "
+                        f"{name} is not updated: it would be {_shown(after, name)}, but the "
                         f"attributes of {entity.name} give {_shown(expected, name)}"
                     )
     if entity.uniques:

@@ -1,11 +1,11 @@
 """The console: statements of PartiQL, explained before they run.
 
-    GET  /console?statement=…           explains it
-    GET  /console?statement=…&run=1     a SELECT: explains it and shows a page of its items; a Scan
-                                        of much data asks first. Another one: shows its preview
-    POST /console                       runs a statement that writes, as its preview showed it; it
-                                        is quoted as in a URL, so that no character is changed
-    GET  /console/complete              what the word at the cursor can become
+    GET  /console?statement=…           explains the statement
+    GET  /console?statement=…&run=1     also shows a page of the items of a SELECT, or the preview
+                                        of a write; a Scan of much data needs a confirmation
+    POST /console                       runs a write that was previewed; the statement is quoted
+                                        as in a URL, so that no character is changed
+    GET  /console/complete              completions for the word at the cursor
     GET  /console/export                all items of a SELECT as a file
 
 The history is kept by the browser (`console.js`); the studio does not store statements.
@@ -20,6 +20,7 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from tablewright.capacity import read_units
+from tablewright.engine.statements.explain import StatementPlan
 from tablewright.errors import DynamoDBError, EndpointUnavailable, TablewrightError
 from tablewright.limits import MAX_STATEMENT_LENGTH
 from tablewright.mapping.entity import EntityMap
@@ -50,8 +51,10 @@ from tablewright.studio.target.statements import (
     CONFIRM_BYTES,
     ItemChanged,
     ResultPage,
-    StatementPlan,
     StatementPreview,
+    estimate_units,
+    needs_confirmation,
+    page_size,
     similar_patterns,
 )
 from tablewright.studio.web.frame import WebPage, static_url
@@ -90,9 +93,9 @@ def _answer(
     if not found.is_read:
         workspace.require_writable(found.explanation.operation)
         return [preview_panel(workspace, text, statements.preview(workspace, text))]
-    if found.needs_confirmation and query.get("confirm") != "scan":
+    if needs_confirmation(found) and query.get("confirm") != "scan":
         return [confirm_scan(text, found)]
-    page = statements.read_page(workspace, text, found.page, query.get("after"))
+    page = statements.read_page(workspace, text, page_size(found), query.get("after"))
     known = workspace.map_of(found.explanation.table)
     return [result_panel(text, found, page, known, query.get("confirm"))]
 
@@ -112,7 +115,7 @@ def run(workspace: Workspace, request: WebRequest) -> WebPage:
     try:
         found = statements.plan(workspace, text)
         if found.is_read:
-            raise TablewrightError("a SELECT is run with Run; it needs no confirmation")
+            raise TablewrightError("a SELECT needs no confirmation; use Run")
         try:
             done, units = statements.write(workspace, text, form.get("seen"))
         except ItemChanged as error:
@@ -132,15 +135,15 @@ def export(workspace: Workspace, request: WebRequest) -> WebPage | WebResponse:
     found = statements.plan(workspace, text)
     if not found.is_read or kind not in FORMATS:
         raise TablewrightError("only the items of a SELECT can be exported, as json or csv")
-    if found.needs_confirmation and request.query.get("confirm") != "scan":
+    if needs_confirmation(found) and request.query.get("confirm") != "scan":
         return redirect(url("/console", statement=text, run=1))  # asks
     return export_response("result", kind, statements.read_pages(workspace, text))
 
 
 def _statement(text: str) -> str:
-    """Return the text of a field: browsers end its lines with CR and LF.
+    """Return a statement without the CR that browsers add to each line.
 
-    Raises FormRefused for one that DynamoDB would refuse, before it is parsed or shown.
+    Raises FormRefused for one that is longer than DynamoDB allows, before it is parsed or shown.
     """
     text = text.replace("\r\n", "\n").strip()
     if len(text) > MAX_STATEMENT_LENGTH:
@@ -155,7 +158,7 @@ def too_long() -> FormRefused:
 
 
 def suggest(workspace: Workspace, request: WebRequest) -> WebResponse:
-    """Return what the word at the cursor can become."""
+    """Return completions for the word at the cursor."""
     names = Names(
         workspace.table_names,
         partial(_index_names, workspace),
@@ -171,7 +174,7 @@ def _index_names(workspace: Workspace, table: str) -> list[str]:
 
 
 def _attribute_names(workspace: Workspace, table: str) -> list[str]:
-    """Return the attributes of the keys, and those of the entities."""
+    """Return the key attributes of a table, and the attributes of its entities."""
     found = workspace.describe(table)
     keys = [] if found is None else sorted(found.key_types)
     return list(dict.fromkeys([*keys, *stored_names(workspace.map_of(table))]))
@@ -228,19 +231,19 @@ def _editor(text: str) -> Markup:
 
 
 def _history() -> Markup:
-    """Return the place of the history, which the browser keeps and fills."""
+    """Return the empty panel of the history; `console.js` fills it."""
     clear = aside(button("Clear", "sm", type="button"))
     about = [element("p", "kept in this browser only"), clear]
     place = element("ul.rel.body")
     return panel("History", place, about=about, class_="past", id="history", hidden="")
 
 
-#: How much of a value a cell shows, and how many patterns are named.
+#: The maximum number of characters in a cell, and of patterns that are named.
 CELL = 120
 MAX_PATTERNS = 4
 NOT_IN_STEP = (
-    "PartiQL writes attributes as they are. It does not change the keys of indexes, versions, "
-    "unique values and histories, as writes of the design do."
+    "PartiQL changes only the attributes that the statement names. Unlike writes of the design, it "
+    "does not update index keys, versions, unique values and histories."
 )
 
 
@@ -248,7 +251,9 @@ NOT_IN_STEP = (
 
 
 def explain_nothing() -> Markup:
-    return _explained(element("p.muted", "Explain says what a statement will do, before it runs."))
+    return _explained(
+        element("p.muted", "Explain shows what a statement will do, without running it.")
+    )
 
 
 def explain_panel(found: StatementPlan, patterns: Sequence[AccessPattern] = ()) -> Markup:
@@ -271,7 +276,7 @@ def explain_panel(found: StatementPlan, patterns: Sequence[AccessPattern] = ()) 
     size = f"{found.items:,} items, {size_text(found.size)}"
     rows += [
         ("reads from" if found.is_read else "table", element("span", size)),
-        ("units", element("span", found.units, element("small", _remark(found)))),
+        ("units", element("span", estimate_units(found), element("small", _remark(found)))),
     ]
     if patterns:
         links = [
@@ -303,8 +308,8 @@ def failure_panel(error: TablewrightError) -> Markup:
 def confirm_scan(text: str, found: StatementPlan) -> Markup:
     words = (
         f"This statement reads all of {found.explanation.table}, page by page: {found.items:,} "
-        f"items, {size_text(found.size)}, {found.units}. A page reads {found.page:,} items. "
-        "A condition on the partition key avoids it."
+        f"items, {size_text(found.size)}, {estimate_units(found)}. A page reads "
+        f"{page_size(found):,} items. A condition on the partition key avoids it."
     )
     href = url("/console", statement=text, run=1, confirm="scan")
     link = element("p", parts.button_link("Run the scan", href, "bad"))
@@ -337,7 +342,7 @@ def result_panel(
     if page.next_token is not None:
         href = url("/console", **asked, run=1, after=page.next_token)
         swap = parts.swap("#answer", hx_get=href)
-        more = element("span", f"There are more: a page reads {found.page:,} items.")
+        more = element("span", f"There are more: a page reads {page_size(found):,} items.")
         next_page = aside(parts.button_link("Next page", href, "sm", rel="next", **swap))
         following = element("div.pager", more, next_page)
     if not page.items:
@@ -357,7 +362,7 @@ def _grid(items: list[Item], found: StatementPlan, known: TableMap | None) -> Ma
     rows = []
     for item in items:
         entity, shown = None, NOTHING
-        if known is not None and _tells(item, found, known):
+        if known is not None and _is_recognisable(item, found, known):
             entity = known.entity_of(item)
             shown = chip(entity)
         if first == list(found.key_names) and all(name in item for name in first):
@@ -369,8 +374,8 @@ def _grid(items: list[Item], found: StatementPlan, known: TableMap | None) -> Ma
     return parts.data_table(caption, ["Entity", *names], rows, kinds=kinds, class_="plain")
 
 
-def _tells(item: Item, found: StatementPlan, known: TableMap) -> bool:
-    """Return whether an item has what its entity is recognised by: its key, or its type."""
+def _is_recognisable(item: Item, found: StatementPlan, known: TableMap) -> bool:
+    """Return whether an item has what identifies its entity: its type, or its whole key."""
     return known.type_attribute in item or all(name in item for name in found.key_names)
 
 

@@ -84,9 +84,9 @@ def show_patterns(workspace: Workspace, request: WebRequest) -> WebPage:
 
 
 def _matrix(design: Design, report: CostReport | None) -> Markup:
-    """Return the access patterns as the document has them, with calls and costs.
+    """Return the access patterns as in the document, with costs and with inputs for the calls.
 
-    The calls can be changed. Without a report, the units are the estimates of `explain`.
+    Without a report, the units are the estimates of `explain`.
     """
     costs = {} if report is None else {found.label: found for found in report.patterns}
     units: Mapping[str, PatternUnits] = costs or units_of(design, [])
@@ -122,7 +122,7 @@ def _about(report: CostReport | None) -> str:
 
 
 def _row(found: AccessPattern, cells: Mapping[str, Cell], cost: PatternCost | None) -> list[Cell]:
-    """Return a row of the document's chart with fewer, fuller cells, and its calls and cost."""
+    """Return a row of the document's chart in fewer columns, with its calls and its cost."""
     link = element("a", element("code", breakable(found.name)), href=LINKS.pattern(found.label))
     notes, units = str(cells["Notes"]), str(cells["Cost"])
     short = units.partition(" (")[0]
@@ -154,9 +154,9 @@ def _month(cost: PatternCost | None) -> Markup:
 
 
 def calls_in(query: Fields, design: Design) -> dict[str, float] | None:
-    """Return the calls a second that a form gives, by pattern; None if it gives none.
+    """Return the calls per second in a form, by pattern; None if it has no such fields.
 
-    Raises InvalidValue for a number that is none.
+    Raises InvalidValue for a value that is not a number of calls.
     """
     labels = {found.label for found in design.patterns}
     found = {name: value for name, value in query.pairs if name in labels}
@@ -270,7 +270,7 @@ def _proved(design: Design) -> Markup:
     """Return what the import of the design has proved."""
     without = sum(found.shape.operation != "Scan" for found in design.patterns)
     text = (
-        "No two keys can be equal, and no id can run into another; "
+        "No two keys can be equal, and an id is never taken for the beginning of another; "
         f"{without} of {len(design.patterns)} patterns need no Scan."
     )
     message = element("div", element("h3", "Proved at import"), element("p", text))

@@ -1,6 +1,6 @@
-"""Find: the items that a text stands for.
+"""Find: search items by id, unique value or key.
 
-/find?q=…     one item: its page; several: a list; none: what was tried
+/find?q=…     one item: redirects to its page; several: lists them; none: shows what was tried
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from tablewright.studio.workspace import Workspace
 from tablewright.table_description import TableDescription
 from tablewright.values import Item
 
-#: The tables of a target without a design that are searched.
+#: The maximum number of tables to search at a target without a design.
 MAX_TABLES = 10
 
 
 def show(workspace: Workspace, request: WebRequest) -> WebPage | WebResponse:
-    """Lead to the item that a text stands for, list several, or say what was tried."""
+    """Redirect to the only item that a text finds, list several, or show what was tried."""
     text = request.query.get("q").strip()
     if not text:
         return WebPage("Find", [heading("Find"), _help()], "")
@@ -42,7 +42,7 @@ def show(workspace: Workspace, request: WebRequest) -> WebPage | WebResponse:
         title = f"No key or unique value is {text}"
         lists = [_help(), _needed(workspace)]
     left = f"; {found.left_out} more were not tried" if found.left_out else ""
-    line = f"{meter.show()}, of at most {MAX_TRIES} tries, and no Scan{left}."
+    line = f"{meter.show()}; at most {MAX_TRIES} lookups, never a Scan{left}."
     content = [heading(title, element("span", line)), *lists, _tried(found)]
     return WebPage(f"Find {text}", content, "", 200 if found.hits else 404)
 
@@ -60,8 +60,8 @@ def _tables(workspace: Workspace) -> dict[str, tuple[TableDescription, TableMap 
 
 def _help() -> Markup:
     return parts.note(
-        "Type the id of an item, one of its unique values, or its key. Where an id belongs to "
-        "another one, type both, with a space between them."
+        "Type the id of an item, one of its unique values, or its key. If the key of an item has "
+        "several ids, type all of them, separated by spaces."
     )
 
 
@@ -96,7 +96,7 @@ def _collection(workspace: Workspace, hit: Hit) -> list[Markup]:
 
 
 def _what(workspace: Workspace, tried: Try) -> Markup:
-    """Return what the text was tried as; in a design of several tables, with the table."""
+    """Return what the text was searched as; with several tables, also the table."""
     table = f" in {tried.description.name}" if len(workspace.maps) > 1 else ""
     return aside(f"{tried.what}{table}")
 
@@ -106,7 +106,7 @@ def _list(title: str, lines: list[list[Markup]]) -> Markup:
 
 
 def _needed(workspace: Workspace) -> Markup:
-    """Return the entities whose key begins with the id of another one."""
+    """Return the entities whose key has several ids, with the names of these."""
     lines = []
     for known in workspace.maps.values():
         for entity in known.entities:
@@ -114,7 +114,7 @@ def _needed(workspace: Workspace) -> Markup:
             if len(names) > 1:
                 words = element("code", " ".join(names))
                 lines.append([chip(entity), element("span", "type"), words])
-    return _list("Found by several words", lines)
+    return _list("Items with several ids", lines)
 
 
 def _tried(found: Search) -> Markup:

@@ -51,7 +51,7 @@ UNKNOWN = "not in the design"
 _ROLES = {
     "version": "counted",
     "created_at": "set once",
-    "updated_at": "set with each write",
+    "updated_at": "set by each write",
     "ttl": "expires",
 }
 
@@ -71,7 +71,7 @@ def find_subject(
     *,
     infer: bool = False,
 ) -> Subject:
-    """Read the whole item that a URL names; `infer` its entity for a page. Raises MissingPage."""
+    """Read the item with the key in a URL; with `infer`, infer its entity. Raises MissingPage."""
     description = workspace.describe(table)
     if description is None:
         raise _missing(f"The target has no table {table}.", "/tables", "Tables", 404)
@@ -146,7 +146,7 @@ def _actions(workspace: Workspace, subject: Subject) -> Markup:
 
 
 def _raw(kind: ItemKind, item: Item) -> Markup:
-    """Return the item as it is stored, and as a program writes it."""
+    """Return the item in DynamoDB's JSON and, if it is of an entity, as Python code."""
     typed = item_parts.typed_view(kind, item)
     shown = [parts.details("DynamoDB JSON", parts.json_code(item), is_open=True)]
     if typed is not None:

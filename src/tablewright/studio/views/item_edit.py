@@ -1,12 +1,12 @@
-"""The edit and the deletion of an item, with a preview before it happens.
+"""The edit and the deletion of an item, each with a preview.
 
     GET   /item/{table}/edit?pk=…&sk=…       a form with the values of the stored item
     POST  /item/{table}/edit?…               the preview of what is typed
-    POST  /item/{table}/edit/write?…         the edit, if it is still what the preview has shown
+    POST  /item/{table}/edit/write?…         the edit, if nothing has changed since the preview
     GET   /item/{table}/delete?…             the preview of a deletion; POST deletes the item
 
-An item of an entity is changed by a plan of the model. Another one, and one that cannot be decoded,
-is edited as DynamoDB's JSON.
+An item of an entity is changed by a plan of the model. An item of no entity, or one that cannot be
+decoded, is edited as DynamoDB's JSON.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from tablewright.studio.writes.applying import ApplyOutcome, CannotGuard, apply
 from tablewright.studio.writes.editing import RawWrite
 from tablewright.studio.writes.preview import Preview, preview
 
-#: The inputs with what the form had at first, with an item, and with what histories record.
+#: The names of inputs: the initial values of the form, an item, and what histories record.
 WAS, JSON = "~was", "json"
 BY, REASON = "~by", "~reason"
 
@@ -56,13 +56,13 @@ CHANGED = "The item has changed since the preview."
 
 
 def is_edited_raw(subject: Subject) -> bool:
-    """Return whether an item has no plans: it is of no entity, or cannot be decoded."""
+    """Return whether an item is edited as JSON: it is of no entity, or cannot be decoded."""
     kind = subject.kind
     return kind.stored is None or bool(unreadable(kind, subject.item))
 
 
 class AskedChange(Struct, frozen=True):
-    """What a preview belongs to: the page and what it changes."""
+    """What identifies a preview: the page, and the changes."""
 
     url: str
     changes: Any = None
@@ -86,18 +86,18 @@ class ChangePage:
         return f"{path}/{route}?{query}"
 
     def plan(self) -> tuple[Plan[Any] | None, dict[str, str]]:
-        """Return the plan, or what is wrong with what was typed, by field; "" is the whole."""
+        """Return the plan, or the problems of the form by field; "" is the whole form."""
         raise NotImplementedError
 
     def form(self, problems: dict[str, str] | None = None, token: str = "") -> Markup:
-        """Return the form; with a token, it has the button that writes."""
+        """Return the form; with a token, also with the button that writes."""
         raise NotImplementedError
 
     def asked(self) -> AskedChange:
         raise NotImplementedError
 
     def aside(self) -> Markup:
-        """Return what a preview says besides what is touched."""
+        """Return further remarks on a preview."""
         return NOTHING
 
     def page(self, *content: Child, status: int = 200) -> WebPage:
@@ -122,7 +122,7 @@ class ChangePage:
         return self.page(notice, columns, preview_parts.touched(found))
 
     def write(self, token: str = "") -> WebPage:
-        """Apply the preview of a token, or return a new preview that says why not."""
+        """Apply the preview of a token; if that fails, return a new preview with the reason."""
         pending = self.workspace.pending.take(token)
         if pending is None or pending.asked != self.asked():
             return self.preview(not_written("This is not what the preview has shown."))
@@ -139,7 +139,7 @@ class ChangePage:
         return self._written(pending.preview, outcome)
 
     def _is_outdated(self, found: Preview) -> bool:
-        """Whether the item is another one than in a preview, also by attributes it had not."""
+        """Return whether the item has changed since a preview, also by new attributes."""
         key = self.subject.description.key(self.subject.item)
         return any(each.key == key and each.before != self.subject.item for each in found.items)
 
@@ -155,7 +155,7 @@ class ChangePage:
         return self.page(body, preview_parts.touched(found))
 
     def post(self, *content: Child, action: str) -> Markup:
-        """Return a form that changes something when it is sent."""
+        """Return a form that is sent with POST."""
         return element("form.body", *content, method="post", action=action)
 
     def alert(self, problems: dict[str, str] | None) -> Markup:
@@ -165,7 +165,7 @@ class ChangePage:
 
     def buttons(self, token: str, *, again: str, write: str, action: str, kind: str = "go"
                  ) -> Markup:  # fmt: skip
-        """Return the buttons of a form: those that preview and write, and the way back."""
+        """Return the buttons of a form: preview, write and cancel."""
         shown = [parts.button(again, "" if token else "go")] if again else []
         if token:
             shown.append(parts.button(write, kind, formaction=action))
@@ -219,7 +219,7 @@ class _Editor(ChangePage):
         raise NotImplementedError
 
     def inputs(self, problems: dict[str, str]) -> Markup:
-        """Return the inputs: the stored values, and what was changed of them."""
+        """Return the inputs, filled with the stored values and the changes."""
         raise NotImplementedError
 
     def plan_of_changes(self) -> Plan[Any]:
@@ -240,7 +240,7 @@ class _Editor(ChangePage):
         return AskedChange(self.url("edit"), (self.changes, audit))
 
     def was(self) -> list[tuple[str, str]]:
-        """Return what the form had at first; what is stored now, if that is not known."""
+        """Return the initial values of the form; the stored ones if they are not known."""
         try:
             text = base64.b64decode(self.given.get(WAS))
             return msgspec.json.decode(text, type=list[tuple[str, str]])
@@ -251,7 +251,7 @@ class _Editor(ChangePage):
         return super().write(token or self.given.get(TOKEN))
 
     def form(self, problems: dict[str, str] | None = None, token: str = "") -> Markup:
-        # What was typed wrong stays as it is, and so does what it is compared with.
+        # With an invalid input, the form keeps what was typed and its initial values.
         first = self.was() if self.problems else self.stored()
         was = base64.b64encode(msgspec.json.encode(first)).decode()
         again = "Preview again" if token else "Preview"
@@ -263,7 +263,7 @@ class _Editor(ChangePage):
 class _TypedEditor(_Editor):
     """An edit by a plan of the model."""
 
-    about = "A plan, as the design makes it: version checked if it has one, index keys in step."
+    about = "A plan of the design: it checks the version, if there is one, and updates index keys."
 
     def __init__(self, workspace: Workspace, subject: Subject, given: Fields | None) -> None:
         assert subject.kind.entity is not None
@@ -288,7 +288,7 @@ class _TypedEditor(_Editor):
 
     def inputs(self, problems: dict[str, str]) -> Markup:
         if not self.fields:
-            return note(f"Nothing of {self.entity.name} can be changed.")
+            return note(f"No attribute of {self.entity.name} can be changed.")
         typed = self.given
         if not self.problems:
             typed = Fields(editing.filled_in(self.fields, self.values | self.changes))
@@ -298,7 +298,7 @@ class _TypedEditor(_Editor):
         return join([inputs, self._audit(), element("p.hint.field", hint)])
 
     def _audit(self) -> Markup:
-        """Return the inputs of what histories record: by whom and why."""
+        """Return the inputs for histories: who makes the change, and why."""
         if not self.entity.histories:
             return NOTHING
         fields = []
@@ -315,7 +315,7 @@ class _TypedEditor(_Editor):
 
 
 class _RawEditor(_Editor):
-    """An edit of an item without plans, as DynamoDB's JSON."""
+    """An edit of an item as DynamoDB's JSON, without a plan of the design."""
 
     about = "The design has no plan for this item: its attributes are set as they are typed."
 
@@ -339,7 +339,9 @@ class _RawEditor(_Editor):
             text = _json_text({name: each for name, each in changed.items() if each is not None})
         warning = NOTHING
         if self.subject.kind.entity is not None:
-            remark = "Index keys, versions and unique values stay as they are typed here."
+            remark = (
+                "Index keys, versions and unique values are not updated: change them here, too."
+            )
             warning = note(remark, "warn")
         rows = min(30, max(8, text.count("\n") + 1))
         area = element("textarea.mono", text, id="f-json", name=JSON, rows=rows, spellcheck="false")
@@ -377,7 +379,7 @@ class _Deletion(ChangePage):
 
     title = "Delete"
     done = "Deleted"
-    about = "The item, its rows in indexes, and the unique values that it reserves."
+    about = "Deletes the item and its rows in indexes, and frees its unique values."
 
     def plan(self) -> tuple[Plan[Any] | None, dict[str, str]]:
         subject = self.subject
@@ -391,7 +393,7 @@ class _Deletion(ChangePage):
 
     def form(self, problems: dict[str, str] | None = None, token: str = "") -> Markup:
         name, action = self.subject.title, self.url("delete")
-        text = element("p", f"Deletes {name}, if it is still as it is shown here.")
+        text = element("p", f"Deletes {name}, unless it has changed since this preview.")
         buttons = self.buttons(token, again="", write=f"Delete {name}", action=action, kind="bad")
         return self.post(self.alert(problems), text, buttons, action=action)
 
@@ -399,10 +401,10 @@ class _Deletion(ChangePage):
         return AskedChange(self.url("delete"))
 
     def aside(self) -> Markup:
-        """Return what stays without the item."""
+        """Return the related items that stay, or a warning for a sentinel."""
         kind, values = self.subject.kind, self.subject.values
         if kind.unique is not None:
-            text = "This frees the unique value, also if its item still exists."
+            text = "This frees the unique value, even if its item still exists."
             return element("div.body", note(text, "warn"))
         if kind.entity is None or values is None:
             return NOTHING

@@ -22,7 +22,7 @@ from tablewright.studio.markup.parts import NOTHING, aside, note, tag
 from tablewright.table_description import IndexDescription, TableDescription
 from tablewright.values import Item
 
-#: The links to single items of one relation.
+#: The maximum number of links to the items of a relation.
 LINKS = 6
 
 
@@ -76,7 +76,7 @@ def _reason(place: ItemPlace, kind: str) -> Markup:
 
 
 def _about(place: ItemPlace, item: Item) -> Markup:
-    """Return the stored values that a reason is about."""
+    """Return the stored values that a reason mentions."""
     if not place.about:
         return NOTHING
     lines = []
@@ -171,14 +171,14 @@ def _group(title: str, lines: list[Markup]) -> list[Markup]:
 def _related(send: Send, description: TableDescription, related: Related) -> Markup:
     by = f"by {related.attribute}" if related.attribute else ""
     if related.lookup is None:
-        text = f"{by}: no key finds them, so it would be a Scan"
+        text = f"{by}: only a Scan could find them"
         return element("li", chip(related.entity), aside(text))
     found = run(send, related.lookup)
     name = chip(
         related.entity, href=_query_url(description, related.lookup) if found.items else None
     )
     if related.direction == "belongs to" and not found.items:
-        text = f"{by}: there is none".strip(": ")
+        text = f"{by}: not found".strip(": ")
         return element("li", name, element("span.end.tag.warn", text))
     if related.direction == "has":
         count = element("b", found.count)
@@ -215,7 +215,9 @@ def _owner(send: Send, subject: Subject) -> Markup:
     links = _links(description, kind.entity, found)
     text = kind.unique.key.name
     if not links:
-        text += ": no key finds it" if wanted is None else ": no such item, so nothing uses it"
+        text += (
+            ": only a Scan could find it" if wanted is None else ": reserved, but no item has it"
+        )
     return element("li", chip(kind.entity), links, aside(text))
 
 
@@ -243,7 +245,7 @@ def history_panels(send: Send, subject: Subject) -> list[Markup]:
 
 
 def _history(send: Send, description: TableDescription, event: Event) -> Markup:
-    found, empty = Found([], False), "No key finds its events, so it would be a Scan."
+    found, empty = Found([], False), "Only a Scan could find its events."
     if event.lookup is not None:
         found, empty = run(send, event.lookup), "No changes yet."
     lines = [_event(description, event, item) for item in found.items]

@@ -5,9 +5,8 @@
     /items/{table}/export?…&format=json|csv&pages=one|all
 
 `pk` and `sk` have one value for each key attribute. `cursor` is the key after which the page
-starts; `back` are the cursors of the pages before it, so Previous needs nothing but the URL.
-`item` is the key of the item in the drawer. With `plan` the page says what it would read, and reads
-nothing.
+starts; `back` are the cursors of the pages before it, for the link Previous. `item` is the key of
+the item in the drawer. With `plan`, the page shows what it would read, and reads nothing.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ MAX_EXPORTED_BYTES = 64 << 20
 
 
 def first(workspace: Workspace, _: WebRequest) -> WebPage | WebResponse:
-    """Lead to the items of the first table."""
+    """Redirect to the items of the first table."""
     for name in (*workspace.maps, *workspace.table_names()):
         if workspace.describe(name) is not None:
             return redirect(url("/items/{}", name))
@@ -170,7 +169,7 @@ def _drawer(
     *,
     close: str,
 ) -> Markup:
-    """Return the drawer with the item of a key; without one, an empty place for it."""
+    """Return the drawer with the item of a key; without a key, an empty one."""
     if not token:
         return element("aside.drawer-p", id="drawer", aria_label="Selected item")
     try:
@@ -221,7 +220,7 @@ def _also(description: TableDescription, kind: ItemKind, item: Item) -> Markup:
             href = item_parts.partition_url(description, each, item)
             link = element("a.idx", each.title, href=href)
         else:
-            place = parts.aside("not in it")
+            place = parts.aside("not in this index")
             link = element("span.idx", each.title)
         lines.append([link, place])
     shown = [element("h2", "Its partitions"), parts.listed(lines, "rel")]

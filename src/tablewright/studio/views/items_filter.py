@@ -1,6 +1,6 @@
-"""The filter of the items view: what its URL asks for, its form, and the line below it.
+"""The filter of the items view: its fields in the URL, its form, and the line below it.
 
-The line says what the filter is for DynamoDB, and what it read.
+The line shows the request that the filter becomes, and what it read.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _operators(label: str, current: str) -> Markup:
 
 
 def planned_line(asked: ItemsQuery, reading: PlannedRead) -> Markup:
-    """Return what the filter will be for DynamoDB, and how much it will read at most."""
+    """Return the line before a read: the request, and the maximum that it reads."""
     if asked.entity or reading.is_filtered:
         most = f"at most {MAX_REQUESTS} requests of {FILTERED_LIMIT} items"
     else:
@@ -202,7 +202,7 @@ def planned_line(asked: ItemsQuery, reading: PlannedRead) -> Markup:
 
 
 def read_line(asked: ItemsQuery, reading: PlannedRead, page: ItemPage, unknown: int) -> Markup:
-    """Return what the filter was for DynamoDB, and what it read.
+    """Return the line after a read: the request, and what it read.
 
     `unknown` is the number of items that the design does not know.
     """

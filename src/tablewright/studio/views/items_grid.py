@@ -26,7 +26,7 @@ from tablewright.studio.views.items_filter import ItemsQuery
 from tablewright.table_description import IndexDescription
 from tablewright.values import Item
 
-#: The attributes of one row, and the columns of a table without a design.
+#: The maximum number of attributes in a row, and of columns without a design.
 MAX_CELLS = 12
 MAX_COLUMNS = 40
 
@@ -39,7 +39,7 @@ class _Kind(Struct, frozen=True):
     hue: str
     #: The declared attributes by their stored names: the name in Python, and the class of a value.
     declared: dict[str, tuple[str, str]]
-    #: What the key and the kind show, so it has no cell of its own.
+    #: The attributes without a cell, because the key or the kind shows them.
     hidden: set[str]
 
 
@@ -57,7 +57,7 @@ class _Row(Struct, frozen=True):
 def grid(
     asked: ItemsQuery, known: TableMap | None, page: ItemPage, kinds: list[ItemKind]
 ) -> Markup:
-    """Return the items of a page; each row leads to the same page with its item in the drawer."""
+    """Return the items of a page; the link of a row opens its item in the drawer."""
     if not page.items:
         return _empty(asked, page)
     grid = _Grid(asked, known, page.items, kinds)

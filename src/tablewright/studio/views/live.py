@@ -38,9 +38,9 @@ from tablewright.values import Item, Value
 
 #: The changes that a page shows.
 SHOWN = 200
-#: The tables of a target without a design that are looked at.
+#: The maximum number of tables to follow at a target without a design.
 MAX_TABLES = 20
-#: How much of a value, and how many attributes of a change, are shown.
+#: The maximum number of characters of a value, and of attributes of a change.
 MAX_VALUE = 60
 MAX_ATTRIBUTES = 6
 VIEW = "NEW_AND_OLD_IMAGES"
@@ -52,7 +52,7 @@ def show(workspace: Workspace, request: WebRequest) -> WebPage:
     found = _describe(workspace, query.get("table"))
     live = {name: each for name, each in found.items() if each.stream}
     others = {name: each for name, each in found.items() if name not in live}
-    about = "Changes as they come, from the streams of the tables; the newest first."
+    about = "Changes as they happen, from the streams of the tables; the newest first."
     content = [parts.heading("Live", about)]
     if query.get("table") and not found:
         content.append(note(f"The target has no table {query.get('table')}.", "warn"))
@@ -69,7 +69,7 @@ def show(workspace: Workspace, request: WebRequest) -> WebPage:
 
 
 def _describe(workspace: Workspace, table: str) -> dict[str, TableDescription]:
-    """Return the descriptions of the tables that are asked for, or of all that matter."""
+    """Return the description of a table; for "", of all tables of the design or the target."""
     names = [table] if table else [*workspace.maps] or workspace.table_names()[:MAX_TABLES]
     found = {name: workspace.describe(name) for name in names}
     return {name: each for name, each in found.items() if each is not None}
@@ -86,7 +86,7 @@ def _panel(
     several = len(live) > 1
     names = ("Time", "Kind", *(("Table",) if several else ()), "Entity", "Key", "Change")
     rows = [row(change, several) for change in reversed(shown)]
-    table = parts.data_table("Changes as they come, newest first", names, rows, body="changes")
+    table = parts.data_table("Changes as they happen, newest first", names, rows, body="changes")
     filters = {name: query.get(name) or None for name in ("table", "entity", "kind", "q")}
     pause = ["Pause ", element("kbd", "p")]
     about = [
@@ -96,7 +96,7 @@ def _panel(
                 aria_label="Changes of the last minute, two seconds a bar"),
         parts.aside(parts.button(pause, type="button", id="pause", hidden="")),
     ]  # fmt: skip
-    text = f"Nothing has changed since the studio began to look. It follows {', '.join(live)}."
+    text = f"No changes since the studio started to follow {', '.join(live)}."
     empty = element("p.empty", text, id="nothing", hidden="" if shown else None)
     views = {each.stream for each in live.values() if each.stream} - {VIEW}
     return parts.panel(
@@ -293,9 +293,9 @@ def _without_stream(workspace: Workspace, name: str, description: TableDescripti
 def _offer(workspace: Workspace, name: str) -> Markup:
     if workspace.is_remote:
         cost = (
-            "Having a stream is free on AWS; reading it is charged: GetRecords after the first 2.5 "
-            "million of a month. This view sends up to two a second for each shard, while it is "
-            "open."
+            "On AWS, a stream is free, but reading it is not: GetRecords is charged after the "
+            "first 2.5 million requests of a month. While this view is open, it sends up to two a "
+            "second for each shard."
         )
     else:
         cost = "Each change is stored a second time in the file, and removed after 24 hours."

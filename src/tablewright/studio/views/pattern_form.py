@@ -1,6 +1,6 @@
-"""The list of patterns, and the form of one: its inputs, what they ask for, and the same as code.
+"""The list of patterns, and the form of one: its inputs, their key conditions, and its code.
 
-Reads and writes of `patterns` add their results. The names of inputs that are no parameters begin
+The views in `patterns` add results and previews. The names of inputs that are no parameters begin
 with `~`.
 """
 
@@ -46,14 +46,14 @@ RUN, AFTER, TENANT, PREVIEW = "~run", "~after", "~tenant", "~preview"
 
 
 class AskedPattern(Struct, frozen=True):
-    """What a preview belongs to: the pattern, the inputs of its form, and their values."""
+    """What identifies a preview: the pattern, the inputs of its form, and their values."""
 
     label: str
     pairs: frozenset[tuple[str, str]]
     values: dict[str, Any]
 
     def is_same(self, other: object) -> bool:
-        """Whether both ask for the same; defaults may have other values each time."""
+        """Return whether both ask for the same; generated defaults may differ."""
         return (
             isinstance(other, AskedPattern)
             and self.label == other.label
@@ -62,7 +62,7 @@ class AskedPattern(Struct, frozen=True):
 
 
 class PatternForm:
-    """The page of one pattern, for what was given; None: with the first values."""
+    """The page of one pattern with the given inputs; None for the initial values."""
 
     def __init__(self, workspace: Workspace, pattern: AccessPattern, given: Fields | None) -> None:
         assert workspace.design is not None
@@ -71,13 +71,13 @@ class PatternForm:
         self.fields: tuple[Field, ...] = fields_of(pattern)
         self.given = given or Fields(first_values(workspace.design, pattern))
         self.offers = offers(workspace.design, pattern)
-        #: What is stored, for fields that expect it.
+        #: The stored values for fields such as `expected_version`.
         self.remarks: dict[str, Markup] = {}
 
     # --- the parts of the page -------------------------------------------------------------------
 
     def form(self, problems: dict[str, str] | None = None) -> Markup:
-        """Return the form alone, perhaps with what is wrong with it."""
+        """Return the form, with its problems."""
         return self.article(self.inputs(problems or {}))
 
     def article(self, *content: Child, units: str = "") -> Markup:
@@ -161,7 +161,7 @@ class PatternForm:
         return database
 
     def code(self, requests: Sequence[tuple[str, dict[str, Any]]]) -> Markup:
-        """Return the same as code to copy."""
+        """Return the call of the pattern as code to copy."""
         workspace, tenancy = self.workspace, _tenancy(self.workspace)
         assert workspace.design is not None
         tenant = self.given.get(TENANT)
@@ -183,7 +183,7 @@ class PatternForm:
         )
 
     def _has_times(self, fields: Sequence[Field]) -> bool:
-        """Whether the form gives what the library would set."""
+        """Return whether the form has values that the library would set."""
         return any(
             bool(field.is_stamp and self.given.get(field.name)) or self._has_times(field.fields)
             for field in fields

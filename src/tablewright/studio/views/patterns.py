@@ -4,7 +4,7 @@
     GET   /patterns/{label}              the form of a pattern
     GET   /patterns/{label}?id=C1        the result of a read, with the requests that it made
     POST  /patterns/{label}              the preview of a write
-    POST  /patterns/{label}/write        the write, if it is still what the preview has shown
+    POST  /patterns/{label}/write        the write, if nothing has changed since the preview
 
 The URL of a result is the form that was submitted, so it can be kept as a bookmark. `~after` is
 the cursor of a page and `~before` are those of the pages before it; `~tenant` restricts the
@@ -49,9 +49,9 @@ from tablewright.studio.writes.applying import ApplyOutcome, apply
 from tablewright.studio.writes.preview import Preview, preview
 
 BEFORE = "~before"
-#: The name of a parameter that is compared with what is stored begins like this.
+#: The beginning of the names of parameters that are compared with stored values.
 EXPECTED = "expected_"
-#: How many pages back the links lead.
+#: The maximum number of earlier pages that a URL contains.
 KEPT_PAGES = 20
 
 
@@ -194,7 +194,7 @@ class _PatternPage(PatternForm):
         return join([notice, self._touching(found, form, right)])
 
     def _stored(self, found: Preview) -> dict[str, Markup]:
-        """Return what is stored for each field like `expected_version`, to use it instead."""
+        """Return the stored value for each field like `expected_version`, with a link to use it."""
         stored: dict[str, str] = {}
         if isinstance(found.error, WriteRejected) and found.error.current is not None:
             stored = {name: json_text(each) for name, each in as_json(found.error.current).items()}
@@ -225,7 +225,7 @@ class _PatternPage(PatternForm):
         )
 
     def write(self, token: str) -> Markup:
-        """Apply a preview, or return a new one that says why."""
+        """Apply a preview; if that fails, return a new one with the reason."""
         pending = self.workspace.pending.take(token)
         if pending is None:
             return self.preview(not_written("The preview is not known any more."))

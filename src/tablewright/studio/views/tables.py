@@ -1,13 +1,13 @@
-"""Tables: what is at the target, and what of the design is missing there; its sample data.
+"""Tables: those of the target, those of the design that are missing there, and the sample data.
 
 GET  /tables           the tables of the target, page by page
 GET  /sample           what loading the sample data of the design will do
 POST /sample           loads it
 GET  /tables/{table}   one table: how it differs from its design, its indexes, its export
 
-The page of a missing table of the design shows the request that creates it; its form sends it. Of a
-table without a design, entities and attributes are inferred, and a module to save. A sample of a
-table in this process is read when a page needs it; of an endpoint, on request.
+The page of a missing table of the design shows the request that creates it; its form sends it. The
+page of a table without a design shows entities and attributes that are inferred from a sample, and
+a module to save. The sample is read when a page needs it; at an endpoint, only on request.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def show(workspace: Workspace, request: WebRequest) -> WebPage:
     """Show the tables of the target."""
     after = request.query.get("after")
     found = overview(workspace, after)
-    about = "What is on the target, with a design or without."
+    about = "All tables of the target, with and without a design."
     content = [
         heading("Tables", about, _actions(workspace, found.tables)),
         _notice(workspace, found.tables),
@@ -155,7 +155,7 @@ def show_sample(workspace: Workspace, _: WebRequest) -> WebPage:
 
 
 def _sampled(workspace: Workspace) -> Design:
-    """Return the design, which has sample data that may be loaded."""
+    """Return the design. Raises MissingPage without sample data, and for a read-only target."""
     if workspace.design is None or workspace.design.sample is None:
         raise MissingPage
     workspace.require_writable("Loading sample data")
@@ -368,7 +368,7 @@ def create(workspace: Workspace, _: WebRequest, name: str) -> WebResponse:
 
 
 def _inferred(workspace: Workspace, name: str, *, ask: bool) -> Markup:
-    """Return what a sample of a table shows; of an endpoint, if it was asked for."""
+    """Return what is inferred from a sample of a table; at an endpoint, only if `ask`."""
     found = workspace.inference(name, ask=ask)
     if found is None and workspace.is_remote and not ask:
         return inferred_note(workspace, name)
@@ -405,7 +405,7 @@ def _inferred(workspace: Workspace, name: str, *, ask: bool) -> Markup:
 
 
 def inferred_note(workspace: Workspace, name: str) -> Markup:
-    """Return the remark of a page whose entities are inferred, or can be; else nothing."""
+    """Return a note if the entities of a table are inferred, or can be; else nothing."""
     if name in workspace.maps:
         return NOTHING
     found = workspace.inference(name)

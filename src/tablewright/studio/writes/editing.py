@@ -2,7 +2,7 @@
 
     edit_fields(entity)              the attributes that an edit may change, as fields of a form
     changes_of(new, was)             what a person has changed, of what the form had
-    edit_plan(…)                     a plan of the model: version, conditions, index keys in step
+    edit_plan(…)                     a plan of the model, which updates versions and index keys
     RawWrite                         for items that the design does not know
 
 An edit starts from the whole item, as the table has it, never from the row of an index: that may

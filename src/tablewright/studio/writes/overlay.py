@@ -151,11 +151,7 @@ class Overlay:
         if isinstance(part.what, Key):
             return part.what.item
         item = part.what.fixed if isinstance(part.what, KeyRange) else part.what.item
-        return {name: item[name] for name in self.key_names(part.table)}
-
-    def key_names(self, table: str) -> tuple[str, ...]:
-        """Return the names of the key attributes of a table."""
-        return self._describe(table).keys.names
+        return self._describe(part.table).key(item)
 
     def _describe(self, table: str) -> TableDescription:
         """Return the description of a table; create it in memory when it is first needed."""
@@ -197,10 +193,10 @@ class Overlay:
             request = {"RequestItems": pending}
             answer = msgspec.json.decode(self._target.send("BatchGetItem", request).body)
             for table, items in answer["Responses"].items():
-                names = self.key_names(table)
+                description = self._describe(table)
                 for item in items:
                     self._call("PutItem", {"TableName": table, "Item": item})
-                    self._loaded[identity(table, {name: item[name] for name in names})] = item
+                    self._loaded[identity(table, description.key(item))] = item
             pending = answer.get("UnprocessedKeys") or {}
         for table, key in keys:
             self._describe(table)
@@ -238,12 +234,11 @@ class Overlay:
     def _load_pages(self, operation: str, request: dict[str, Any]) -> None:
         """Load the pages of a query until those items of it that are unchanged fill a page."""
         table, limit = request["TableName"], request.get("Limit")
-        names = self.key_names(table)
-        whole = whole_page(request)
+        description, whole = self._describe(table), whole_page(request)
         unchanged = 0
         while True:
             page = msgspec.json.decode(self._target.send(operation, whole).body)
-            keys = [{name: item[name] for name in names} for item in page["Items"]]
+            keys = [description.key(item) for item in page["Items"]]
             self._load((table, key) for key in keys)
             unchanged += sum(
                 self._stored(table, key) == self._loaded[identity(table, key)] for key in keys

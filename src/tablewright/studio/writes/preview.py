@@ -30,7 +30,6 @@ from tablewright.mapping.item_kind import ItemKind
 from tablewright.mapping.table import TableMap
 from tablewright.model.databases.database import Database
 from tablewright.plan.plan import Plan
-from tablewright.plan.writes.effect import projected_row
 from tablewright.presentation.kinds import kind_of
 from tablewright.studio.markup.clauses import Clause, clauses
 from tablewright.studio.writes.overlay import (
@@ -250,13 +249,10 @@ def _row_change(
     after: Item | None,
     factor: int,
 ) -> RowChange | None:
-    keys, held = index.keys.names, None
-    if index.projection.type != "ALL":
-        held = {*description.base.keys.names, *keys, *index.projection.include}
-    was, now = (projected_row(item, keys, held) for item in (before, after))
+    was, now = description.index_row(index, before), description.index_row(index, after)
     if was == now:
         return None
-    sizes, _ = index_writes(keys, was, now)
+    sizes, _ = index_writes(index.keys.names, was, now)
     return RowChange(index, was, now, factor * sum(map(write_units, sizes)))
 
 
