@@ -22,7 +22,7 @@ class Note(Entity, table=Desk):
 CASES: list[tuple[Any, dict[str, Any], str]] = [
     (Entity, {"tabel": Desk}, "A(Entity, tabel=…): unknown option 'tabel'; did you mean 'table'?"),
     (WriteOnce, {"writeonce": True}, "unknown option 'writeonce'; did you mean 'write_once'?"),
-    (Entity, {"colour": 1}, "'colour'; Entity takes table, type_name, renamed_from, write_once, deletable"),
+    (Entity, {"colour": 1}, "'colour'; Entity takes table, type_name, renamed_from, write_once"),
     (Table, {"nmae": "desk"}, "A(Table, nmae=…): unknown option 'nmae'; did you mean 'name'?"),
     (Table, {"ttl": "x"}, "unknown option 'ttl'; Table takes name, pk, sk, type_attribute"),
     (Aggregate, {"table": Desk}, "unknown option 'table'; Aggregate takes none"),
