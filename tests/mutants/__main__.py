@@ -58,7 +58,7 @@ KEY_MODULES = (
     "keys",
     "language",
     "notation",
-    "parts",
+    "key_parts",
     "stored_key",
     "template",
 )
