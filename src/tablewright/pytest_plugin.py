@@ -34,9 +34,15 @@ if TYPE_CHECKING:
 
 
 class MakeDatabase(Protocol):
-    """`tablewright_db(Commerce)` returns a database with empty tables; options as for `connect`."""
+    """`tablewright_db(Commerce)` returns a database with empty tables; options as for `connect`.
 
-    def __call__(self, *tables: type[Table], **options: Any) -> Database: ...
+    With `beside`, it opens the tables of another database, for example with the next version of
+    their design.
+    """
+
+    def __call__(
+        self, *tables: type[Table], beside: Database | None = None, **options: Any
+    ) -> Database: ...
 
 
 class MakeAsyncDatabase(Protocol):
@@ -86,15 +92,24 @@ def _new_engine(tables: tuple[type[Table], ...], options: dict[str, Any]) -> Eng
     return engine
 
 
+def _engine_of(database: Database) -> Engine:
+    """Return the engine of a database in this process; raise TypeError for another one."""
+    engine: Engine | None = getattr(database.transport, "engine", None)
+    if engine is None:
+        raise TypeError(f"beside= takes a database in this process, not {database!r}")
+    return engine
+
+
 @pytest.fixture
 def tablewright_db(_tablewright_engine: Callable[..., Engine]) -> MakeDatabase:
     """Return a function that returns databases in memory; undo all changes after the test."""
 
-    def make(*tables: type[Table], **options: Any) -> Database:
+    def make(*tables: type[Table], beside: Database | None = None, **options: Any) -> Database:
         # Imported here: a test session without the fixture does not need it.
         from tablewright.model.databases.connecting import connect
 
-        return connect(_tablewright_engine(tables, options), *tables, **options)
+        target = _tablewright_engine(tables, options) if beside is None else _engine_of(beside)
+        return connect(target, *tables, **options)
 
     return make
 

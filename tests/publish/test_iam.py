@@ -491,7 +491,7 @@ def test_a_design_without_tenants_has_no_tenant_policy() -> None:
 
 def test_the_command_writes_policies() -> None:
     everything = json.loads(commands.run("publish", "iam", "commerce").stdout)
-    assert list(everything) == ["all", "read", "write", "provision"]
+    assert list(everything) == ["all", "read", "write", "provision", "migrate"]
     one = commands.run("publish", "iam", "commerce", "--role", "read")
     assert json.loads(one.stdout) == everything["read"]
 
@@ -543,7 +543,7 @@ def item{number}(id: str) -> Get[Item{number}]:
         (["market", "--tenant", "--variable", "${x}"], "write the name alone, without ${…}"),
         (
             ["commerce", "--role", "raed"],
-            "no role 'raed'; its roles are all, read, write, provision; did you mean 'read'?",
+            "no role 'raed'; its roles are all, read, write, provision, migrate; did you mean",
         ),
         (["market", "--tenant", "--role", "read"], "leave --role out"),
         (["market", "--variable", "aws:userid"], "--variable is for --tenant"),

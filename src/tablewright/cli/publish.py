@@ -142,8 +142,8 @@ def iam(
     """Write least-privilege IAM policies, as JSON.
 
     A policy allows what the access patterns of its role send, and nothing else. The roles are
-    `all`, `read`, `write`, those of `@access_pattern(role=…)`, and `provision`, which creates the
-    tables.
+    `all`, `read`, `write`, those of `@access_pattern(role=…)`, `provision`, which creates the
+    tables, and `migrate`, which carries their items to another version of the design.
     """
     from tablewright.publish.iam import AwsAccount, policies, policy, tenant_policy
 

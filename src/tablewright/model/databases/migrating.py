@@ -18,13 +18,13 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from tablewright.design_changes import DesignChange
 from tablewright.errors import InvalidValue, MigrationRefused, TableNotFound
-from tablewright.model.databases.connecting import Target, open_transport
+from tablewright.model.databases import connecting
 from tablewright.model.databases.database import Database
 from tablewright.model.databases.provision import Prepare, definition
 from tablewright.model.description import describe_design
@@ -41,6 +41,10 @@ from tablewright.plan.migration.migrate import (
 )
 from tablewright.plan.migration.revision import LEASE_SECONDS, Revision
 from tablewright.plan.plan import Context
+
+
+#: A target as `connect` takes it, or a database that is open.
+Target: TypeAlias = connecting.Target | Database
 
 
 class MigrationStatus(Struct, frozen=True):
@@ -166,6 +170,8 @@ def _opened(
     target: Target, tables: tuple[type[Table], ...], table_name: str | None
 ) -> Iterator[Database]:
     """Open a target without comparing its tables; a missing file is not created."""
+    names = {each.__table__: table_name or each.__table__.name for each in tables}
+    context = Context(names=names, secret=secrets.token_bytes(32))
     if not tables:
         raise InvalidValue("a migration takes at least one Table: pass the classes of your tables")
     if table_name is not None and len(tables) > 1:
@@ -177,9 +183,10 @@ def _opened(
             )
         if not Path(target).is_file():
             raise TableNotFound(f"{target}: no such file")
-    transport, owned = open_transport(target)
-    names = {each.__table__: table_name or each.__table__.name for each in tables}
-    context = Context(names=names, secret=secrets.token_bytes(32))
+    if isinstance(target, Database):
+        yield Database(target.transport, context, tables)
+        return
+    transport, owned = connecting.open_transport(target)
     database = Database(transport, context, tables, owned=owned)
     try:
         yield database

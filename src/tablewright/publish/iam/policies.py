@@ -4,6 +4,7 @@
     read, write  the patterns that only read, those that write
     NAME         the patterns with role="NAME"
     provision    creates the tables, adds indexes and changes settings
+    migrate      carries items to another version of the design (`tablewright migrate`)
 
 A policy allows the actions that its patterns send, on exactly the tables and indexes that they use.
 The shape of a pattern has all its requests. A transaction needs the action of each of its members:
@@ -43,6 +44,12 @@ PROVISIONING = (
     *("CreateTable", "DescribeContinuousBackups", "DescribeTable", "DescribeTimeToLive"),
     *("ListTagsOfResource", "TagResource", "UpdateContinuousBackups", "UpdateTable"),
     "UpdateTimeToLive",
+)
+
+#: What an executor of a migration needs, for any change of a design.
+MIGRATING = (
+    *("BatchGetItem", "ConditionCheckItem", "DeleteItem", "DescribeTable", "DescribeTimeToLive"),
+    *("GetItem", "PutItem", "Scan", "UpdateItem", "UpdateTable", "UpdateTimeToLive"),
 )
 
 #: The operations whose resource is the index that they read.
@@ -86,7 +93,12 @@ def policies(design: Design, account: AwsAccount | None = None) -> dict[str, Pol
         if patterns
     }
     provisioning = (_provisioning(table.__table__, account) for table in design.tables)
-    return {**found, "provision": as_policy(chain.from_iterable(provisioning))}
+    migrating = (as_statement(MIGRATING, account.arn(name)) for name in tables)
+    return {
+        **found,
+        "provision": as_policy(chain.from_iterable(provisioning)),
+        "migrate": as_policy(migrating),
+    }
 
 
 def policy(design: Design, role: str, account: AwsAccount | None = None) -> Policy:
@@ -101,14 +113,14 @@ def policy(design: Design, role: str, account: AwsAccount | None = None) -> Poli
 
 
 def roles(design: Design) -> dict[str, list[AccessPattern]]:
-    """Return the patterns of each role; `provision`, which runs none, is not among them."""
+    """Return the patterns of each role; `provision` and `migrate` run none."""
     patterns = design.patterns
     found: dict[str, list[AccessPattern]] = {
         "all": patterns,
         "read": [pattern for pattern in patterns if not pattern.shape.is_write],
         "write": [pattern for pattern in patterns if pattern.shape.is_write],
     }
-    reserved = {*found, "provision"}
+    reserved = {*found, "provision", "migrate"}
     for pattern in patterns:
         if pattern.role in reserved:
             raise InvalidValue(
