@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from tablewright.transport import Local
 
 from tablewright import (
     GSI,
@@ -26,6 +25,7 @@ from tablewright import (
 from tablewright.errors import AccessDeniedException
 from tablewright.policy import Principal
 from tablewright.publish.iam.policies import MIGRATING, AwsAccount, as_policy, as_statement
+from tablewright.transport import Local
 
 
 class OldStaff(Table, name="staff"):

@@ -42,7 +42,6 @@ from tablewright.plan.migration.migrate import (
 from tablewright.plan.migration.revision import LEASE_SECONDS, Revision
 from tablewright.plan.plan import Context
 
-
 #: A target as `connect` takes it, or a database that is open.
 Target: TypeAlias = connecting.Target | Database
 
