@@ -44,6 +44,8 @@ class DesignChange(Struct, frozen=True):
     @property
     def where(self) -> str:
         """The place of the change: `shop`, `Order`, `Order.status`."""
+        if self.part.startswith(f"{self.entity}."):  # the type of a sentinel names its entity
+            return self.part
         return ".".join(filter(None, (self.entity, self.part))) or self.table
 
     def __str__(self) -> str:

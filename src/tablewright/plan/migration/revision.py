@@ -30,7 +30,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tablewright.design_changes import DesignChange, differences
+from tablewright.design_changes import DesignChange, Reading, differences
 from tablewright.design_description import (
     DesignDescription,
     TableDesign,
@@ -188,9 +188,8 @@ def require_served(table: TableMap, name: str, revision: Revision) -> None:
         moving = [] if target is None else item_changes(revision.design, target, name)
         _refuse(
             name,
-            [each for each in moving if not each.runs_together],
-            "is being migrated to a version of the design that this program cannot run together "
-            "with",
+            [each for each in moving if each.old_reads >= Reading.MISSES],
+            "is being migrated to a version of the design whose items this program cannot read",
             "Deploy the new version; `tablewright migrate status DESIGN TARGET` shows how far the "
             "migration is",
         )

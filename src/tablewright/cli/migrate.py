@@ -1,0 +1,395 @@
+"""Commands that carry a table and its items from one version of a design to the next, and back.
+
+migrate plan       the changes, and the steps that carry them out; nothing is written
+migrate apply      carries them out; run again, it continues
+migrate status     which version a table is prepared for, and how far a migration is
+migrate rollback   goes back to the version before
+migrate complete   removes what only the version before needs
+migrate baseline   records what the items of a table without a record are prepared for
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from tablewright.cli.commands import add_command, add_group, print_document
+from tablewright.cli.grammar import DesignName, Target, Yes, flag, load_design, option, tables_named
+from tablewright.cli.items import confirm
+from tablewright.cli.report import clean_interrupts, exit_on_error, fail, say
+from tablewright.cli.transfer import progress_bars
+from tablewright.design_changes import Need
+from tablewright.errors import DuplicateValues, MigrationRefused
+from tablewright.presentation.printing import (
+    make_console,
+    print_fields,
+    print_grid,
+    print_text,
+    print_title,
+)
+from tablewright.presentation.values import plural
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tablewright import Table
+    from tablewright.migrations import (
+        DesignChange,
+        MigrationPlan,
+        MigrationProgress,
+        MigrationReport,
+        MigrationStatus,
+    )
+    from tablewright.verify import StoredReport
+
+migrate = add_group(
+    "migrate", "Carry a table and its items from one version of a design to the next, and back."
+)
+
+TABLE = option("The name of the table, if it differs from the design or is one of several.")
+RATE = option(
+    "The maximum number of write units in a second. Default: as many as the table takes.", min=1.0
+)
+
+
+@add_command(to=migrate)
+def plan(
+    design: DesignName,
+    target: Target,
+    table: str | None = TABLE,
+    json: bool = flag("Print the changes and steps as JSON."),
+) -> None:
+    """Show what leads from the version that a table is prepared for to this design.
+
+    Lists the changes, what breaks while programs of both versions run, and the steps that `migrate
+    apply` takes. Nothing is written. Exit code 1: there is something to do.
+    """
+    from tablewright import migrations
+
+    with exit_on_error():
+        found = [
+            each
+            for chosen in _tables(design, table)
+            for each in migrations.plan(target, chosen, table_name=table)
+        ]
+    if json:
+        print_document([_plan_document(each) for each in found])
+    else:
+        for each in found:
+            _print_plan(make_console(), each)
+    if any(each.steps for each in found):
+        raise typer.Exit(1)
+
+
+@add_command("apply", to=migrate)
+def apply_changes(
+    design: DesignName,
+    target: Target,
+    table: str | None = TABLE,
+    rate: float | None = RATE,
+    yes: Yes = False,
+) -> None:
+    """Prepare a table and its items for this design.
+
+    Shows the steps and asks before it begins. To continue an interrupted run, run the same command
+    again. What the version before reads stays until `migrate complete`; `migrate rollback` goes
+    back. Old and new programs can run meanwhile if the plan says so.
+    """
+    from tablewright import migrations
+
+    for chosen in _tables(design, table):
+        with exit_on_error():
+            (found,) = migrations.plan(target, chosen, table_name=table)
+        _print_plan(make_console(), found)
+        if found.steps:
+            if not yes:
+                confirm(f"this changes the table {found.table} at {target}")
+            _run(migrations.apply, target, chosen, table, rate)
+
+
+@add_command(to=migrate)
+def rollback(
+    design: DesignName,
+    target: Target,
+    table: str | None = TABLE,
+    rate: float | None = RATE,
+    yes: Yes = False,
+) -> None:
+    """Go back to the version before the last migration.
+
+    DESIGN is that version: check out its revision first. The command prepares all items for it
+    again, and removes what the new version has added. It is possible until `migrate complete`.
+    """
+    from tablewright import migrations
+
+    for chosen in _tables(design, table):
+        name = table or chosen.__table__.name
+        if not yes:
+            confirm(f"this undoes the migration of the table {name} at {target}")
+        _run(migrations.rollback, target, chosen, table, rate)
+
+
+@add_command(to=migrate)
+def complete(
+    design: DesignName,
+    target: Target,
+    table: str | None = TABLE,
+    delete_removed: bool = flag(
+        "Delete the items of entities that the design no longer has. Make a dump first."
+    ),
+    rate: float | None = RATE,
+    yes: Yes = False,
+) -> None:
+    """Remove what only the version before needs: attributes, sentinels and indexes.
+
+    Programs of that version must have ended. This cannot be undone.
+    """
+    from tablewright import migrations
+
+    for chosen in _tables(design, table):
+        name = table or chosen.__table__.name
+        lost = " and deletes the items of removed entities" if delete_removed else ""
+        if not yes:
+            confirm(
+                f"this removes what only the version before needs from the table {name} at "
+                f"{target}{lost}; it cannot be undone"
+            )
+        _run(migrations.complete, target, chosen, table, rate, delete_removed=delete_removed)
+
+
+@add_command(to=migrate)
+def status(
+    design: DesignName,
+    target: Target,
+    table: str | None = TABLE,
+    json: bool = flag("Print the status as JSON."),
+) -> None:
+    """Show which version a table is prepared for, and how far a migration is."""
+    from tablewright import migrations
+
+    with exit_on_error():
+        found = [
+            each
+            for chosen in _tables(design, table)
+            for each in migrations.status(target, chosen, table_name=table)
+        ]
+    if json:
+        print_document([_status_document(each) for each in found])
+        return
+    for each in found:
+        _print_status(make_console(), each)
+
+
+@add_command(to=migrate)
+def baseline(
+    design: DesignName,
+    target: Target,
+    table: str | None = TABLE,
+    unchecked: bool = flag("Do not read the items; you are sure that they match the design."),
+) -> None:
+    """Record which version of a design the items of a table are prepared for.
+
+    DESIGN is the version that the running programs have. All items are compared with it first.
+    From then on, programs of versions that the items are not prepared for cannot connect.
+    """
+    from tablewright import migrations
+
+    for chosen in _tables(design, table):
+        name = table or chosen.__table__.name
+        with exit_on_error():
+            if not unchecked:
+                report = _compare(target, chosen, name)
+                if report.different:
+                    listed = f"tablewright check-items {design} {target}"
+                    raise MigrationRefused(
+                        f"{report.different} of {report.items} items of the table {name!r} do not "
+                        f"match the design: `{listed}` lists them; nothing was recorded"
+                    )
+            migrations.baseline(target, chosen, table_name=table)
+        say(f"{name}: recorded that its items are prepared for {design}")
+
+
+def _compare(target: str, table: type[Table], name: str) -> StoredReport:
+    """Compare the stored items of a table with its design."""
+    from tablewright.transfer.endpoints import open_source, select_tables
+    from tablewright.transfer.rows import scan_pages
+    from tablewright.verify import compare_stored
+
+    with open_source(target) as opened:
+        (found,) = select_tables(opened, target, name)
+        pages = scan_pages(opened, found, 0, 1)
+        return compare_stored(table.__table__, (item for page in pages for item in page))
+
+
+# -- running ---------------------------------------------------------------------------------------
+
+
+def _tables(design: str, table: str | None) -> list[type[Table]]:
+    return tables_named(load_design(design), table)
+
+
+def _run(
+    command: Callable[..., list[MigrationReport]],
+    target: str,
+    table: type[Table],
+    name: str | None,
+    rate: float | None,
+    **options: Any,
+) -> None:
+    """Run a command with progress bars, and print what it has done."""
+    with (
+        exit_on_error(),
+        clean_interrupts("run the same command again to continue"),
+        _progress() as report,
+    ):
+        try:
+            (done,) = command(
+                target, table, table_name=name, progress=report, units_per_second=rate, **options
+            )
+        except DuplicateValues as error:
+            header = ("unique value", "value", "item", "item with the same value")
+            rows = ((each.unique, each.value, each.key, each.other) for each in error.duplicates)
+            print_grid(header, rows)
+            fail(
+                "these items share values that must be unique; nothing was changed. Change or "
+                "delete some of them, and run the same command again"
+            )
+    if not done.steps:
+        typer.echo(f"{done.table}: nothing to do")
+        return
+    reserved = f", {plural(done.reserved, 'unique value')} reserved" if done.reserved else ""
+    typer.echo(
+        f"{done.table}: {plural(len(done.steps), 'step')} done, {plural(done.changed, 'item')} "
+        f"changed{reserved}"
+    )
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[MigrationProgress], None]]:
+    """Yield a function that shows how far a migration is: a bar for each step that reads items."""
+    with progress_bars() as show:
+
+        def report(progress: MigrationProgress) -> None:
+            name = f"{progress.number}/{progress.steps} {progress.step}"
+            show(name, progress.items, progress.expected)
+
+        yield report
+
+
+# -- printing --------------------------------------------------------------------------------------
+
+
+def _print_plan(console: Console, plan: MigrationPlan) -> None:
+    if not plan.steps:
+        typer.echo(f"{plan.table}: its items are prepared for this design; there is nothing to do")
+        return
+    print_title(console, f"{plan.table}: {plural(len(plan.changes), 'change')}")
+    for each in plan.changes:
+        _print_change(console, each)
+    print_title(console, f"\n{plural(len(plan.steps), 'step')}")
+    rows = []
+    for number, step in enumerate(plan.steps, 1):
+        mark = "done" if number <= plan.done else str(number)
+        rows.append((mark, str(step), step.does, step.undo))
+    print_grid(("", "step", "what it does", "undo"), rows)
+    print_text(console, _deployment(plan.changes))
+
+
+def _deployment(changes: Sequence[DesignChange]) -> str:
+    """Return when programs of the old and the new version can run."""
+    if all(each.runs_together for each in changes):
+        return "Programs of both versions can run before, during and after the migration."
+    if all(each.kind.is_deployable or each.need is Need.TABLE_UPDATE for each in changes):
+        return (
+            "Deploy the new version first: it can connect at once, and refuses what is not ready "
+            "yet. Stop the old version before `verify` ends: what it writes lacks the new keys."
+        )
+    return (
+        "Stop the programs of the old version first: the versions cannot run together. Programs of "
+        "the new version can connect after the last step."
+    )
+
+
+def _print_change(console: Console, change: DesignChange) -> None:
+    print_text(console, f"  {change}", "    ")
+    fields = {"needs": change.need.value}
+    if change.kind.breaks:
+        fields["if both versions run"] = change.kind.breaks
+    fields["can be undone"] = change.kind.undo.value
+    print_fields(console, fields, "    ")
+
+
+def _print_status(console: Console, status: MigrationStatus) -> None:
+    print_title(console, status.table)
+    revision = status.revision
+    if revision is None:
+        print_text(
+            console,
+            "  does not record which version of the design its items are prepared for; "
+            "`tablewright migrate baseline` records it",
+            "  ",
+        )
+        return
+    fields = {"prepared for": "this design" if not status.changes else "another version"}
+    if status.changes:
+        fields["differences"] = "\n".join(map(str, status.changes))
+    state = revision.state
+    if state is not None:
+        following = state.steps[state.done] if state.done < len(state.steps) else "the end"
+        items = "" if state.position is None else f", {state.position.items:,} items read"
+        fields[f"migrate {state.command}"] = (
+            f"{state.done} of {plural(len(state.steps), 'step')} done; next: {following}{items}"
+        )
+    if revision.lease is not None:
+        fields["executor"] = revision.lease.owner
+    if revision.previous is not None and state is None:
+        fields["not completed"] = "`migrate rollback` can go back; `migrate complete` ends that"
+    print_fields(console, fields, "  ")
+
+
+def _plan_document(plan: MigrationPlan) -> dict[str, Any]:
+    return {
+        "table": plan.table,
+        "items": plan.items,
+        "done": plan.done,
+        "changes": [change_document(each) for each in plan.changes],
+        "steps": [
+            {"name": each.name, "part": each.part, "does": each.does, "undo": each.undo}
+            for each in plan.steps
+        ],
+    }
+
+
+def change_document(change: DesignChange) -> dict[str, Any]:
+    """Return a change as JSON knows it."""
+    return {
+        "kind": change.kind.name,
+        "table": change.table,
+        "entity": change.entity,
+        "part": change.part,
+        "before": change.before,
+        "after": change.after,
+        "needs": change.need.value,
+        "runs_together": change.runs_together,
+        "breaks": change.kind.breaks,
+        "undo": change.kind.undo.value,
+    }
+
+
+def _status_document(status: MigrationStatus) -> dict[str, Any]:
+    revision = status.revision
+    state = None if revision is None else revision.state
+    return {
+        "table": status.table,
+        "is_recorded": revision is not None,
+        "changes": [change_document(each) for each in status.changes],
+        "command": None if state is None else state.command,
+        "steps": [] if state is None else [str(each) for each in state.steps],
+        "done": 0 if state is None else state.done,
+        "items": 0 if state is None or state.position is None else state.position.items,
+        "executor": None if revision is None or revision.lease is None else revision.lease.owner,
+        "is_completed": revision is None or revision.previous is None,
+    }
