@@ -33,6 +33,7 @@ GUIDES = [
     "docs/observability.md",
     "docs/fastapi.md",
     "docs/changing-a-design.md",
+    "docs/your-second-version.md",
 ]
 PUBLIC = [
     name

@@ -11,6 +11,7 @@ at a time (`revision.acquire`). Which programs may connect meanwhile: `revision.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -19,7 +20,7 @@ from msgspec.structs import replace
 
 from tablewright.design_changes import DesignChange, differences
 from tablewright.design_description import DesignDescription, TableDesign
-from tablewright.errors import MigrationRefused, TableNotFound
+from tablewright.errors import MigrationRefused, TableNotFound, TablewrightError
 from tablewright.mapping.entity import EntityMap
 from tablewright.mapping.table import TableMap
 from tablewright.plan.backfill import index_record
@@ -27,7 +28,7 @@ from tablewright.plan.backfill.throttling import Pace, retry_throttled
 from tablewright.plan.migration.executing import Report, StepRun, Version, Work
 from tablewright.plan.migration.revision import (
     LEASE_SECONDS,
-    MigrationState,
+    Executor,
     Revision,
     acquire,
     begin_revision,
@@ -45,6 +46,7 @@ from tablewright.plan.migration.sweep import RateLimit
 from tablewright.plan.plan import Context, Plan, Request, Steps
 from tablewright.table_description import TableDescription, read_ttl
 from tablewright.transport.tables import describe_table
+from tablewright.transport.transport import RetriesExhausted
 
 
 class MigrationReport(Struct, frozen=True):
@@ -108,21 +110,28 @@ class _Migration(Plan[MigrationReport]):
         revision, found = yield from read_state(self._table, name)
         self._work(revision, found)  # refuse before anything is written
         executor = yield from acquire(self._table, name, lease_seconds=self._lease_seconds)
-        revision, found = yield from read_state(self._table, name)
+        try:
+            report = yield from self._run_as(executor, context, pace)
+        except (TablewrightError, RetriesExhausted):
+            with suppress(TablewrightError, RetriesExhausted):  # the first error is reported
+                yield from executor.release()
+            raise
+        yield from executor.release()
+        return report
+
+    def _run_as(self, executor: Executor, context: Context, pace: Pace) -> Steps[MigrationReport]:
+        revision, found = yield from read_state(self._table, executor.name)
         work = self._work(revision, found)
+        if not work.steps:
+            return MigrationReport(executor.name)
         limit = RateLimit(self._units_per_second)
         run = StepRun(work, executor, context, pace, limit, self._progress)
-        if not work.steps:
-            yield from executor.release()
-            return MigrationReport(name)
         if work.state is None:
-            run.state = MigrationState(work.command, work.steps)
             yield from executor.begin(run.state, work.design)
         done = run.state.done
         for number, step in enumerate(work.steps[done:], done + 1):
             yield from run.carry_out(step, number)
-        yield from executor.release()
-        return MigrationReport(name, work.steps[done:], run.changed, run.reserved)
+        return MigrationReport(executor.name, work.steps[done:], run.changed, run.reserved)
 
 
 def read_state(table: TableMap, name: str) -> Steps[tuple[Revision, TableDescription]]:

@@ -331,7 +331,8 @@ def acquire(table: TableMap, name: str, *, lease_seconds: float = LEASE_SECONDS)
         found = yield from read_revision(table, name)
         if found is None:
             raise not_managed(name)
-        if found.lease is not None and (seen is None or waited < lease_seconds):
+        is_waiting = found.lease is not None and (seen is None or waited < lease_seconds)
+        if found.lease is not None and is_waiting and not _has_ended(found.lease):
             if seen is not None and found.lease != seen:
                 raise MigrationBusy(
                     f"another executor migrates the table {name!r}: {found.lease.owner}; wait "
@@ -356,6 +357,21 @@ def acquire(table: TableMap, name: str, *, lease_seconds: float = LEASE_SECONDS)
         except ConditionalCheckFailedException:
             continue  # another executor was faster, or the present one made progress
         return Executor(table, name, found.fence + 1, lease)
+
+
+def _has_ended(lease: Lease) -> bool:
+    """Return whether the executor was a process of this machine that has ended.
+
+    If another machine has the same name, its executor stops at the next write: the fence.
+    """
+    host, number, _ = lease.owner.rsplit(":", 2)
+    if host != socket.gethostname() or not hasattr(os, "getpgid"):
+        return False
+    try:
+        os.getpgid(int(number))
+    except ProcessLookupError:
+        return True
+    return False
 
 
 def not_managed(name: str) -> MigrationRefused:
