@@ -1,0 +1,208 @@
+"""`tablewright migrate`: from one version of a design to the next, and back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tablewright import Engine
+from tests.commands import run
+
+OLD = """
+from tablewright import Attr, Entity, Table, attr, key
+
+
+class Desk(Table, name="desk"):
+    pass
+
+
+class Ticket(Entity, table=Desk):
+    ticket_id: Attr[str] = attr()
+    state: Attr[str] = attr()
+    primary = key("TICKET" / ticket_id, "TICKET")
+
+
+class Note(Entity, table=Desk):
+    note_id: Attr[str] = attr()
+    primary = key("NOTE" / note_id, "NOTE")
+"""
+NEW = """
+from tablewright import GSI, Attr, Entity, Table, attr, index, key, unique
+
+
+class Desk(Table, name="desk"):
+    gsi1 = GSI("GSI1PK", "GSI1SK")
+
+
+class Ticket(Entity, table=Desk):
+    ticket_id: Attr[str] = attr()
+    status: Attr[str] = attr(renamed_from="state")
+    primary = key("TICKET" / ticket_id, "TICKET")
+    by_status = index(Desk.gsi1, "STATUS" / status, ticket_id)
+"""
+
+
+class Versions:
+    """The files of two versions of a design, and of a table that is prepared for the first."""
+
+    def __init__(self, folder: Path) -> None:
+        self.old, self.new = folder / "old_desk.py", folder / "new_desk.py"
+        self.old.write_text(OLD)
+        self.new.write_text(NEW)
+        self.file = folder / "desk.db"
+        assert run("create-tables", self.old, self.file).returncode == 0
+        with Engine(self.file) as engine:
+            for number in range(3):
+                for kind, more in (("Ticket", {"state": {"S": "open"}}), ("Note", {})):
+                    key = {"S": f"{kind.upper()}#{number}"}
+                    item = {"PK": key, "SK": {"S": kind.upper()}, "type": {"S": kind}}
+                    item |= {f"{kind.lower()}_id": {"S": str(number)}, **more}
+                    engine.call("PutItem", {"TableName": "desk", "Item": item})
+
+    def items(self) -> list[Any]:
+        with Engine(self.file) as engine:
+            found = engine.call("Scan", {"TableName": "desk"})["Items"]
+        kept = [each for each in found if each["PK"]["S"] != "$tablewright"]
+        return sorted(kept, key=lambda each: str(each["PK"]["S"]))
+
+
+@pytest.fixture
+def versions(tmp_path: Path) -> Versions:
+    return Versions(tmp_path)
+
+
+@pytest.fixture
+def managed(versions: Versions) -> Versions:
+    done = run("migrate", "baseline", versions.old, versions.file)
+    assert "recorded that its items are prepared for" in done.stderr
+    return versions
+
+
+def test_a_bare_migrate_shows_the_help() -> None:
+    assert "baseline" in run("migrate").stdout
+
+
+def test_a_table_without_a_record_names_the_command_that_writes_one(versions: Versions) -> None:
+    done = run("migrate", "plan", versions.new, versions.file)
+    assert done.returncode == 2
+    assert "tablewright migrate baseline DESIGN TARGET" in done.stderr
+    assert "does not record" in run("migrate", "status", versions.new, versions.file).stdout
+
+
+def test_a_baseline_refuses_items_that_do_not_match(versions: Versions) -> None:
+    done = run("migrate", "baseline", versions.new, versions.file)
+    assert done.returncode == 2
+    assert "index gsi1: declared but missing" in done.stderr or "do not match" in done.stderr
+    assert run("migrate", "plan", versions.new, versions.file).returncode == 2
+
+
+def test_a_plan_shows_changes_and_steps_and_writes_nothing(managed: Versions) -> None:
+    before = managed.file.read_bytes()
+    done = run("migrate", "plan", managed.new, managed.file)
+    assert done.returncode == 1
+    for text in (
+        "desk: 4 changes",
+        "Ticket.status: the attribute is renamed: state -> status",
+        "create-index gsi1",
+        "Stop the programs of the old version first",
+    ):
+        assert text in done.stdout
+    assert managed.file.read_bytes() == before
+
+
+def test_a_plan_as_json(managed: Versions) -> None:
+    (found,) = json.loads(run("migrate", "plan", managed.new, managed.file, "--json").stdout)
+    assert [each["name"] for each in found["steps"]] == [
+        *("check", "create-index", "rewrite", "verify", "switch"),
+    ]
+    kinds = {each["kind"] for each in found["changes"]}
+    assert kinds == {"index-added", "attribute-renamed", "place-added", "entity-removed"}
+
+
+def test_apply_asks_first(managed: Versions) -> None:
+    done = run("migrate", "apply", managed.new, managed.file)
+    assert done.returncode == 2
+    assert "add --yes" in done.stderr
+    assert "status" not in managed.items()[-1]
+
+
+def test_apply_then_rollback_leaves_the_items_as_they_were(managed: Versions) -> None:
+    before = managed.items()
+    done = run("migrate", "apply", managed.new, managed.file, "--yes")
+    assert "desk: 5 steps done, 3 items changed" in done.stdout
+    assert "this design" in run("migrate", "status", managed.new, managed.file).stdout
+    assert managed.items()[-1]["status"] == {"S": "open"}
+    done = run("migrate", "rollback", managed.old, managed.file, "--yes")
+    assert done.returncode == 0
+    assert managed.items() == before
+
+
+def test_a_rollback_takes_the_old_version(managed: Versions) -> None:
+    run("migrate", "apply", managed.new, managed.file, "--yes")
+    done = run("migrate", "rollback", managed.new, managed.file, "--yes")
+    assert done.returncode == 2
+    assert "takes the version of the design that it had before" in done.stderr
+
+
+def test_nothing_to_roll_back(managed: Versions) -> None:
+    done = run("migrate", "rollback", managed.old, managed.file, "--yes")
+    assert done.returncode == 2
+    assert "has no migration that can be undone" in done.stderr
+
+
+def test_complete_removes_what_only_the_old_version_needs(managed: Versions) -> None:
+    run("migrate", "apply", managed.new, managed.file, "--yes")
+    done = run("migrate", "complete", managed.new, managed.file, "--yes")
+    assert "desk: 2 steps done, 3 items changed" in done.stdout
+    assert "state" not in managed.items()[-1]
+    assert len(managed.items()) == 6
+    done = run("migrate", "rollback", managed.old, managed.file, "--yes")
+    assert "has no migration that can be undone" in done.stderr
+
+
+def test_complete_can_delete_the_items_of_removed_entities(managed: Versions) -> None:
+    run("migrate", "apply", managed.new, managed.file, "--yes")
+    done = run("migrate", "complete", managed.new, managed.file, "--delete-removed", "--yes")
+    assert done.returncode == 0
+    assert {each["type"]["S"] for each in managed.items()} == {"Ticket"}
+
+
+def test_a_second_baseline_is_refused(managed: Versions) -> None:
+    done = run("migrate", "baseline", managed.old, managed.file)
+    assert done.returncode == 2
+    assert "records already what its items are prepared for" in done.stderr
+
+
+def test_nothing_to_do(managed: Versions) -> None:
+    done = run("migrate", "plan", managed.old, managed.file)
+    assert done.returncode == 0
+    assert "there is nothing to do" in done.stdout
+    assert "there is nothing to do" in run("migrate", "apply", managed.old, managed.file).stdout
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (":memory:", "':memory:' has no tables"),
+        ("missing.db", "missing.db: no such file"),
+        ("http://127.0.0.1:9", "127.0.0.1:9"),
+    ],
+)
+def test_a_target_without_the_table(managed: Versions, target: str, message: str) -> None:
+    done = run("migrate", "plan", managed.new, target)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not Path("missing.db").exists()
+
+
+def test_duplicates_of_a_unique_value_are_listed_and_nothing_is_changed(managed: Versions) -> None:
+    managed.new.write_text(NEW + '    by_title = unique("STATUS" / status)\n')
+    before = managed.items()
+    done = run("migrate", "apply", managed.new, managed.file, "--yes")
+    assert done.returncode == 2
+    assert "status 'open'" in done.stdout
+    assert "nothing was changed" in done.stderr
+    assert managed.items() == before
