@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tablewright import Attr, Engine, Entity, Provisioned, Table, access_pattern, attr, connect, key
+from tablewright import Attr, Engine, Entity, Provisioned, access_pattern, attr, connect, key
 from tablewright.cost import (
     CostReport,
     Rates,
@@ -30,6 +30,7 @@ from tablewright.publish.cost_text import comparison_markdown, markdown, notes, 
 from tablewright.server import serving
 from tablewright.verify import Design, trace
 from tests import commands
+from tests.new_table import new_table
 from tests.publish.test_infrastructure import PROVISIONED
 
 DESIGN = '''"""Notes."""
@@ -394,9 +395,7 @@ def test_prices_that_are_not_confirmed_are_marked() -> None:
 
 
 def test_a_rate_must_not_be_negative() -> None:
-    class Things(Table, name="things"): ...
-
-    class Thing(Entity, table=Things):
+    class Thing(Entity, table=new_table()):
         number: Attr[str] = attr()
         primary = key("THING" / number, "THING")
 

@@ -1,4 +1,8 @@
-"""Check that a declaration is refused; read what a table stores."""
+"""Check that a declaration is refused; read what a table stores.
+
+Invariant: `Shop` has no entities. Refused entities leave their table as it was
+(`test_key_collisions.py`), so all tests of refusals share it.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,13 @@ from typing import Any
 
 import pytest
 
-from tablewright import Table
+from tablewright import GSI, LSI, Table
 from tablewright.errors import DeclarationError
+
+
+class Shop(Table, name="shop"):
+    listed = GSI("GSI1PK", "GSI1SK")
+    by_name = LSI("NAME")
 
 
 class Status(StrEnum):

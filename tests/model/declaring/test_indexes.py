@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tablewright import GSI, LSI, Attr, Entity, Table, attr, connect, create, index, key
-from tests.model.declaring.declarations import refused
+from tests.model.declaring.declarations import Shop, refused
 
 
 def test_an_index_of_another_table_is_refused() -> None:
@@ -24,9 +24,6 @@ def test_an_index_of_another_table_is_refused() -> None:
 
 
 def test_an_index_needs_its_sort_key() -> None:
-    class Shop(Table):
-        listed = GSI("GSI1PK", "GSI1SK")
-
     with refused("Order.listing", "listed has a sort key, 'GSI1SK'", "pass a second path"):
 
         class Order(Entity, table=Shop):
@@ -48,9 +45,6 @@ def test_an_index_without_a_sort_key_takes_none() -> None:
 
 
 def test_two_places_in_one_index_are_refused() -> None:
-    class Shop(Table):
-        listed = GSI("GSI1PK", "GSI1SK")
-
     with refused("Order.second", "Order.first", "one place in an index", "when=…"):
 
         class Order(Entity, table=Shop):
@@ -101,9 +95,6 @@ def test_an_index_key_that_is_the_type_attribute_cannot_be_another_text() -> Non
 
 
 def test_a_local_index_is_declared_by_the_primary_key() -> None:
-    class Shop(Table):
-        by_name = LSI("NAME")
-
     local: Any = Shop.by_name
     with refused("Order.named", "primary.local(…)"):
 
@@ -115,9 +106,6 @@ def test_a_local_index_is_declared_by_the_primary_key() -> None:
 
 
 def test_a_local_index_of_another_partition_is_refused() -> None:
-    class Shop(Table):
-        by_name = LSI("NAME")
-
     local: Any = Shop.by_name
     with refused("Order.named"):
 
@@ -129,9 +117,6 @@ def test_a_local_index_of_another_partition_is_refused() -> None:
 
 
 def test_a_global_index_is_no_local_one() -> None:
-    class Shop(Table):
-        listed = GSI("GSI1PK", "GSI1SK")
-
     wrong: Any = Shop.listed
     with refused("Order.named", "index("):
 

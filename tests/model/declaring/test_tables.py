@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tablewright import GSI, LSI, Attr, Entity, Table, Tenancy, attr, key
-from tests.model.declaring.declarations import refused
+from tests.model.declaring.declarations import Shop, refused
 
 # -- tables ----------------------------------------------------------------------------------------
 
@@ -30,8 +30,6 @@ def test_something_that_is_no_table_is_refused() -> None:
 
 
 def test_a_table_is_not_made() -> None:
-    class Shop(Table): ...
-
     with pytest.raises(TypeError, match=r"open it with connect\(target, Shop\)"):
         Shop()
 

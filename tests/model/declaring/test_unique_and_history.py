@@ -21,12 +21,11 @@ from tablewright import (
     version,
 )
 from tablewright.errors import InvalidValue, UniqueViolation
-from tests.model.declaring.declarations import Status, refused
+from tests.model.declaring.declarations import Shop, Status, refused
+from tests.new_table import new_table
 
 
 def test_a_unique_value_needs_an_attribute() -> None:
-    class Shop(Table): ...
-
     nothing: Any = "SETTINGS"
     with refused("Order.only", "unique() has no attribute"):
 
@@ -37,8 +36,6 @@ def test_a_unique_value_needs_an_attribute() -> None:
 
 
 def test_a_sentinel_keeps_attributes_of_its_entity() -> None:
-    class Shop(Table): ...
-
     class Other(Entity):
         colour: Attr[str] = attr()
 
@@ -55,15 +52,15 @@ def test_a_sentinel_keeps_attributes_of_its_entity() -> None:
 def test_a_sentinel_that_does_not_keep_the_key_is_not_looked_up() -> None:
     """It keeps the value unique; what it stands for, it does not say."""
 
-    class Shop(Table, name="kept"): ...
+    shop = new_table("kept")
 
-    class Order(Entity, table=Shop):
+    class Order(Entity, table=shop):
         order: Attr[str] = attr()
         name: Attr[str] = attr()
         primary = key("ORDER" / order, "ORDER")
         by_name = unique("NAME" / name, keep=(name,))
 
-    db = connect(":memory:", Shop)
+    db = connect(":memory:", shop)
     db.run(create(Order(order="O1", name="n")))
     with pytest.raises(UniqueViolation):
         db.run(create(Order(order="O2", name="n")))
@@ -83,8 +80,6 @@ class Event(Entity, table=Recorded):
 
 
 def test_a_history_needs_an_entity_of_its_table() -> None:
-    class Shop(Table, name="shop"): ...
-
     with refused("Order.changes", "Event", "not an entity of shop"):
 
         class Order(Entity, table=Shop):
@@ -138,9 +133,9 @@ def test_a_history_fills_every_attribute_of_its_event() -> None:
 
 
 def test_a_history_records_by_the_names_of_its_event() -> None:
-    class Shop(Table, name="by-name"): ...
+    shop = new_table("by-name")
 
-    class Change(Entity, table=Shop):
+    class Change(Entity, table=shop):
         order: Attr[str] = attr()
         version: Attr[int] = attr(pad=5)
         old: Attr[Status | None] = attr()
@@ -150,14 +145,14 @@ def test_a_history_records_by_the_names_of_its_event() -> None:
         reason: Attr[str | None] = attr(default=None)
         primary = key("ORDER" / order, "CHANGE" / version)
 
-    class Order(Entity, table=Shop):
+    class Order(Entity, table=shop):
         order: Attr[str] = attr()
         status: Attr[Status] = attr(default=Status.CREATED)
         version: Attr[int] = version()
         primary = key("ORDER" / order, "ORDER")
         changes = history(status, Change)
 
-    with connect(":memory:", Shop) as db:
+    with connect(":memory:", shop) as db:
         order = db.run(create(Order(order="O1")))
         db.run(update(order, Order.status.set(Status.PAID)).audit(by="ann"))
         (change,) = db.run(Change.primary.within("O1"))
@@ -168,23 +163,23 @@ def test_a_history_records_by_the_names_of_its_event() -> None:
 
 
 def test_a_named_value_is_not_recorded_twice() -> None:
-    class Shop(Table, name="once"): ...
+    shop = new_table("once")
 
-    class Change(Entity, table=Shop):
+    class Change(Entity, table=shop):
         order: Attr[str] = attr()
         version: Attr[int] = attr(pad=5)
         status: Attr[Status] = attr()
         new: Attr[str] = attr(default="-")
         primary = key("ORDER" / order, "CHANGE" / version)
 
-    class Order(Entity, table=Shop):
+    class Order(Entity, table=shop):
         order: Attr[str] = attr()
         state: Attr[Status] = attr(default=Status.CREATED)
         version: Attr[int] = version()
         primary = key("ORDER" / order, "ORDER")
         changes = history(state, Change, new=Change.status)
 
-    with connect(":memory:", Shop) as db:
+    with connect(":memory:", shop) as db:
         order = db.run(create(Order(order="O1")))
         db.run(update(order, Order.state.set(Status.PAID)))
         (change,) = db.run(Change.primary.within("O1"))

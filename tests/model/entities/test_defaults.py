@@ -12,6 +12,7 @@ from tablewright import GSI, Attr, Entity, Table, attr, connect, create, index, 
 from tablewright.database import Database
 from tablewright.errors import DeclarationError, InvalidValue
 from tests.model.entities.catalog import Dog, Everything, Managed, Named, order
+from tests.new_table import new_table
 
 
 def test_defaults_and_factories_give_what_is_not_given() -> None:
@@ -22,7 +23,7 @@ def test_defaults_and_factories_give_what_is_not_given() -> None:
 
 def test_an_optional_attribute_without_a_default_is_required() -> None:
     """By the constructor, as the checkers say; stored, it may be absent."""
-    table = _fresh()
+    table = new_table()
 
     class Optional(Entity, table=table):
         name: Attr[str] = attr()
@@ -38,7 +39,7 @@ def test_an_optional_attribute_without_a_default_is_required() -> None:
 
 
 def test_an_optional_attribute_with_a_default_may_be_left_out() -> None:
-    class Optional(Entity, table=_fresh()):
+    class Optional(Entity, table=new_table()):
         name: Attr[str] = attr()
         note: Attr[str | None] = attr(default=None)
         tags: Attr[set[str]] = attr(default_factory=set)
@@ -47,13 +48,6 @@ def test_an_optional_attribute_with_a_default_may_be_left_out() -> None:
     made = Optional(name="x")
     assert made.note is None
     assert made.tags == set()
-
-
-def _fresh() -> type[Table]:
-    class Fresh(Table, name="fresh"):
-        pass
-
-    return Fresh
 
 
 def test_a_factory_makes_a_value_for_each_entity() -> None:
@@ -68,7 +62,7 @@ def test_a_default_that_can_change_is_not_shared() -> None:
     """It is copied, or refused when the class is defined."""
     try:
 
-        class Shared(Entity, table=_fresh()):
+        class Shared(Entity, table=new_table()):
             name: Attr[str] = attr()
             tags: Attr[list[str]] = attr(default=[])
             primary = key("SHARED" / name, "SHARED")
@@ -83,7 +77,7 @@ def test_a_default_that_can_change_is_not_shared() -> None:
 
 def test_a_default_of_the_wrong_type_is_an_error_at_import() -> None:
     def declare() -> None:
-        class Wrong(Entity, table=_fresh()):
+        class Wrong(Entity, table=new_table()):
             name: Attr[str] = attr()
             size: Attr[int] = attr(default="five")  # type: ignore[arg-type]
             primary = key("WRONG" / name, "WRONG")
@@ -98,7 +92,7 @@ def test_a_default_and_a_factory_together_are_an_error() -> None:
 
 
 def test_none_where_the_default_is_another_value_comes_back_as_none() -> None:
-    table = _fresh()
+    table = new_table()
 
     class Defaulted(Entity, table=table):
         name: Attr[str] = attr()
@@ -112,7 +106,7 @@ def test_none_where_the_default_is_another_value_comes_back_as_none() -> None:
 
 def test_none_where_the_default_is_another_value_meets_a_condition_on_none() -> None:
     """Absent is the default there, and None is stored as NULL."""
-    table = _fresh()
+    table = new_table()
 
     class Defaulted(Entity, table=table):
         name: Attr[str] = attr()

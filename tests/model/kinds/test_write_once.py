@@ -34,6 +34,7 @@ from tablewright.database import Database
 from tablewright.errors import AlreadyExists, ConditionFailed, DeclarationError, InvalidValue
 from tablewright.plans import Plan
 from tests.model.declaring.declarations import raw, refused
+from tests.new_table import new_table
 
 
 class Ledger(Table, name="ledger"):
@@ -196,9 +197,7 @@ def test_a_move_does_not_take_write_once_rows_along(db: Database) -> None:
 
 
 def test_variants_of_a_write_once_base_are_write_once() -> None:
-    class Shop(Table, name="variants"): ...
-
-    class Event(Entity, table=Shop, variants=True, write_once=True):
+    class Event(Entity, table=new_table(), variants=True, write_once=True):
         event: Attr[str] = attr()
         primary = key("EVENT" / event, "EVENT")
 
@@ -215,24 +214,22 @@ def test_variants_of_a_write_once_base_are_write_once() -> None:
 
 
 def test_a_variant_has_the_permission_of_its_base_to_be_deleted() -> None:
-    class Shop(Table, name="variants"): ...
+    shop = new_table("variants")
 
-    class Event(Entity, table=Shop, variants=True, write_once=True, deletable=True):
+    class Event(Entity, table=shop, variants=True, write_once=True, deletable=True):
         event: Attr[str] = attr()
         primary = key("EVENT" / event, "EVENT")
 
     class Login(Event):
         user: Attr[str] = attr(default="")
 
-    with connect(Engine(":memory:"), Shop) as db:
+    with connect(Engine(":memory:"), shop) as db:
         made = db.run(create(Login(event="E1")))
         assert db.run(Event.primary("E1").delete()) == made
 
 
 def test_a_base_with_a_write_once_variant_is_not_changed_or_deleted_by_its_key() -> None:
-    class Shop(Table, name="variants"): ...
-
-    class Event(Entity, table=Shop, variants=True):
+    class Event(Entity, table=new_table(), variants=True):
         event: Attr[str] = attr()
         note: Attr[str] = attr(default="")
         primary = key("EVENT" / event, "EVENT")

@@ -48,6 +48,7 @@ from tablewright.errors import (
     VersionConflict,
 )
 from tests.costs import run_within_range
+from tests.new_table import new_table
 from tests.prepared import Prepare, with_tables
 from tests.transports import InterferingTransport, record_requests
 
@@ -369,9 +370,7 @@ def test_refusals(db: Database) -> None:
     with pytest.raises(InvalidValue, match=r"Order\.channel is immutable"):
         save(order)
 
-    class Log(Table, name="log"): ...
-
-    class Event(Entity, table=Log, write_once=True):
+    class Event(Entity, table=new_table(), write_once=True):
         event_id: Attr[str] = attr()
         primary = key("EVENT" / event_id, "EVENT")
 
