@@ -78,30 +78,6 @@ def test_a_condition_that_fails(
 
 
 @pytest.mark.parametrize(
-    "key",
-    [
-        pytest.param({}, id="nothing"),
-        pytest.param(item(pk="a"), id="no sort key"),
-        pytest.param(OLD, id="more than the key"),
-        pytest.param(item(pk="a", sk=1), id="of another type"),
-    ],
-)
-def test_a_key_must_match_the_schema(db: Database, full: str, key: Json) -> None:
-    message = "The provided key element does not match the schema"
-    db.refuses("DeleteItem", {"TableName": full, "Key": key}, message)
-    assert db.items(full) == [OLD, OTHER]
-
-
-def test_an_empty_key_is_refused(db: Database, full: str) -> None:
-    db.refuses(
-        "DeleteItem",
-        {"TableName": full, "Key": item(pk="a", sk="")},
-        "One or more parameter values are not valid. The AttributeValue for a key attribute "
-        "cannot contain an empty string value. Key: sk",
-    )
-
-
-@pytest.mark.parametrize(
     ("more", "message"),
     [
         pytest.param(
@@ -137,12 +113,3 @@ def test_an_item_leaves_its_indexes(db: Database) -> None:
     db.call("DeleteItem", {"TableName": table, "Key": KEY})
     assert db.items(table, "local") == [item(pk="a", sk="2", l="x", g="y")]
     assert db.items(table, "glob") == [item(pk="a", sk="2", g="y")]
-
-
-def test_metrics_are_told_for_tables_with_local_indexes(db: Database) -> None:
-    table = db.table(local={"local": ("pk:S / l:S", "ALL")})
-    request = {"TableName": table, "Key": KEY, "ReturnItemCollectionMetrics": "SIZE"}
-    assert db.call("DeleteItem", request)["ItemCollectionMetrics"] == {
-        "ItemCollectionKey": item(pk="a"),
-        "SizeEstimateRangeGB": [0.0, 1.0],
-    }

@@ -27,11 +27,6 @@ def test_a_consistent_read_gives_the_same(db: Database, full: str) -> None:
     assert db.call("GetItem", request)["Item"] == ITEM
 
 
-def test_a_table_can_be_named_by_its_arn(db: Database, full: str) -> None:
-    arn = f"arn:aws:dynamodb:us-east-1:000000000000:table/{full}"
-    assert db.call("GetItem", {"TableName": arn, "Key": item(pk="a", sk="1")})["Item"] == ITEM
-
-
 @pytest.mark.parametrize(
     ("projection", "found"),
     [
@@ -149,27 +144,6 @@ def test_a_wrong_projection_is_refused_before_the_table_is_looked_for(
 ) -> None:
     name = full if name == "full" else name
     db.refuses("GetItem", {"TableName": name, "Key": item(pk="a", sk="1"), **more}, message)
-
-
-@pytest.mark.parametrize(
-    "key",
-    [
-        pytest.param({}, id="nothing"),
-        pytest.param(item(pk="a"), id="no sort key"),
-        pytest.param(item(pk="a", sk="1", x="1"), id="more than the key"),
-        pytest.param(item(pk="a", x="1"), id="another attribute"),
-        pytest.param(item(pk=1, sk="1"), id="partition key of another type"),
-        pytest.param(item(pk="a", sk=b"1"), id="sort key of another type"),
-        pytest.param(item(pk=["a"], sk="1"), id="partition key that is a list"),
-        pytest.param(item(pk={"a"}, sk="1"), id="partition key that is a set"),
-    ],
-)
-def test_a_key_must_match_the_schema(db: Database, table: str, key: Json) -> None:
-    db.refuses(
-        "GetItem",
-        {"TableName": table, "Key": key},
-        "The provided key element does not match the schema",
-    )
 
 
 @pytest.mark.parametrize(

@@ -341,19 +341,3 @@ def test_an_item_too_large_is_refused_before_the_table_is_looked_for(db: Databas
         {"TableName": "missing", "Item": item(v="x" * 410_000)},
         "Item size has exceeded the maximum allowed size",
     )
-
-
-def test_metrics_are_told_for_tables_with_local_indexes(db: Database) -> None:
-    table = db.table(local={"local": ("pk:S / l:S", "ALL")})
-    request = {"TableName": table, "Item": KEY, "ReturnItemCollectionMetrics": "SIZE"}
-    assert db.call("PutItem", request) == {
-        "ItemCollectionMetrics": {
-            "ItemCollectionKey": item(pk="a"),
-            "SizeEstimateRangeGB": [0.0, 1.0],
-        }
-    }
-
-
-def test_metrics_are_not_told_for_other_tables(db: Database, table: str) -> None:
-    request = {"TableName": table, "Item": KEY, "ReturnItemCollectionMetrics": "SIZE"}
-    assert db.call("PutItem", request) == {}

@@ -461,15 +461,6 @@ def test_an_index_key_must_be_good(db: Database, given: object, message: str) ->
     assert db.items(table, "glob") == [KEY | item(g="x")]
 
 
-@pytest.mark.parametrize(
-    "key", [{}, item(pk="a"), item(pk="a", sk=1), STORED], ids=["none", "half", "type", "more"]
-)
-def test_a_key_must_match_the_schema(db: Database, full: str, key: Json) -> None:
-    asked = request(full, "SET q = :v", v=1) | {"Key": key}
-    db.refuses("UpdateItem", asked, "The provided key element does not match the schema")
-    assert db.items(full) == [STORED]
-
-
 def test_the_key_is_looked_at_before_updates_of_keys(db: Database, full: str) -> None:
     asked = request(full, "SET pk = :v", v="b") | {"Key": item(pk="a")}
     db.refuses("UpdateItem", asked, "The provided key element does not match the schema")
