@@ -35,7 +35,6 @@ from tablewright.errors import (
 from tablewright.plan.plan import Request
 from tablewright.plans import Plan
 from tests.new_table import new_table
-from tests.prepared import Prepare, with_tables
 from tests.transports import InterferingTransport
 
 T = TypeVar("T")
@@ -80,13 +79,8 @@ class Line(Entity, table=Ledger):
 
 
 @pytest.fixture
-def prepare() -> Prepare:
-    return with_tables(Store, Archive, Ledger)
-
-
-@pytest.fixture
-def db(engine: Engine) -> Database:
-    return connect(engine, Store, Archive, Ledger)
+def tables() -> tuple[type[Table], ...]:
+    return (Store, Archive, Ledger)
 
 
 def customer(customer_id: str, **values: Any) -> Customer:

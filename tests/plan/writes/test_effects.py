@@ -36,7 +36,6 @@ from tablewright.plan.plan import Context, Plan, Steps
 from tablewright.plan.writes.effect import WriteEffect, index_row
 from tablewright.plan.writes.write import Write
 from tablewright.values import Item
-from tests.prepared import Prepare, with_tables
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -93,8 +92,8 @@ class Room(Entity, table=Homes):
 
 
 @pytest.fixture
-def prepare() -> Prepare:
-    return with_tables(Homes)
+def tables() -> tuple[type[Table], ...]:
+    return (Homes,)
 
 
 @pytest.fixture

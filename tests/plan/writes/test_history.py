@@ -35,7 +35,6 @@ from tablewright.errors import (
     VersionConflict,
 )
 from tests.new_table import new_table
-from tests.prepared import Prepare, with_tables
 from tests.transports import InterferingTransport, RecordingTransport
 
 
@@ -153,13 +152,8 @@ class Account(Entity, table=Ledger):
 
 
 @pytest.fixture
-def prepare() -> Prepare:
-    return with_tables(Ledger)
-
-
-@pytest.fixture
-def db(engine: Engine) -> Database:
-    return connect(engine, Ledger)
+def tables() -> tuple[type[Table], ...]:
+    return (Ledger,)
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from tablewright import (
     Entity,
     Table,
     attr,
-    connect,
     create,
     created_at,
     index,
@@ -30,7 +29,6 @@ from tablewright.errors import (
     InvalidValue,
     WriteRejected,
 )
-from tests.prepared import Prepare, with_tables
 
 
 class Shop(Table, name="shop"):
@@ -67,13 +65,8 @@ class Session(Entity, table=Shop):
 
 
 @pytest.fixture
-def prepare() -> Prepare:
-    return with_tables(Shop)
-
-
-@pytest.fixture
-def db(engine: Engine) -> Database:
-    return connect(engine, Shop)
+def tables() -> tuple[type[Table], ...]:
+    return (Shop,)
 
 
 def stored(engine: Engine) -> list[dict[str, Any]]:

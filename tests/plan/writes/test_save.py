@@ -49,7 +49,6 @@ from tablewright.errors import (
 )
 from tests.costs import run_within_range
 from tests.new_table import new_table
-from tests.prepared import Prepare, with_tables
 from tests.transports import InterferingTransport, record_requests
 
 
@@ -117,13 +116,8 @@ class Whole(Aggregate):
 
 
 @pytest.fixture
-def prepare() -> Prepare:
-    return with_tables(Shop)
-
-
-@pytest.fixture
-def db(engine: Engine) -> Database:
-    return connect(engine, Shop)
+def tables() -> tuple[type[Table], ...]:
+    return (Shop,)
 
 
 def item(engine: Engine, pk: str) -> dict[str, Any]:
