@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tablewright import Attr, Engine, Entity, Provisioned, access_pattern, attr, connect, key
+from tablewright import Engine, Provisioned, access_pattern, connect
 from tablewright.cost import (
     CostReport,
     Rates,
@@ -30,8 +30,8 @@ from tablewright.publish.cost_text import comparison_markdown, markdown, notes, 
 from tablewright.server import serving
 from tablewright.verify import Design, trace
 from tests import commands
-from tests.new_table import new_table
 from tests.publish.test_infrastructure import PROVISIONED
+from tests.things import Thing
 
 DESIGN = '''"""Notes."""
 from collections.abc import Iterator
@@ -395,10 +395,6 @@ def test_prices_that_are_not_confirmed_are_marked() -> None:
 
 
 def test_a_rate_must_not_be_negative() -> None:
-    class Thing(Entity, table=new_table()):
-        number: Attr[str] = attr()
-        primary = key("THING" / number, "THING")
-
     with pytest.raises(DeclarationError, match="rate=-1 must be the number of calls"):
 
         @access_pattern(rate=-1)

@@ -13,6 +13,7 @@ from tablewright import Attr, Entity, attr, connect, create, index, key
 from tablewright.formats import day, descending, epoch_seconds, lower, shard, year_month
 from tests.model.declaring.declarations import Shop, refused
 from tests.new_table import new_table
+from tests.things import Thing
 
 # -- the primary key -------------------------------------------------------------------------------
 
@@ -65,34 +66,23 @@ def test_an_unknown_attribute_gets_the_name_that_was_meant() -> None:
             primary = key("ORDER" / order, "AT" / Old.stauts)
 
 
+FINISHED: Any = Thing.name
+
+
 def test_an_attribute_of_a_finished_entity_is_unknown() -> None:
-    shop = new_table()
+    with refused("Order.primary", "Thing.name"):
 
-    class Customer(Entity, table=shop):
-        customer: Attr[str] = attr()
-        primary = key("CUST" / customer, "CUST")
-
-    finished: Any = Customer.customer
-    with refused("Order.primary", "Customer.customer"):
-
-        class Order(Entity, table=shop):
+        class Order(Entity, table=Shop):
             order: Attr[str] = attr()
-            primary = key("ORDER" / order / finished, "ORDER")
+            primary = key("ORDER" / order / FINISHED, "ORDER")
 
 
 def test_an_attribute_of_a_finished_entity_at_the_front_of_a_path_is_refused_in_words() -> None:
-    shop = new_table()
+    with refused("Thing.name"):
 
-    class Customer(Entity, table=shop):
-        customer: Attr[str] = attr()
-        primary = key("CUST" / customer, "CUST")
-
-    finished: Any = Customer.customer
-    with refused("Customer.customer"):
-
-        class Order(Entity, table=shop):
+        class Order(Entity, table=Shop):
             order: Attr[str] = attr()
-            primary = key("CUST" / finished, "ORDER" / order)
+            primary = key("CUST" / FINISHED, "ORDER" / order)
 
 
 def test_an_optional_attribute_is_no_part_of_a_primary_key() -> None:

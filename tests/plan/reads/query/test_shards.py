@@ -37,7 +37,7 @@ from tablewright.errors import DeclarationError, InvalidCursor, TenantViolation
 from tablewright.formats import shard
 from tablewright.observe import Usage
 from tests.costs import run_within_range
-from tests.new_table import new_table
+from tests.things import Thing
 from tests.transports import RecordingLocal, record_requests
 
 
@@ -219,10 +219,6 @@ def test_mistakes_are_refused(make: Callable[[], Any], message: str) -> None:
 
 
 def test_a_key_without_shards_is_refused() -> None:
-    class Thing(Entity, table=new_table()):
-        name: Attr[str] = attr()
-        primary = key("THING" / name, "THING")
-
     bound: Any = Thing.primary
     with pytest.raises(DeclarationError, match=r"ends in shard\(…, of=…\)"):
         bound.all_shards()
