@@ -13,7 +13,7 @@ class Store(Table, name="store"):
     open_only = GSI("GSI3PK", "GSI3SK")
     thin = GSI("GSI4PK", project="KEYS_ONLY")
     by_status = GSI("GSI5PK", "GSI5SK")
-    tenancy = Tenancy("customer", write=("CUST#{customer}",), filtered=(by_date,))
+    tenancy = Tenancy("customer", write=("CUST#{customer}",), filtered=(by_date, by_status))
 
 
 class Customer(Entity, table=Store):

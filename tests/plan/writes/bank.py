@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from tablewright import GSI, Attr, Entity, Table, attr, index, key, unique, updated_at, version
+from tablewright import (
+    GSI,
+    Attr,
+    Entity,
+    Table,
+    attr,
+    created_at,
+    index,
+    key,
+    unique,
+    updated_at,
+    version,
+)
 
 
 class Bank(Table, name="bank"):
@@ -66,9 +78,11 @@ class Branches(Table, name="branches"):
 
 
 class Branch(Entity, table=Branches):
-    """With a stamp."""
+    """With both stamps."""
 
     branch_id: Attr[str] = attr()
+    text: Attr[str] = attr(default="")
+    made: Attr[datetime] = created_at()
     changed: Attr[datetime] = updated_at()
 
     primary = key("BRANCH" / branch_id, "BRANCH")
