@@ -13,13 +13,20 @@ from typing import Any
 
 import pytest
 
-from tablewright import GSI, LSI, Table
+from tablewright import GSI, LSI, Attr, Entity, Table, attr, key
 from tablewright.errors import DeclarationError
 
 
 class Shop(Table, name="shop"):
     listed = GSI("GSI1PK", "GSI1SK")
     by_name = LSI("NAME")
+
+
+class Keyed(Entity):
+    """Abstract: what an entity needs besides the line that is refused."""
+
+    order: Attr[str] = attr()
+    primary = key("ORDER" / order, "ORDER")
 
 
 class Status(StrEnum):

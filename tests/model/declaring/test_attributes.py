@@ -23,7 +23,7 @@ from tablewright import (
     version,
 )
 from tablewright.errors import DeclarationError, InvalidValue
-from tests.model.declaring.declarations import Shop, refused
+from tests.model.declaring.declarations import Keyed, Shop, refused
 from tests.new_table import new_table
 
 # -- attributes ------------------------------------------------------------------------------------
@@ -32,28 +32,22 @@ from tests.new_table import new_table
 def test_an_attribute_needs_an_annotation() -> None:
     with refused("Order.note", "not annotated", "note: Attr[…] = attr(…)"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             note = attr()
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_an_annotation_without_attr_is_refused() -> None:
     with refused("Order.note: str", "write note: Attr[str] = attr()", "note: ClassVar[str]"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             note: str = attr()
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_a_value_instead_of_attr_is_refused() -> None:
     with refused("Order.note = 5 is not a declaration", "write note: Attr[…] = attr(default=5)"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             note: Attr[int] = 5  # type: ignore[assignment]
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_attr_without_a_type_and_inside_of_annotated_is_refused() -> None:
@@ -105,10 +99,8 @@ def test_a_class_that_is_no_entity_may_have_variables_and_attributes() -> None:
 def test_an_annotation_of_an_unknown_type_is_refused() -> None:
     with refused("Order.note", "'Attr[Nothing]'", "is not valid", "Nothing"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             note: Attr[Nothing] = attr()  # type: ignore[name-defined]  # noqa: F821
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_a_type_that_cannot_be_stored_is_refused() -> None:
@@ -116,10 +108,8 @@ def test_a_type_that_cannot_be_stored_is_refused() -> None:
 
     with refused("Order.note", "Opaque", "cannot be stored", "use a dataclass"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             note: Attr[Opaque] = attr()
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_an_attribute_may_have_the_name_of_its_type() -> None:
@@ -195,11 +185,9 @@ def test_a_key_with_a_name_of_the_library_is_refused(name: str) -> None:
 def test_two_attributes_stored_under_one_name_are_refused() -> None:
     with refused("Order.second", "Order.first", "'n'"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             first: Attr[str] = attr(name="n")
             second: Attr[str] = attr(name="n")
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_an_attribute_stored_under_anothers_python_name_is_refused() -> None:
@@ -215,10 +203,8 @@ def test_an_attribute_stored_under_anothers_python_name_is_refused() -> None:
 def test_an_attribute_stored_as_the_type_attribute_is_refused(stored: str) -> None:
     with refused("Order.kind", repr(stored), "type attribute", "attr(name=…)"):
 
-        class Order(Entity, table=new_table(type_attribute=stored)):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=new_table(type_attribute=stored)):
             kind: Attr[str] = attr(name=stored)
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_an_attribute_stored_under_a_composed_keys_name_is_refused() -> None:
@@ -255,28 +241,22 @@ def test_a_width_of_no_digits_is_refused() -> None:
 def test_a_version_is_an_int() -> None:
     with refused("Order.count", "version()", "Attr[int]"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             count: Attr[str] = version()  # type: ignore[assignment]
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_a_version_is_never_absent() -> None:
     with refused("Order.count", "version()", "Attr[int]"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             count: Attr[int | None] = version()  # type: ignore[assignment]
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_created_and_updated_are_moments() -> None:
     with refused("Order.made", "created_at()", "Attr[datetime]"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             made: Attr[date] = created_at()  # type: ignore[assignment]
-            primary = key("ORDER" / order, "ORDER")
 
     with refused("Item.changed", "updated_at()", "Attr[datetime]"):
 
@@ -289,10 +269,8 @@ def test_created_and_updated_are_moments() -> None:
 def test_a_ttl_is_a_moment() -> None:
     with refused("Order.ends", "ttl()", "Attr[datetime]", "Attr[datetime | None]"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             ends: Attr[int] = ttl()
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_two_entities_with_two_ttl_attributes_are_refused() -> None:
@@ -327,11 +305,9 @@ def test_an_entity_with_two_attributes_of_one_role_is_refused(role: str, kind: t
 
     with refused("Order", f"{role}()"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             first: Attr[kind] = make()  # type: ignore[valid-type]
             second: Attr[kind] = make()  # type: ignore[valid-type]
-            primary = key("ORDER" / order, "ORDER")
 
 
 def test_only_numbers_are_padded() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tablewright import Attr, Entity, attr, connect, create, index, key
 from tablewright.formats import day, descending, epoch_seconds, lower, shard, year_month
-from tests.model.declaring.declarations import Shop, refused
+from tests.model.declaring.declarations import Keyed, Shop, refused
 from tests.new_table import new_table
 from tests.things import Thing
 
@@ -138,10 +138,8 @@ def test_a_number_without_a_width_in_a_sort_key_is_refused() -> None:
 def test_a_number_without_a_width_in_an_indexs_sort_key_is_refused() -> None:
     with refused("Order.listing", "number", "10 sorts before 9", "attr(pad=…)"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             number: Attr[int] = attr()
-            primary = key("ORDER" / order, "ORDER")
             listing = index(Shop.listed, "ORDERS", "N" / number)
 
 

@@ -21,7 +21,7 @@ from tablewright import (
     version,
 )
 from tablewright.errors import InvalidValue, UniqueViolation
-from tests.model.declaring.declarations import Shop, Status, refused
+from tests.model.declaring.declarations import Keyed, Shop, Status, refused
 from tests.new_table import new_table
 
 
@@ -29,9 +29,7 @@ def test_a_unique_value_needs_an_attribute() -> None:
     nothing: Any = "SETTINGS"
     with refused("Order.only", "unique() has no attribute"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
+        class Order(Keyed, table=Shop):
             only: Any = unique(nothing)
 
 
@@ -42,10 +40,8 @@ def test_a_sentinel_keeps_attributes_of_its_entity() -> None:
     kept: Any = Other.colour
     with refused("Order.by_name", "colour", "not an attribute of Order"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             name: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
             by_name = unique("NAME" / name, keep=(kept,))
 
 
@@ -82,10 +78,8 @@ class Event(Entity, table=Recorded):
 def test_a_history_needs_an_entity_of_its_table() -> None:
     with refused("Order.changes", "Event", "not an entity of shop"):
 
-        class Order(Entity, table=Shop):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Shop):
             status: Attr[Status] = attr()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(status, Event, new=Event.new)
 
     with refused("Offer.changes", "str", "not an entity of shop"):
@@ -104,31 +98,25 @@ def test_a_history_is_of_an_attribute_of_its_entity() -> None:
     inherited: Any = vars(Other)["status"]
     with refused("Order.changes", "status", "not an attribute of Order"):
 
-        class Order(Entity, table=Recorded):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Recorded):
             number: Attr[int] = version()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(inherited, Event, new=Event.new, version=Event.number)
 
 
 def test_a_history_of_versions_needs_a_version() -> None:
     with refused("Order.changes", "Order has no version()"):
 
-        class Order(Entity, table=Recorded):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Recorded):
             status: Attr[Status] = attr()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(status, Event, new=Event.new, version=Event.number)
 
 
 def test_a_history_fills_every_attribute_of_its_event() -> None:
     with refused("Order.changes", "Event.number gets no value", "attribute of Order"):
 
-        class Order(Entity, table=Recorded):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Recorded):
             status: Attr[Status] = attr()
             count: Attr[int] = version()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(status, Event, new=Event.new)
 
 
@@ -189,11 +177,9 @@ def test_a_named_value_is_not_recorded_twice() -> None:
 def test_a_value_is_recorded_by_its_name_only_with_its_type() -> None:
     with refused("Order.changes", "Event.new gets no value", "with the type of the recorded value"):
 
-        class Order(Entity, table=Recorded):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Recorded):
             number: Attr[int] = version()
             count: Attr[int] = attr()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(count, Event)
 
 
@@ -205,11 +191,9 @@ def test_a_history_tells_attributes_of_its_event_only() -> None:
 
     with refused("Order.changes", "Note.remark", "Event"):
 
-        class Order(Entity, table=Recorded):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Recorded):
             status: Attr[Status] = attr()
             count: Attr[int] = version()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(  # type: ignore[misc]
                 status, Event, new=Event.new, version=Event.number, reason=Note.remark
             )
@@ -219,10 +203,8 @@ def test_the_attribute_of_a_history_is_not_its_name() -> None:
     name: Any = "status"
     with refused("Order.changes: 'status' is not an attribute of Order"):
 
-        class Order(Entity, table=Recorded):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Recorded):
             status: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(name, Event)
 
 
@@ -237,8 +219,6 @@ def test_the_events_of_an_entity_need_different_keys() -> None:
         "Order.changes: all events of one Order would have the same key", "Change.primary"
     ):
 
-        class Order(Entity, table=Recorded):
-            order: Attr[str] = attr()
+        class Order(Keyed, table=Recorded):
             status: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
             changes = history(status, Change)
