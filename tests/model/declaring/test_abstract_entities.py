@@ -21,7 +21,7 @@ from tablewright import (
     updated_at,
 )
 from tablewright.errors import DeclarationError, UniqueViolation
-from tests.model.declaring.declarations import raw, refused
+from tests.model.declaring.declarations import Keyed, raw, refused
 from tests.new_table import new_table
 
 
@@ -156,10 +156,7 @@ def test_indexes_and_unique_values_of_abstract_entities_are_their_childrens() ->
 
 
 def test_a_class_adds_nothing_to_an_entity_that_is_complete() -> None:
-    class Order(Entity, table=new_table()):
-        order: Attr[str] = attr()
-        primary = key("ORDER" / order, "ORDER")
-
+    class Order(Keyed, table=new_table()):
         def shown(self) -> str:
             return self.order
 

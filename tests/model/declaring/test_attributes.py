@@ -82,15 +82,11 @@ class Limited:
 def test_an_annotation_without_attr_is_refused_in_a_class_that_is_no_entity(mixin: type) -> None:
     with refused("Order.note: str", "write note: Attr[str] = attr()", "note: ClassVar[str]"):
 
-        class Order(Entity, mixin, table=Shop):  # type: ignore[misc]
-            order: Attr[str] = attr()
-            primary = key("ORDER" / order, "ORDER")
+        class Order(Keyed, mixin, table=Shop): ...  # type: ignore[misc]
 
 
 def test_a_class_that_is_no_entity_may_have_variables_and_attributes() -> None:
-    class Order(Entity, Limited, table=new_table()):
-        order: Attr[str] = attr()
-        primary = key("ORDER" / order, "ORDER")
+    class Order(Keyed, Limited, table=new_table()): ...
 
     assert list(Order.__entity__.attributes) == ["note", "order"]
     assert Order.limit == 10
@@ -117,10 +113,8 @@ def test_an_attribute_may_have_the_name_of_its_type() -> None:
 
     shop = new_table("dates")
 
-    class Order(Entity, table=shop):
-        order: Attr[str] = attr()
+    class Order(Keyed, table=shop):
         date: Attr[date] = attr()
-        primary = key("ORDER" / order, "ORDER")
 
     db = connect(":memory:", shop)
     made: Any = Order(order="1", date=date(2026, 1, 5))

@@ -6,7 +6,7 @@ import pytest
 
 from tablewright import Attr, Entity, Table, attr, key, unique
 from tablewright.errors import DeclarationError
-from tests.model.declaring.declarations import Shop, refused
+from tests.model.declaring.declarations import Keyed, Shop, refused
 from tests.new_table import new_table
 
 
@@ -137,9 +137,7 @@ def test_keys_of_different_length_or_literals_live_side_by_side() -> None:
 def test_two_entities_of_one_type_name_are_refused() -> None:
     shop = new_table()
 
-    class Order(Entity, table=shop, type_name="O"):
-        order: Attr[str] = attr()
-        primary = key("ORDER" / order, "ORDER")
+    class Order(Keyed, table=shop, type_name="O"): ...
 
     with refused("Offer", "Shop", "'O'", "type_name=…"):
 

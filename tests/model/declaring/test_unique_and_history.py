@@ -50,10 +50,8 @@ def test_a_sentinel_that_does_not_keep_the_key_is_not_looked_up() -> None:
 
     shop = new_table("kept")
 
-    class Order(Entity, table=shop):
-        order: Attr[str] = attr()
+    class Order(Keyed, table=shop):
         name: Attr[str] = attr()
-        primary = key("ORDER" / order, "ORDER")
         by_name = unique("NAME" / name, keep=(name,))
 
     db = connect(":memory:", shop)
@@ -133,11 +131,9 @@ def test_a_history_records_by_the_names_of_its_event() -> None:
         reason: Attr[str | None] = attr(default=None)
         primary = key("ORDER" / order, "CHANGE" / version)
 
-    class Order(Entity, table=shop):
-        order: Attr[str] = attr()
+    class Order(Keyed, table=shop):
         status: Attr[Status] = attr(default=Status.CREATED)
         version: Attr[int] = version()
-        primary = key("ORDER" / order, "ORDER")
         changes = history(status, Change)
 
     with connect(":memory:", shop) as db:
@@ -160,11 +156,9 @@ def test_a_named_value_is_not_recorded_twice() -> None:
         new: Attr[str] = attr(default="-")
         primary = key("ORDER" / order, "CHANGE" / version)
 
-    class Order(Entity, table=shop):
-        order: Attr[str] = attr()
+    class Order(Keyed, table=shop):
         state: Attr[Status] = attr(default=Status.CREATED)
         version: Attr[int] = version()
-        primary = key("ORDER" / order, "ORDER")
         changes = history(state, Change, new=Change.status)
 
     with connect(":memory:", shop) as db:

@@ -29,6 +29,7 @@ from tablewright.database import Database
 from tablewright.errors import UnreadableItem
 from tests.model.declaring.declarations import raw, refused
 from tests.new_table import new_table
+from tests.things import NamedEntity
 
 
 class Design:
@@ -269,9 +270,7 @@ def test_an_item_may_have_several_types(table: type[Table], types: Any) -> None:
 def test_variants_are_told_apart_by_sets() -> None:
     shop = new_table(type_attribute="types", type_form="set")
 
-    class Account(Entity, table=shop, variants=True):
-        name: Attr[str] = attr()
-        primary = key("ACCOUNT" / name, "ACCOUNT")
+    class Account(NamedEntity, table=shop, variants=True): ...
 
     class User(Account):
         pass

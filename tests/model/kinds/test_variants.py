@@ -46,6 +46,7 @@ from tablewright.errors import (
 from tablewright.plans import backfill
 from tests.model.declaring.declarations import raw, refused
 from tests.new_table import new_table
+from tests.things import NamedEntity
 
 
 class Github(Table, name="github"):
@@ -312,9 +313,7 @@ def test_an_instance_is_updated_with_attributes_of_the_base(db: Database) -> Non
 def test_a_delete_through_the_base_releases_the_unique_values_of_the_stored_kind() -> None:
     shop = new_table("released")
 
-    class Holder(Entity, table=shop, variants=True):
-        name: Attr[str] = attr()
-        primary = key("HOLDER" / name, "HOLDER")
+    class Holder(NamedEntity, table=shop, variants=True): ...
 
     class Plain(Holder):
         pass
@@ -366,9 +365,9 @@ def test_the_base_has_no_instances() -> None:
 def test_variants_need_a_type_attribute() -> None:
     with refused("Base: Typeless has no type attribute", __file__):
 
-        class Base(Entity, table=new_table("typeless", type_attribute=None), variants=True):
-            name: Attr[str] = attr()
-            primary = key("BASE" / name, "BASE")
+        class Base(
+            NamedEntity, table=new_table("typeless", type_attribute=None), variants=True
+        ): ...
 
 
 def test_what_a_variant_cannot_declare() -> None:
@@ -404,24 +403,18 @@ def test_other_entities_still_collide_with_variants() -> None:
 def test_a_base_collides_with_other_entities() -> None:
     shop = new_table()
 
-    class Bot(Entity, table=shop):
-        name: Attr[str] = attr()
-        primary = key("BOT" / name, "BOT")
+    class Bot(NamedEntity, table=shop): ...
 
     with refused("Machine.primary", "can be the same key as Bot.primary", __file__):
 
-        class Machine(Entity, table=shop, variants=True):
-            name: Attr[str] = attr()
-            primary = key("BOT" / name, "BOT")
+        class Machine(NamedEntity, table=shop, variants=True): ...
 
 
 def test_variants_have_versions() -> None:
     shop = new_table("versioned")
 
-    class Machine(Entity, table=shop, variants=True):
-        name: Attr[str] = attr()
+    class Machine(NamedEntity, table=shop, variants=True):
         version: Attr[int] = version()
-        primary = key("MACHINE" / name, "MACHINE")
 
     class Saw(Machine):
         teeth: Attr[int] = attr(default=1)

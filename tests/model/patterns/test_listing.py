@@ -31,6 +31,7 @@ from tablewright.errors import DeclarationError
 from tablewright.plans import AccessPattern, Shape, access_patterns
 from tests.model.patterns.club import EXPLAINED, Club, Numbers, User, number_from, user
 from tests.new_table import new_table
+from tests.things import NamedEntity
 
 # -- patterns of a table ---------------------------------------------------------------------------
 
@@ -83,13 +84,9 @@ def test_two_tables_of_one_name_have_each_their_own_patterns() -> None:
     older = new_table("pattern_twins")
     younger = new_table("pattern_twins")
 
-    class Here(Entity, table=older):
-        name: Attr[str] = attr()
-        primary = key("HERE" / name, "HERE")
+    class Here(NamedEntity, table=older): ...
 
-    class There(Entity, table=younger):
-        name: Attr[str] = attr()
-        primary = key("THERE" / name, "THERE")
+    class There(NamedEntity, table=younger): ...
 
     @access_pattern
     def here(name: str) -> Get[Here]:
