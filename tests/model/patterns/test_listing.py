@@ -11,20 +11,16 @@ from typing import Any
 import pytest
 
 from tablewright import (
-    Attr,
     Create,
     Engine,
-    Entity,
     Get,
     Query,
     Table,
     Transaction,
     access_pattern,
-    attr,
     connect,
     create,
     explain,
-    key,
     transact,
 )
 from tablewright.errors import DeclarationError
@@ -62,14 +58,12 @@ def test_a_table_without_patterns_lists_none() -> None:
 def test_a_pattern_that_is_defined_again_replaces_the_first() -> None:
     redefined = new_table("pattern_redefined")
 
-    class Thing(Entity, table=redefined):
-        thing_id: Attr[str] = attr()
-        primary = key("THING" / thing_id, "THING")
+    class Thing(NamedEntity, table=redefined): ...
 
     def define() -> Callable[[str], Get[Thing]]:
         @access_pattern
-        def thing(thing_id: str) -> Get[Thing]:
-            return Thing.primary(thing_id)
+        def thing(name: str) -> Get[Thing]:
+            return Thing.primary(name)
 
         return thing
 
@@ -106,9 +100,7 @@ def test_two_tables_of_one_name_have_each_their_own_patterns() -> None:
 def test_a_pattern_may_be_defined_inside_of_a_function(engine: Engine) -> None:
     table = new_table("pattern_inner")
 
-    class Thing(Entity, table=table):
-        thing_id: Attr[str] = attr()
-        primary = key("THING" / thing_id, "THING")
+    class Thing(NamedEntity, table=table): ...
 
     @access_pattern
     def add(thing: Thing) -> Create[Thing]:
@@ -118,11 +110,11 @@ def test_a_pattern_may_be_defined_inside_of_a_function(engine: Engine) -> None:
     def add_all(things: list[Thing]) -> Transaction:
         return transact(*(create(thing) for thing in things))
 
-    assert explain(add).condition == 'PK="THING#{thing_id}" AND SK="THING"'
+    assert explain(add).condition == 'PK="THING#{name}" AND SK="THING"'
     assert explain(add_all).operation == "TransactWriteItems"
     inner = connect(engine, table)
-    inner.run(add_all([Thing(thing_id="1"), Thing(thing_id="2")]))
-    assert inner.run(Thing.primary("2")) == Thing(thing_id="2")
+    inner.run(add_all([Thing(name="1"), Thing(name="2")]))
+    assert inner.run(Thing.primary("2")) == Thing(name="2")
 
 
 MODULE = """
@@ -186,13 +178,11 @@ def test_tables_that_one_function_makes_have_each_their_own_patterns() -> None:
     def made(name: str) -> type[Table]:
         table = new_table(name)
 
-        class Thing(Entity, table=table):
-            thing_id: Attr[str] = attr()
-            primary = key("THING" / thing_id, "THING")
+        class Thing(NamedEntity, table=table): ...
 
         @access_pattern
-        def thing(thing_id: str) -> Get[Thing]:
-            return Thing.primary(thing_id)
+        def thing(name: str) -> Get[Thing]:
+            return Thing.primary(name)
 
         return table
 
